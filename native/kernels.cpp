@@ -1,0 +1,27 @@
+// Compiled once for every instruction set, with LOWDIM_ISA naming it.
+// No std:: template with external linkage may be instantiated here beyond what inlines: a copy
+// compiled for AVX-512 must not be the one that the linker keeps for everybody.
+#include "kernels.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace lowdim::LOWDIM_ISA {
+namespace {
+#include "moments.hpp"
+}  // namespace
+
+#define LOWDIM_QUOTE(x) #x
+#define LOWDIM_NAME(x) LOWDIM_QUOTE(x)
+
+const Kernels& table() {
+    static constexpr Kernels kernels = {
+        LOWDIM_NAME(LOWDIM_ISA),
+        {column_sums<float>, center<float>, add_scatter<float>},
+        {column_sums<double>, center<double>, add_scatter<double>},
+    };
+    return kernels;
+}
+
+}  // namespace lowdim::LOWDIM_ISA

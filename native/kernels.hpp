@@ -1,0 +1,43 @@
+// The table of kernels that exist once for every instruction set.
+#pragma once
+
+#include <cstdint>
+
+namespace lowdim {
+
+// Rows of contiguous values, `stride` values from one row to the next.
+template <class T>
+struct RowBlock {
+    const T* data;
+    std::int64_t rows;
+    std::int64_t columns;
+    std::int64_t stride;
+    const T* row(std::int64_t i) const { return data + i * stride; }
+};
+
+template <class T>
+struct MomentKernels {
+    bool (*column_sums)(const RowBlock<T>&, const std::int32_t*, const double*, double*, std::int64_t);
+    bool (*center)(const RowBlock<T>&, const std::int32_t*, const double*, const double*, const double*, T*);
+    void (*add_scatter)(double*, const T*, const double*, std::int64_t, std::int64_t);
+};
+
+struct Kernels {
+    const char* name;
+    MomentKernels<float> moments32;
+    MomentKernels<double> moments64;
+
+    template <class T>
+    const MomentKernels<T>& moments() const {
+        if constexpr (sizeof(T) == sizeof(float)) {
+            return moments32;
+        } else {
+            return moments64;
+        }
+    }
+};
+
+// The best table that this processor can run, or the one that LOWDIM_ISA names.
+const Kernels& kernels();
+
+}  // namespace lowdim

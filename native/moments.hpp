@@ -1,0 +1,90 @@
+// The passes over a chunk of rows that Moments, transform and the centred operators share.
+// A chunk is small enough to stay in cache, so each pass is one sweep at the speed of loads.
+// No include guard: kernels.cpp includes this once for every instruction set, inside a namespace.
+
+// sums[c, j] = sum of w_i x_ij over the rows of class c. False if any sum is not finite.
+template <class T>
+bool column_sums(const RowBlock<T>& x, const std::int32_t* codes, const double* weights, double* sums,
+                 std::int64_t classes) {
+    // Float partial sums of a few rows keep the vector lanes full; they are flushed to double.
+    constexpr std::int64_t few = 32;
+    const std::int64_t d = x.columns;
+    std::fill(sums, sums + classes * d, 0.0);
+    const bool plain = codes == nullptr && weights == nullptr;
+    for (std::int64_t begin = 0; begin < x.rows; begin += few) {
+        const std::int64_t end = std::min(begin + few, x.rows);
+        if (plain) {
+            for (std::int64_t j0 = 0; j0 < d; j0 += 64) {
+                const std::int64_t width = std::min<std::int64_t>(64, d - j0);
+                double local[64] = {};
+                for (std::int64_t i = begin; i < end; ++i) {
+                    const T* row = x.row(i) + j0;
+#pragma omp simd
+                    for (std::int64_t j = 0; j < width; ++j) local[j] += static_cast<double>(row[j]);
+                }
+                for (std::int64_t j = 0; j < width; ++j) sums[j0 + j] += local[j];
+            }
+            continue;
+        }
+        for (std::int64_t i = begin; i < end; ++i) {
+            const T* row = x.row(i);
+            double* sum = sums + (codes == nullptr ? 0 : codes[i]) * d;
+            const double weight = weights == nullptr ? 1.0 : weights[i];
+#pragma omp simd
+            for (std::int64_t j = 0; j < d; ++j) sum[j] += weight * static_cast<double>(row[j]);
+        }
+    }
+    bool finite = true;
+    for (std::int64_t j = 0; j < classes * d; ++j) finite &= std::isfinite(sums[j]);
+    return finite;
+}
+
+// out[i, j] = (x_ij - mean[class of i, j]) * scale_j * root_weight_i, the difference taken in double.
+// False if any value is not finite.
+template <class T>
+bool center(const RowBlock<T>& x, const std::int32_t* codes, const double* means, const double* scale,
+            const double* root_weights, T* out) {
+    const std::int64_t d = x.columns;
+    bool finite = true;
+    for (std::int64_t i = 0; i < x.rows; ++i) {
+        const T* row = x.row(i);
+        const double* mean = means + (codes == nullptr ? 0 : codes[i]) * d;
+        T* target = out + i * d;
+        T probe = 0;  // 0 * finite stays 0; anything else turns it into NaN
+        if (scale == nullptr && root_weights == nullptr) {
+#pragma omp simd reduction(+ : probe)
+            for (std::int64_t j = 0; j < d; ++j) {
+                target[j] = static_cast<T>(static_cast<double>(row[j]) - mean[j]);
+                probe += target[j] * T(0);
+            }
+        } else {
+            const double root = root_weights == nullptr ? 1.0 : root_weights[i];
+#pragma omp simd reduction(+ : probe)
+            for (std::int64_t j = 0; j < d; ++j) {
+                const double factor = scale == nullptr ? root : root * scale[j];
+                target[j] = static_cast<T>((static_cast<double>(row[j]) - mean[j]) * factor);
+                probe += target[j] * T(0);
+            }
+        }
+        finite &= probe == T(0);
+    }
+    return finite;
+}
+
+// sum += part + shiftsᵀ shifts: a chunk's scatter and the spread between the means, in one sweep.
+template <class T>
+void add_scatter(double* sum, const T* part, const double* shifts, std::int64_t classes, std::int64_t d) {
+    for (std::int64_t i = 0; i < d; ++i) {
+        double* row = sum + i * d;
+        const T* add = part + i * d;
+#pragma omp simd
+        for (std::int64_t j = 0; j < d; ++j) row[j] += static_cast<double>(add[j]);
+        for (std::int64_t c = 0; c < classes; ++c) {
+            const double* shift = shifts + c * d;
+            const double factor = shift[i];
+            if (factor == 0.0) continue;
+#pragma omp simd
+            for (std::int64_t j = 0; j < d; ++j) row[j] += factor * shift[j];
+        }
+    }
+}

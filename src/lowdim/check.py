@@ -1,0 +1,110 @@
+"""Shared checks at the door: what comes in is a table of finite numbers, and is never changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_array, validate_data
+
+from lowdim.data.rows import ArrayRows, Chunk, Rows, SparseRows, StreamRows, first_nonfinite, is_stream, open_rows
+from lowdim.errors import BadInput, BadInputType, NotEnoughData
+
+__all__ = ["check_weights", "finite_error", "read_rows"]
+
+
+def read_rows(owner: Any, X: Any, *, fitting: bool, min_rows: int = 1) -> Rows:
+    """Rows of X for an estimator: shape and dtype checked, feature names and their number remembered.
+
+    Finiteness is checked chunk by chunk by whoever reads them, in the same pass.
+    """
+    if isinstance(X, Rows):
+        rows, named = X, None
+    elif is_stream(X):
+        stream = StreamRows(X)
+        rows, named = stream, stream.first
+    else:
+        X = _table(owner, X)
+        rows, named = open_rows(X), X
+    if named is not None:
+        _remember_features(owner, named, fitting)
+    elif fitting:
+        owner.n_features_in_ = rows.d
+    if rows.d == 0:
+        raise BadInput(
+            f"0 feature(s) (shape=({rows.n}, 0)) while a minimum of 1 is required by {type(owner).__name__}."
+        )
+    if rows.n is not None and rows.n < min_rows:
+        raise NotEnoughData(
+            f"Found array with {rows.n} sample(s) (shape=({rows.n}, {rows.d})) while a minimum of {min_rows} "
+            f"is required by {type(owner).__name__}."
+        )
+    return rows
+
+
+def check_weights(weights: Any, n: int | None) -> NDArray[np.float64] | None:
+    """Weights as float64: one a row, finite, not negative, not all zero."""
+    if weights is None:
+        return None
+    out = np.asarray(weights, dtype=np.float64)
+    if out.ndim == 0 and n is not None:
+        out = np.full(n, float(out))
+    if out.ndim != 1 or (n is not None and len(out) != n):
+        raise BadInput(f"sample_weight must have one number a row ({n}); got shape {out.shape}.")
+    if not np.isfinite(out).all() or (out < 0).any():
+        raise BadInput("sample_weight must be finite and not negative; drop the rows that should not count.")
+    if not out.any():
+        raise BadInput("sample_weight is zero for every row; at least one row must count.")
+    return out
+
+
+def finite_error(rows: Rows, chunk: Chunk) -> BadInput:
+    """The error for a chunk with a value that is not finite, with its place and what to do."""
+    found = first_nonfinite([(chunk.start, chunk.load())]) if rows.n is not None else None
+    if found is None and rows.n is not None:
+        return BadInput(
+            "the values are so large that their sums overflow (above about 1e150 in float64, 1e18 in float32). "
+            "Rescale the columns."
+        )
+    where = "" if found is None else f" at row {found[0]}, column {found[1]} ({found[2]})"
+    return BadInput(
+        f"Input X contains NaN or infinity{where}. Drop or fill such rows, "
+        "or use PCA(missing='em'), which copes with NaN."
+    )
+
+
+def _table(owner: Any, X: Any) -> Any:
+    """X as a two-dimensional array, sparse matrix or dataframe that holds numbers."""
+    if isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind in "fiub":
+        return X
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return X
+    if isinstance(frame, nw.LazyFrame):
+        raise BadInputType("X is a lazy dataframe; collect it, or give its batches as an iterator of chunks.")
+    try:
+        return check_array(
+            X,
+            accept_sparse=("csr", "csc", "coo"),
+            dtype="numeric",
+            ensure_all_finite=False,
+            ensure_min_samples=0,
+            ensure_min_features=0,
+            estimator=owner,
+        )
+    except TypeError as error:
+        raise BadInputType(str(error)) from error
+    except ValueError as error:
+        raise BadInput(str(error)) from error
+
+
+def _remember_features(owner: Any, X: Any, fitting: bool) -> None:
+    try:
+        if not fitting and not hasattr(owner, "n_features_in_"):
+            return
+        validate_data(owner, X=X, reset=fitting, skip_check_array=True)
+    except ValueError as error:
+        raise BadInput(str(error)) from error

@@ -1,0 +1,1 @@
+"""One method, one short file: a recipe of named steps."""

@@ -1,0 +1,86 @@
+"""One protocol for progress, callbacks and cancelling.
+
+Long loops call `report`; whoever wants to know opens a `watch`:
+
+    with lowdim.watch(lambda step: print(step.task, step.done, step.total)):
+        PCA(missing="em").fit(X)
+
+A callback that returns True asks to stop: the loop raises `Cancelled`, and the estimator is left
+unfitted, as it is after Ctrl-C. Watches nest; every one of them hears every step.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+from lowdim.errors import Cancelled
+
+__all__ = ["Bar", "Step", "report", "watch"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a long loop: `done` of `total` (None if unknown), and what the loop measures."""
+
+    task: str
+    done: int
+    total: int | None = None
+    info: Mapping[str, float] = field(default_factory=dict)
+
+
+Callback = Callable[[Step], "bool | None"]
+
+_watchers: ContextVar[tuple[Callback, ...]] = ContextVar("lowdim_watchers", default=())
+
+
+@contextmanager
+def watch(callback: Callback | None = None) -> Iterator[None]:
+    """Send the steps of everything inside to `callback`; without one, draw a bar on stderr."""
+    bar = Bar() if callback is None else None
+    token = _watchers.set((*_watchers.get(), callback if bar is None else bar.show))
+    try:
+        yield
+    finally:
+        _watchers.reset(token)
+        if bar is not None:
+            bar.close()
+
+
+def report(task: str, done: int, total: int | None = None, **info: float) -> None:
+    """Tell every watcher; raise `Cancelled` if one of them wants to stop."""
+    watchers = _watchers.get()
+    if not watchers:
+        return
+    step = Step(task, done, total, info)
+    if any([callback(step) is True for callback in watchers]):
+        raise Cancelled(f"{task} was stopped by its callback after {done} steps; the estimator is unfitted.")
+
+
+class Bar:
+    """A plain one-line bar on stderr, redrawn at most ten times a second."""
+
+    def __init__(self) -> None:
+        self._last = 0.0
+        self._drawn = False
+
+    def show(self, step: Step) -> None:
+        """Draw one step."""
+        now = time.monotonic()
+        if step.done != step.total and now - self._last < 0.1:
+            return
+        self._last = now
+        share = f"{100 * step.done / step.total:3.0f} %" if step.total else f"{step.done}"
+        info = "  ".join(f"{name} {value:.6g}" for name, value in step.info.items())
+        sys.stderr.write(f"\r\x1b[K{step.task}  {share}  {info}")
+        sys.stderr.flush()
+        self._drawn = True
+
+    def close(self) -> None:
+        """End the line."""
+        if self._drawn:
+            sys.stderr.write("\n")

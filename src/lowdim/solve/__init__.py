@@ -1,0 +1,1 @@
+"""The few solvers behind the many methods."""

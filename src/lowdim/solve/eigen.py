@@ -1,0 +1,165 @@
+"""Eigenpairs: largest, smallest, of a pencil, and of an operator that can only be applied.
+
+One place sorts, one fixes signs, one falls back when LAPACK gives up. Matrices are symmetric;
+vectors come in columns; values come in the order that the name promises.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+import scipy.sparse.linalg
+from numpy.typing import NDArray
+
+from lowdim.errors import LowdimWarning, NotConverged
+from lowdim.progress import report
+from lowdim.random import normal
+from lowdim.threads import uninterrupted
+
+__all__ = ["Eigen", "bottom", "fix_signs", "pencil", "top", "top_of_operator"]
+
+Array = NDArray[Any]
+
+# A vector's sign makes its first entry among the largest positive; entries within this share of
+# the largest count as equal, so that rounding does not choose between them.
+SIGN_TIE = 1e-6
+
+
+@dataclass(frozen=True)
+class Eigen:
+    """Values (k,) and vectors (n, k), and how an iteration came by them."""
+
+    values: Array
+    vectors: Array
+    n_iter: int = 0
+    converged: bool = True
+
+
+def fix_signs(V: Array) -> Array:
+    """Columns with the shared sign rule applied: signs do not depend on the solver."""
+    if V.size == 0:
+        return V
+    size = np.abs(V)
+    first = np.argmax(size >= (1 - SIGN_TIE) * size.max(axis=0), axis=0)
+    signs = np.sign(V[first, np.arange(V.shape[1])])
+    return V * np.where(signs == 0, 1, signs).astype(V.dtype)
+
+
+def top(A: Array, k: int | None = None) -> Eigen:
+    """The k largest eigenvalues, descending, and their vectors; all of them if k is None."""
+    n = A.shape[0]
+    wanted = None if k is None or k > n // 2 else (n - k, n - 1)
+    values, vectors = _dense(A, wanted)
+    keep = slice(None) if k is None else slice(k)
+    return Eigen(values[::-1][keep], fix_signs(vectors[:, ::-1][:, keep]))
+
+
+def bottom(A: Any, k: int, null: Array | None = None) -> Eigen:
+    """The k smallest eigenvalues, ascending, of a positive semidefinite A (dense or sparse).
+
+    `null` (n, m) holds orthonormal vectors that A is known to send to zero; they are left out.
+    """
+    n = A.shape[0]
+    m = 0 if null is None else null.shape[1]
+    if sp.issparse(A) and k + m < n // 10:
+        # A little below zero the shifted matrix is positive definite, and zero is its nearest end.
+        shift = -1e-10 * float(abs(A).sum(axis=1).max())
+        start = normal((n,), seed=0)
+        values, vectors = scipy.sparse.linalg.eigsh(A.tocsc(), k=k + m, sigma=shift, which="LM", v0=start)
+    else:
+        dense = A.toarray() if sp.issparse(A) else A
+        if null is not None:
+            dense = dense + np.linalg.norm(dense) * (null @ null.T)  # lifts them above all others
+        values, vectors = _dense(dense, None if k > n // 2 else (0, min(n, k + m) - 1))
+    if null is not None:
+        vectors = vectors - null @ (null.T @ vectors)
+        alive = np.linalg.norm(vectors, axis=0) > 0.5
+        values, vectors = values[alive], vectors[:, alive]
+    order = np.argsort(values, kind="stable")[:k]
+    return Eigen(values[order], fix_signs(np.linalg.qr(vectors[:, order])[0]))
+
+
+def pencil(A: Array, B: Array, k: int | None = None, tol: float | None = None) -> Eigen:
+    """The k largest λ of A v = λ B v, with VᵀBV = I; directions in which B is zero are left out."""
+    spread, axes = _dense(B, None)
+    floor = (np.finfo(B.dtype).eps * len(B) if tol is None else tol) * max(float(spread[-1]), 0.0)
+    kept = spread > floor
+    root = axes[:, kept] / np.sqrt(spread[kept])  # (d, r): rootᵀ B root = I
+    reduced = top(root.T @ A @ root, None if k is None else min(k, root.shape[1]))
+    return Eigen(reduced.values, fix_signs(root @ reduced.vectors))
+
+
+def top_of_operator(
+    apply: Callable[[Array], Array], n: int, k: int, *, tol: float, max_iter: int, seed: int
+) -> Eigen:
+    """The k largest eigenpairs of a positive semidefinite operator: block Lanczos with thick restarts.
+
+    `apply(V)` is the operator times a block (n, b). Each pass enlarges an orthonormal basis by one
+    block, and the wanted pairs are read off the small projected matrix, until every residual is
+    below tol times the largest value.
+    """
+    width = min(n, k + max(8, k // 4))
+    most = min(n, 6 * width)
+    basis, image = np.empty((n, 0)), np.empty((n, 0))
+    block = normal((n, width), seed)
+    for step in range(1, max_iter + 1):
+        block = _orthonormal(block, basis)
+        if block.shape[1]:
+            basis = np.hstack([basis, block])
+            image = np.hstack([image, apply(block)])
+        values, inner = _dense(_symmetric(basis.T @ image), None)
+        values, inner = values[::-1], inner[:, ::-1]
+        ritz, ritz_image = basis @ inner[:, :width], image @ inner[:, :width]
+        residual = ritz_image - ritz * values[:width]
+        size = np.linalg.norm(residual[:, :k], axis=0)
+        scale = max(float(values[0]), np.finfo(float).tiny)
+        report("block Lanczos", step, max_iter, residual=float(size.max(initial=0.0)) / scale)
+        if (size <= tol * scale).all() or not block.shape[1]:
+            return Eigen(np.maximum(values[:k], 0), fix_signs(ritz[:, :k]), step)
+        if basis.shape[1] + width > most:
+            keep = max(width, most // 2)
+            basis, image = basis @ inner[:, :keep], image @ inner[:, :keep]
+        block = residual
+    return Eigen(np.maximum(values[:k], 0), fix_signs(ritz[:, :k]), max_iter, converged=False)
+
+
+def _dense(A: Array, wanted: tuple[int, int] | None) -> tuple[Array, Array]:
+    """Ascending eigenpairs number `wanted` (all if None) of a dense symmetric matrix."""
+    drivers = ("evd", "evr", "ev") if wanted is None else ("evr", "evx")
+    for driver in drivers:
+        try:
+            return uninterrupted(
+                lambda driver=driver: scipy.linalg.eigh(A, subset_by_index=wanted, driver=driver, check_finite=False)  # type: ignore[misc]
+            )
+        except scipy.linalg.LinAlgError as error:
+            warnings.warn(f"LAPACK's {driver} gave up ({error}); trying another way.", LowdimWarning, stacklevel=3)
+    try:  # for a symmetric matrix the singular vectors are eigenvectors up to sign
+        U, size, _ = uninterrupted(lambda: scipy.linalg.svd(A, check_finite=False, lapack_driver="gesvd"))
+    except scipy.linalg.LinAlgError as error:
+        raise NotConverged("no eigensolver converged; are the values wildly out of scale? Rescale them.") from error
+    values = np.einsum("ij,ij->j", U, A @ U)
+    order = np.argsort(values, kind="stable")
+    order = order if wanted is None else order[wanted[0] : wanted[1] + 1]
+    return values[order], U[:, order]
+
+
+def _orthonormal(block: Array, basis: Array) -> Array:
+    """An orthonormal basis of what `block` adds to `basis`; twice is enough (Kahan, Parlett)."""
+    lengths = np.linalg.norm(block, axis=0)
+    block = block[:, lengths > 0] / lengths[lengths > 0]
+    for _ in range(2):
+        block = block - basis @ (basis.T @ block)
+        block, triangle, _ = scipy.linalg.qr(block, mode="economic", pivoting=True, check_finite=False)
+        diagonal = np.abs(np.diagonal(triangle))
+        block = block[:, diagonal > 1e-12 * max(float(diagonal.max(initial=0.0)), 1e-2)]
+    return block[:, : max(0, basis.shape[0] - basis.shape[1])]
+
+
+def _symmetric(A: Array) -> Array:
+    return (A + A.T) / 2

@@ -1,0 +1,189 @@
+"""Centred rows P = R (X - 1μᵀ) S that are never formed: R the roots of the weights, S a column scale.
+
+Products with P are taken block by block; a sparse X stays sparse and is centred implicitly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from lowdim import _native
+from lowdim.check import finite_error
+from lowdim.data.rows import ArrayRows, Block, Chunk, Rows, chunk_rows, fold
+from lowdim.threads import ordered_map
+
+__all__ = ["Centred", "column_means"]
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Centred:
+    """P as an operator."""
+
+    rows: Rows
+    mean: NDArray[np.float64]  # (d,)
+    scale: NDArray[np.float64] | None  # (d,) factors, or None
+    root_weights: NDArray[np.float64] | None  # (n,), or None
+    threads: int
+
+    def panel(self, chunk: Chunk, block: Block) -> Array:
+        """A dense block of P."""
+        dense = block.toarray() if sp.issparse(block) else block
+        panel = np.empty(dense.shape, dtype=dense.dtype)
+        if not _native.center(dense, self.mean[None], panel, None, self.scale, self._roots(chunk)):
+            raise finite_error(self.rows, chunk)
+        return panel
+
+    def times(self, V: Array) -> Array:
+        """P V, (n, k), in the rows' dtype."""
+        V = np.ascontiguousarray(V, dtype=self.rows.dtype)
+        parts = fold(self.rows, lambda c, b: [self._times(c, b, V)], _extend, self.threads, "mapping rows")
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def transpose_times(self, U: Array) -> Array:
+        """Pᵀ U, (d, k), summed in float64."""
+
+        def summarise(chunk: Chunk, block: Block) -> Array:
+            return self._transpose_times(chunk, block, U[chunk.start : chunk.stop].astype(self.rows.dtype))
+
+        return fold(self.rows, summarise, _add, self.threads)
+
+    def scatter_times(self, V: Array) -> Array:
+        """PᵀP V, (d, k), in one pass, summed in float64."""
+        V = np.ascontiguousarray(V, dtype=self.rows.dtype)
+
+        def summarise(chunk: Chunk, block: Block) -> Array:
+            if sp.issparse(block):
+                return self._transpose_times(chunk, block, self._times(chunk, block, V))
+            panel = self.panel(chunk, block)
+            return _wide(panel.T @ (panel @ V))
+
+        return fold(self.rows, summarise, _add, self.threads)
+
+    def square_lengths(self) -> NDArray[np.float64]:
+        """Squared lengths of the rows of P, (n,)."""
+
+        def summarise(chunk: Chunk, block: Block) -> list[Array]:
+            panel = self.panel(chunk, block)
+            return [np.einsum("ij,ij->i", panel, panel, dtype=np.float64)]
+
+        return np.concatenate(fold(self.rows, summarise, _extend, self.threads))
+
+    def gram(self) -> NDArray[np.float64]:
+        """P Pᵀ, (n, n), from panels of columns: for fewer rows than columns."""
+        if self.rows.sparse:
+            return self._sparse_gram()
+        whole = self.rows if isinstance(self.rows, ArrayRows) else ArrayRows(self.rows.whole())
+        n, d = whole.count, whole.d
+        width = chunk_rows(n)
+        everything = Chunk(0, n, self.rows.whole)
+
+        def product(start: int) -> Array:
+            cut = slice(start, start + width)
+            block = whole.columns(start, start + width)
+            panel = np.empty(block.shape, dtype=block.dtype)
+            scale = None if self.scale is None else np.ascontiguousarray(self.scale[cut])
+            mean = np.ascontiguousarray(self.mean[cut])[None]
+            if not _native.center(block, mean, panel, None, scale, self.root_weights):
+                raise finite_error(self.rows, everything)
+            return panel @ panel.T
+
+        total, nothing = np.zeros((n, n)), np.zeros((0, n))
+        for part in ordered_map(product, range(0, d, width), self.threads):
+            _native.add_scatter(total, part, nothing)
+        return total
+
+    def triangle(self) -> Array:
+        """R of P = QR, (≤ d, d), block by block: the singular values of P without squaring them."""
+
+        def summarise(chunk: Chunk, block: Block) -> Array:
+            return np.linalg.qr(self.panel(chunk, block), mode="r")
+
+        return fold(self.rows, summarise, lambda a, b: np.linalg.qr(np.vstack([a, b]), mode="r"), self.threads)
+
+    def _roots(self, chunk: Chunk) -> NDArray[np.float64] | None:
+        return None if self.root_weights is None else self.root_weights[chunk.start : chunk.stop]
+
+    def _times(self, chunk: Chunk, block: Block, V: Array) -> Array:
+        if not sp.issparse(block):
+            return self.panel(chunk, block) @ V
+        scaled = V if self.scale is None else (self.scale[:, None] * V).astype(V.dtype)
+        out = block @ scaled - (self.mean @ scaled).astype(V.dtype)
+        if not np.isfinite(out).all():
+            raise finite_error(self.rows, chunk)
+        roots = self._roots(chunk)
+        return out if roots is None else (out * roots[:, None]).astype(V.dtype)
+
+    def _transpose_times(self, chunk: Chunk, block: Block, U: Array) -> NDArray[np.float64]:
+        if not sp.issparse(block):
+            return _wide(self.panel(chunk, block).T @ U)
+        roots = self._roots(chunk)
+        weighted = U if roots is None else (U * roots[:, None]).astype(U.dtype)
+        out = _wide(block.T @ weighted) - np.outer(self.mean, weighted.sum(axis=0, dtype=np.float64))
+        return out if self.scale is None else out * self.scale[:, None]
+
+    def _sparse_gram(self) -> NDArray[np.float64]:
+        X = self.rows.whole().astype(np.float64)
+        X = X if self.scale is None else X @ sp.diags_array(self.scale)
+        mean = self.mean if self.scale is None else self.mean * self.scale
+        tilt = X @ mean
+        gram = (X @ X.T).toarray() - tilt[:, None] - tilt[None, :] + mean @ mean
+        roots = self.root_weights
+        return gram if roots is None else gram * np.outer(roots, roots)
+
+
+def column_means(
+    rows: Rows, weights: NDArray[np.float64] | None, threads: int
+) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+    """Sum of weights, means and centred sums of squares of the columns, in one pass without products."""
+
+    def summarise(chunk: Chunk, block: Block) -> tuple[float, Array, Array]:
+        w = np.ones(block.shape[0]) if weights is None else weights[chunk.start : chunk.stop]
+        n = float(w.sum())
+        if sp.issparse(block):
+            wide = block.astype(np.float64)
+            mean = np.asarray(wide.T @ w) / max(n, np.finfo(float).tiny)
+            filled = wide.copy()
+            filled.data = (filled.data - mean[filled.indices]) ** 2
+            stored = block.copy()
+            stored.data = np.ones_like(stored.data)
+            absent = n - np.asarray(stored.astype(np.float64).T @ w)
+            squares = np.asarray(filled.T @ w) + absent * mean**2
+        else:
+            sums = np.empty((1, block.shape[1]))
+            _native.column_sums(block, None, None if weights is None else w, sums)
+            mean = sums[0] / max(n, np.finfo(float).tiny)
+            panel = np.empty(block.shape, dtype=block.dtype)
+            _native.center(block, mean[None], panel, None, None, np.sqrt(w))
+            squares = np.einsum("ij,ij->j", panel, panel, dtype=np.float64)
+        if not (np.isfinite(mean).all() and np.isfinite(squares).all()):
+            raise finite_error(rows, chunk)
+        return n, mean, squares
+
+    def merge(a: tuple[float, Array, Array], b: tuple[float, Array, Array]) -> tuple[float, Array, Array]:
+        n = a[0] + b[0]
+        share = b[0] / n if n > 0 else 0.0
+        shift = b[1] - a[1]
+        return n, a[1] + share * shift, a[2] + b[2] + a[0] * share * shift**2
+
+    return fold(rows, summarise, merge, threads)
+
+
+def _wide(part: Array) -> NDArray[np.float64]:
+    return part.astype(np.float64, copy=False)
+
+
+def _add(a: Array, b: Array) -> Array:
+    a += b
+    return a
+
+
+def _extend(a: list[Array], b: list[Array]) -> list[Array]:
+    a.extend(b)
+    return a

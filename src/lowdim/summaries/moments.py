@@ -1,0 +1,267 @@
+"""Moments: counts, means and within-class scatter, the summary that every linear method reads.
+
+A chunk is centred by its own means before its products are taken, and two Moments add by Chan's
+update, so a mean of 1e8 costs no digits of a variance of 1. Products of float32 chunks are taken in
+float32 and summed in float64.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from lowdim import _native
+from lowdim.check import check_weights, finite_error, read_rows
+from lowdim.data.rows import Block, Chunk, Rows, chunk_rows, fold
+from lowdim.errors import BadInput, NotEnoughData
+from lowdim.memory import require_memory
+from lowdim.threads import thread_count
+
+__all__ = ["Moments", "moments", "moments_of", "spread_or_one"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass
+class Moments:
+    """What is left of rows once everything linear has been asked of them.
+
+    Without classes there is one, and `within` is the total scatter. Moments of parts add to the
+    moments of the whole: `moments(A) + moments(B)` equals `moments(vstack([A, B]))` to rounding.
+    """
+
+    rows: int
+    counts: Array  # (C,) sums of weights, by class
+    means: Array  # (C, d)
+    within: Array  # (d, d) scatter about the class means: W
+    classes: NDArray[Any] | None = None  # (C,) labels, sorted; None without classes
+    dtype: np.dtype[Any] = np.dtype(np.float64)  # of the rows
+    feature_names: NDArray[Any] | None = None
+
+    @property
+    def d(self) -> int:
+        """The number of columns."""
+        return self.means.shape[1]
+
+    @property
+    def n(self) -> float:
+        """The sum of the weights; the number of rows without weights."""
+        return float(self.counts.sum())
+
+    @property
+    def mean(self) -> Array:
+        """The mean of all rows, (d,)."""
+        # Averaging differences from one class keeps a common large offset exact.
+        base = self.means[0]
+        return base + (self.counts / self.n) @ (self.means - base)
+
+    @property
+    def between(self) -> Array:
+        """The scatter of the class means about the mean: B, (d, d)."""
+        spread = (self.means - self.mean) * np.sqrt(self.counts)[:, None]
+        return spread.T @ spread
+
+    @property
+    def total(self) -> Array:
+        """The scatter of all rows about their mean: T = W + B, (d, d)."""
+        return self.within if len(self.counts) == 1 else self.within + self.between
+
+    @property
+    def variances(self) -> Array:
+        """The diagonal of `covariance(ddof=0)`."""
+        return np.diagonal(self.total) / self.n
+
+    def degrees(self, ddof: int) -> float:
+        """n - ddof, the divisor of a covariance."""
+        if self.n <= ddof:
+            raise NotEnoughData(
+                f"a covariance with ddof={ddof} needs more than {ddof} sample(s); got n={self.n:g} "
+                "(n is the sum of the weights, which count rows). Use ddof=0, or give more rows."
+            )
+        return self.n - ddof
+
+    def covariance(self, ddof: int = 1) -> Array:
+        """T / (n - ddof), (d, d)."""
+        return self.total / self.degrees(ddof)
+
+    def scale(self, ddof: int = 1) -> Array:
+        """Standard deviations, with 1 for columns that do not vary, (d,)."""
+        return spread_or_one(np.sqrt(np.diagonal(self.total) / self.degrees(ddof)), self.mean, self.dtype)
+
+    def correlation(self) -> Array:
+        """Pearson correlations, (d, d); zero beside a constant column."""
+        scale = self.scale(ddof=0)
+        out = self.total / self.n / np.outer(scale, scale)
+        np.fill_diagonal(out, np.where(np.diagonal(out) > 0, 1.0, 0.0))
+        return out
+
+    def __add__(self, other: Moments) -> Moments:
+        if not isinstance(other, Moments):
+            return NotImplemented
+        return merge(_copy(self), other)
+
+
+def moments(X: Any, y: Any = None, *, sample_weight: Any = None, n_jobs: int | None = None) -> Moments:
+    """The moments of X in one pass.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, memory map, dataframe, or iterator of chunks
+        n rows of d columns. It is neither changed nor copied.
+    y : array of n labels, optional
+        Classes: means are then by class, and the scatter is about them.
+    sample_weight : array of n numbers, optional
+        How often each row counts.
+    n_jobs : int, optional
+        Threads. The result has the same bits for any number of them.
+    """
+    owner = _Reader()
+    rows = read_rows(owner, X, fitting=True)
+    out = moments_of(rows, y, check_weights(sample_weight, rows.n), thread_count(n_jobs))
+    out.feature_names = getattr(owner, "feature_names_in_", None)
+    return out
+
+
+def moments_of(rows: Rows, y: Any, weights: Array | None, threads: int) -> Moments:
+    """The moments of rows that have been checked at the door."""
+    d = rows.d
+    require_memory(
+        8 * d * d * (2 + threads),
+        f"a scatter matrix of {d} × {d}",
+        "Use solver='krylov', which needs no such matrix, or fewer columns.",
+    )
+    if rows.n is None and (y is not None or weights is not None):
+        raise BadInput("classes and weights need rows whose number is known; a stream has none.")
+    classes, codes = _classes(y, rows.n)
+
+    def summarise(chunk: Chunk, block: Block) -> Moments:
+        code = None if codes is None else codes[chunk.start : chunk.stop]
+        weight = None if weights is None else weights[chunk.start : chunk.stop]
+        part = (_sparse_part if sp.issparse(block) else _dense_part)(block, classes, code, weight)
+        if part is None:
+            raise finite_error(rows, chunk)
+        return part
+
+    out = fold(rows, summarise, merge, threads)
+    out.within = np.asarray(out.within, dtype=np.float64)
+    if not np.isfinite(out.within).all():
+        raise BadInput("the squares of the values overflow (above about 1e150). Rescale the columns.")
+    return out
+
+
+def merge(a: Moments, b: Moments) -> Moments:
+    """a + b, using a's memory. Chan, Golub and LeVeque's update, class by class."""
+    if a.d != b.d:
+        raise BadInput(f"moments of {a.d} and of {b.d} columns can't be added.")
+    if (a.classes is None) != (b.classes is None):
+        raise BadInput("moments with classes and moments without can't be added.")
+    if a.classes is not None and not np.array_equal(a.classes, b.classes):
+        a, b = _align(a, b)
+    counts = a.counts + b.counts
+    share = np.divide(b.counts, counts, out=np.zeros_like(counts), where=counts > 0)
+    shift = b.means - a.means  # (C, d)
+    shift[(a.counts == 0) | (b.counts == 0)] = 0.0
+    spread = np.sqrt(a.counts * share)[:, None] * shift
+    if a.within.dtype != np.float64:
+        a.within = a.within.astype(np.float64)
+    _native.add_scatter(a.within, b.within, spread)
+    only_b = a.counts == 0
+    a.means = np.where(only_b[:, None], b.means, a.means + share[:, None] * shift)
+    a.counts, a.rows = counts, a.rows + b.rows
+    return a
+
+
+def spread_or_one(deviation: Array, mean: Array, dtype: np.dtype[Any]) -> Array:
+    """Standard deviations to divide by: what rounding leaves of a constant column is no variation."""
+    return np.where(deviation > np.finfo(dtype).eps * np.abs(mean), deviation, 1.0)
+
+
+class _Reader:
+    """Stands in for an estimator at the door."""
+
+
+def _dense_part(block: Block, classes: Any, codes: Any, weights: Any) -> Moments | None:
+    n, d = block.shape
+    counts = _counts(n, classes, codes, weights)
+    sums = np.empty((len(counts), d))
+    if not _native.column_sums(block, codes, weights, sums):
+        return None
+    means = sums / np.where(counts > 0, counts, 1.0)[:, None]
+    panel = np.empty((n, d), dtype=block.dtype)
+    if not _native.center(block, means, panel, codes, None, None if weights is None else np.sqrt(weights)):
+        return None
+    # NumPy sees that both factors are one array and calls syrk, half the work of a product.
+    return Moments(n, counts, means, panel.T @ panel, classes, block.dtype)
+
+
+def _sparse_part(block: Block, classes: Any, codes: Any, weights: Any) -> Moments | None:
+    """Implicit centring: XᵀX - n μμᵀ; for the columns of sparse rows the second term is small."""
+    n, d = block.shape
+    filled = np.bincount(block.indices, minlength=d) if block.nnz else np.zeros(d, dtype=int)
+    if codes is not None or filled.max(initial=0) > n // 4:
+        # A nearly full column may have a large mean, which the difference above would cancel with.
+        return _densified(block, classes, codes, weights)
+    if not np.isfinite(block.data).all():
+        return None
+    counts = _counts(n, classes, codes, weights)
+    wide = block.astype(np.float64)
+    left = wide if weights is None else sp.diags_array(weights).tocsr() @ wide
+    mean = np.asarray(left.sum(axis=0)).ravel() / max(counts[0], np.finfo(float).tiny)
+    scatter = (left.T @ wide).toarray() - counts[0] * np.outer(mean, mean)
+    return Moments(n, counts, mean[None], scatter, classes, block.dtype)
+
+
+def _densified(block: Block, classes: Any, codes: Any, weights: Any) -> Moments | None:
+    total: Moments | None = None
+    size = chunk_rows(block.shape[1])
+    for start in range(0, block.shape[0], size):
+        cut = slice(start, start + size)
+        part = _dense_part(
+            block[cut].toarray(),
+            classes,
+            None if codes is None else codes[cut],
+            None if weights is None else weights[cut],
+        )
+        if part is None:
+            return None
+        total = part if total is None else merge(total, part)
+    return total
+
+
+def _classes(y: Any, n: int | None) -> tuple[NDArray[Any] | None, NDArray[np.int32] | None]:
+    if y is None:
+        return None, None
+    y = np.asarray(y)
+    if y.ndim != 1 or len(y) != n:
+        raise BadInput(f"y must have one label a row ({n}); got shape {y.shape}.")
+    classes, codes = np.unique(y, return_inverse=True)
+    return classes, codes.astype(np.int32)
+
+
+def _counts(n: int, classes: Any, codes: Any, weights: Any) -> Array:
+    if codes is None:
+        return np.array([float(n) if weights is None else float(weights.sum())])
+    return np.bincount(codes, weights=weights, minlength=len(classes)).astype(np.float64)
+
+
+def _align(a: Moments, b: Moments) -> tuple[Moments, Moments]:
+    """Both over the union of their classes."""
+    assert a.classes is not None and b.classes is not None
+    union = np.union1d(a.classes, b.classes)
+
+    def spread_out(m: Moments) -> Moments:
+        place = np.searchsorted(union, m.classes)
+        counts, means = np.zeros(len(union)), np.zeros((len(union), m.d))
+        counts[place], means[place] = m.counts, m.means
+        return Moments(m.rows, counts, means, m.within, union, m.dtype, m.feature_names)
+
+    return spread_out(a), spread_out(b)
+
+
+def _copy(m: Moments) -> Moments:
+    within = np.array(m.within, dtype=np.float64)
+    return Moments(m.rows, m.counts.copy(), m.means.copy(), within, m.classes, m.dtype, m.feature_names)

@@ -1,0 +1,126 @@
+"""Threads: how many, and how work is shared so that their number never changes a bit.
+
+BLAS and LAPACK split sums by the number of their own threads, so the same product has other bits
+on another machine. lowdim therefore runs them with one thread a call and shares out whole chunks
+instead: the chunks do not depend on the number of threads, and their results are taken in order.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, TypeVar
+
+import scipy.linalg  # noqa: F401  (loads the BLAS that the controller below must find)
+from threadpoolctl import ThreadpoolController
+
+__all__ = ["ordered_map", "single_blas", "thread_count", "uninterrupted"]
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def thread_count(n_jobs: int | None = None) -> int:
+    """Threads to use: `n_jobs`, else LOWDIM_NUM_THREADS, else OMP_NUM_THREADS, else all processors.
+
+    Negative numbers count from the end, as in scikit-learn: -1 is all, -2 all but one.
+    """
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if n_jobs is None:
+        for name in ("LOWDIM_NUM_THREADS", "OMP_NUM_THREADS"):
+            word = os.environ.get(name, "")
+            if word.isdecimal() and int(word) > 0:
+                return int(word)
+        return processors
+    return n_jobs if n_jobs > 0 else max(1, processors + 1 + n_jobs)
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController().select(user_api="blas")
+
+
+class _SingleBlas:
+    """Counts who is inside, so that overlapping fits in several threads restore the limit once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._limit: Any = None
+
+    def enter(self) -> None:
+        with self._lock:
+            self._inside += 1
+            if self._inside == 1:
+                self._limit = _blas().limit(limits=1)
+
+    def leave(self) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._limit.restore_original_limits()
+
+
+_single = _SingleBlas()
+
+
+@contextmanager
+def single_blas() -> Iterator[None]:
+    """One thread for every BLAS and LAPACK call inside."""
+    _single.enter()
+    try:
+        yield
+    finally:
+        _single.leave()
+
+
+def ordered_map(
+    work: Callable[[Item], Result], items: Iterable[Item], threads: int
+) -> Iterator[Result]:
+    """work(item) for every item, several at a time, results in the order of the items.
+
+    At most threads + 1 results wait at once. An error or Ctrl-C ends it after the running items.
+    """
+    if threads <= 1:
+        with single_blas():
+            yield from map(work, items)
+        return
+    with single_blas(), ThreadPoolExecutor(threads) as pool:
+        waiting: deque[Future[Result]] = deque()
+        try:
+            for item in items:
+                waiting.append(pool.submit(contextvars.copy_context().run, work, item))
+                if len(waiting) > threads + 1:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def uninterrupted(work: Callable[[], Result]) -> Result:
+    """work() on a thread of its own, so that Ctrl-C returns at once while LAPACK can't be stopped.
+
+    The abandoned call ends by itself; nobody sees its result.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        with single_blas():
+            return work()
+    outcome: Future[Result] = Future()
+
+    def run() -> None:
+        try:
+            with single_blas():
+                outcome.set_result(work())
+        except BaseException as error:
+            outcome.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return outcome.result()
