@@ -80,6 +80,23 @@ bool center(const Matrix<T>& x, const Dense<const double>& means, const Dense<T>
 }
 
 template <class T>
+bool shift_rows(const Matrix<T>& x, const Vector<const T>& shift, const Dense<T>& out, const Vector<double>& sums) {
+    require(shift.shape(0) == x.shape(1) && sums.shape(0) == x.shape(1), "shift and sums must have one entry a column");
+    require(out.shape(0) == x.shape(0) && out.shape(1) == x.shape(1), "out must have the shape of x");
+    const auto block = rows_of(x);
+    nb::gil_scoped_release free;
+    return lowdim::kernels().moments<T>().shift_rows(block, shift.data(), out.data(), sums.data());
+}
+
+template <class T>
+void subtract_outer(const Dense<T>& part, const Vector<const double>& v, double factor) {
+    const auto d = static_cast<std::int64_t>(part.shape(0));
+    require(part.shape(0) == part.shape(1) && v.shape(0) == part.shape(0), "part must be square and v as long");
+    nb::gil_scoped_release free;
+    lowdim::kernels().moments<T>().subtract_outer(part.data(), v.data(), factor, d);
+}
+
+template <class T>
 void add_scatter(const Dense<double>& sum, const Dense<const T>& part, const Dense<const double>& shifts) {
     const auto d = static_cast<std::int64_t>(sum.shape(0));
     require(sum.shape(0) == sum.shape(1) && part.shape(0) == sum.shape(0) && part.shape(1) == sum.shape(0),
@@ -147,6 +164,10 @@ void bind_moments(nb::module_& m) {
     m.def("center", &center<T>, "x"_a.noconvert(), "means"_a.noconvert(), "out"_a.noconvert(), "codes"_a.none() = nb::none(),
           "scale"_a.none() = nb::none(), "root_weights"_a.none() = nb::none(),
           "(x - mean of its class) * scale * root weight into `out`; False if one is not finite.");
+    m.def("shift_rows", &shift_rows<T>, "x"_a.noconvert(), "shift"_a.noconvert(), "out"_a.noconvert(), "sums"_a.noconvert(),
+          "x - shift into `out` and its column sums into `sums`; False if one is not finite.");
+    m.def("subtract_outer", &subtract_outer<T>, "part"_a.noconvert(), "v"_a.noconvert(), "factor"_a,
+          "part -= factor * outer(v, v), in place.");
     m.def("add_scatter", &add_scatter<T>, "sum"_a.noconvert(), "part"_a.noconvert(), "shifts"_a.noconvert(),
           "sum += part + shifts.T @ shifts, in place.");
     m.def("fill_normal", &fill_normal<T>, "out"_a.noconvert(), "seed"_a, "stream"_a, "threads"_a,

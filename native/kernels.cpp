@@ -18,8 +18,8 @@ namespace {
 const Kernels& table() {
     static constexpr Kernels kernels = {
         LOWDIM_NAME(LOWDIM_ISA),
-        {column_sums<float>, center<float>, add_scatter<float>},
-        {column_sums<double>, center<double>, add_scatter<double>},
+        {column_sums<float>, center<float>, shift_rows<float>, subtract_outer<float>, add_scatter<float>},
+        {column_sums<double>, center<double>, shift_rows<double>, subtract_outer<double>, add_scatter<double>},
     };
     return kernels;
 }

@@ -71,6 +71,55 @@ bool center(const RowBlock<T>& x, const std::int32_t* codes, const double* means
     return finite;
 }
 
+// out = x - shift in one sweep, with the column sums of out. False if one is not finite.
+template <class T>
+bool shift_rows(const RowBlock<T>& x, const T* shift, T* out, double* sums) {
+    constexpr std::int64_t few = 32;  // rows whose sums stay in registers, in T, before they go to double
+    constexpr std::int64_t width = 64;
+    const std::int64_t d = x.columns;
+    std::fill(sums, sums + d, 0.0);
+    for (std::int64_t begin = 0; begin < x.rows; begin += few) {
+        const std::int64_t end = std::min(begin + few, x.rows);
+        for (std::int64_t j0 = 0; j0 < d; j0 += width) {
+            const std::int64_t wide = std::min(width, d - j0);
+            T local[width] = {};
+            for (std::int64_t i = begin; i < end; ++i) {
+                const T* row = x.row(i) + j0;
+                T* target = out + i * d + j0;
+                if (wide == width) {
+#pragma omp simd
+                    for (std::int64_t j = 0; j < width; ++j) {
+                        target[j] = row[j] - shift[j0 + j];
+                        local[j] += target[j];
+                    }
+                } else {
+#pragma omp simd
+                    for (std::int64_t j = 0; j < wide; ++j) {
+                        target[j] = row[j] - shift[j0 + j];
+                        local[j] += target[j];
+                    }
+                }
+            }
+            for (std::int64_t j = 0; j < wide; ++j) sums[j0 + j] += static_cast<double>(local[j]);
+        }
+    }
+    bool finite = true;
+    for (std::int64_t j = 0; j < d; ++j) finite &= std::isfinite(sums[j]);
+    return finite;
+}
+
+// part -= factor v vᵀ.
+template <class T>
+void subtract_outer(T* part, const double* v, double factor, std::int64_t d) {
+    for (std::int64_t i = 0; i < d; ++i) {
+        const double scaled = factor * v[i];
+        if (scaled == 0.0) continue;
+        T* row = part + i * d;
+#pragma omp simd
+        for (std::int64_t j = 0; j < d; ++j) row[j] = static_cast<T>(static_cast<double>(row[j]) - scaled * v[j]);
+    }
+}
+
 // sum += part + shiftsᵀ shifts: a chunk's scatter and the spread between the means, in one sweep.
 template <class T>
 void add_scatter(double* sum, const T* part, const double* shifts, std::int64_t classes, std::int64_t d) {

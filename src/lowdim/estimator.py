@@ -14,6 +14,7 @@ from typing import Any, TypeVar, dataclass_transform
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from lowdim.param import param, parameters, validate
+from lowdim.threads import single_blas
 
 __all__ = ["Estimator", "Method", "estimator", "methods"]
 
@@ -43,11 +44,15 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     @contextmanager
     def _fitting(self) -> Iterator[None]:
-        """Validates the parameters, forgets an earlier fit, and leaves nothing behind on an error or Ctrl-C."""
+        """Validates the parameters, forgets an earlier fit, and leaves nothing behind on an error or Ctrl-C.
+
+        BLAS is held to one thread for the whole fit: each change of the limit wakes threads that then spin.
+        """
         validate(self)
         self._forget()
         try:
-            yield
+            with single_blas():
+                yield
         except BaseException:
             self._forget()
             raise

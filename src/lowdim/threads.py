@@ -17,10 +17,11 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar
 
+import numpy as np
 import scipy.linalg  # noqa: F401  (loads the BLAS that the controller below must find)
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["ordered_map", "single_blas", "thread_count", "uninterrupted"]
+__all__ = ["ordered_map", "scratch", "single_blas", "thread_count", "uninterrupted"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -103,6 +104,18 @@ def ordered_map(
         finally:
             for future in waiting:
                 future.cancel()
+
+
+_local = threading.local()
+
+
+def scratch(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, np.dtype[Any]]:
+    """Uninitialised memory of this thread, valid until its next call: fresh pages cost as much as the work on them."""
+    size = int(np.prod(shape)) * dtype.itemsize
+    buffer: np.ndarray[Any, np.dtype[np.uint8]] | None = getattr(_local, "buffer", None)
+    if buffer is None or buffer.nbytes < size:
+        buffer = _local.buffer = np.empty(size, dtype=np.uint8)
+    return buffer[:size].view(dtype).reshape(shape)
 
 
 def uninterrupted(work: Callable[[], Result]) -> Result:

@@ -1,7 +1,7 @@
 """One fold over chunks, wherever the rows live.
 
 `open_rows` turns an array, memory map, sparse matrix, dataframe or stream of chunks into `Rows`:
-n rows of d columns that give themselves out in blocks of a size that depends on d alone, as
+n rows of d columns that give themselves out in blocks of a size that depends on their shape alone, as
 C-ordered float32 or float64, never as one converted copy of the whole. `fold` summarises the
 blocks, several at a time, and adds the summaries in the order of the rows.
 """
@@ -29,13 +29,12 @@ Array = NDArray[Any]
 Block = Any  # a C-ordered array or a CSR matrix, of the rows' dtype
 Summary = TypeVar("Summary")
 
-CHUNK_VALUES = 1 << 22  # 16 MB of float32: small enough for the cache, large enough for BLAS
+CHUNK_BYTES = 24 << 20  # small enough for the cache, large enough for BLAS
 
 
-def chunk_rows(d: int) -> int:
-    """Rows in a block: a power of two that depends on d alone, so that results do too."""
-    wanted = max(CHUNK_VALUES // max(d, 1), 1)
-    return max(16, min(1 << 16, 1 << (wanted.bit_length() - 1)))
+def chunk_rows(d: int, itemsize: int = 4) -> int:
+    """The most rows in a block of d columns."""
+    return max(16, min(1 << 16, CHUNK_BYTES // (itemsize * max(d, 1))))
 
 
 @dataclass(frozen=True)
@@ -56,16 +55,22 @@ class Rows(ABC):
     sparse = False
 
     def chunks(self) -> Iterator[Chunk]:
-        """The rows, in order, in blocks."""
-        n, size = self.count, self.chunk_rows
-        for start in range(0, n, size):
+        """The rows, in order, in an even number of nearly equal blocks (or one).
+
+        Their size depends on the shape and dtype alone, never on the threads, so results don't either.
+        """
+        n = self.count
+        pieces = -(-n // self.chunk_rows)
+        pieces += pieces % 2 if pieces > 1 else 0
+        size = -(-n // max(pieces, 1))
+        for start in range(0, n, size or 1):
             stop = min(start + size, n)
             yield Chunk(start, stop, lambda a=start, b=stop: self.block(a, b))  # type: ignore[misc]
 
     @property
     def chunk_rows(self) -> int:
-        """Rows in a block."""
-        return chunk_rows(self.d)
+        """The most rows in a block."""
+        return chunk_rows(self.d, self.dtype.itemsize)
 
     @property
     def count(self) -> int:
@@ -123,7 +128,7 @@ class SparseRows(Rows):
     @property
     def chunk_rows(self) -> int:
         filled = max(1, self.X.nnz // max(1, self.X.shape[0]))
-        return max(chunk_rows(self.d), chunk_rows(filled))
+        return max(super().chunk_rows, chunk_rows(2 * filled, self.dtype.itemsize))
 
     def block(self, start: int, stop: int) -> Block:
         return self.X[start:stop].astype(self.dtype, copy=False)

@@ -51,12 +51,25 @@ def fix_signs(V: Array) -> Array:
     return V * np.where(signs == 0, 1, signs).astype(V.dtype)
 
 
-def top(A: Array, k: int | None = None) -> Eigen:
-    """The k largest eigenvalues, descending, and their vectors; all of them if k is None."""
+def top(A: Array, k: int | None = None, rough: bool = False) -> Eigen:
+    """The k largest eigenvalues, descending, and their vectors; all of them if k is None.
+
+    `rough` says that A was made of single-precision numbers: the vectors are then found in single
+    precision, and one Rayleigh-Ritz step in double makes the values as good as A itself.
+    """
     n = A.shape[0]
-    wanted = None if k is None or k > n // 2 else (n - k, n - 1)
-    values, vectors = _dense(A, wanted)
-    keep = slice(None) if k is None else slice(k)
+    if k is None or k > n // 2:
+        values, vectors = _dense(A, None)
+        keep = slice(k)
+    elif rough and n > 64:
+        padded = min(n, k + 8)  # a few more, so that the last wanted pair is refined as well as the first
+        scale = float(np.abs(np.diagonal(A)).max()) or 1.0  # keeps tiny and huge numbers within float32
+        _, guess = _dense((A / scale).astype(np.float32), (n - padded, n - 1))
+        values, vectors = uninterrupted(lambda: _rayleigh_ritz(A, guess.astype(np.float64)))
+        keep = slice(k)
+    else:
+        values, vectors = _dense(A, (n - k, n - 1))
+        keep = slice(None)
     return Eigen(values[::-1][keep], fix_signs(vectors[:, ::-1][:, keep]))
 
 
@@ -147,6 +160,13 @@ def _dense(A: Array, wanted: tuple[int, int] | None) -> tuple[Array, Array]:
     order = np.argsort(values, kind="stable")
     order = order if wanted is None else order[wanted[0] : wanted[1] + 1]
     return values[order], U[:, order]
+
+
+def _rayleigh_ritz(A: Array, guess: Array) -> tuple[Array, Array]:
+    """Ascending Ritz pairs of A on the range of A times a guess."""
+    basis = np.linalg.qr(A @ guess)[0]
+    values, inner = np.linalg.eigh(_symmetric(basis.T @ (A @ basis)))
+    return values, basis @ inner
 
 
 def _orthonormal(block: Array, basis: Array) -> Array:

@@ -101,7 +101,7 @@ def from_moments(m: Moments, plan: Plan, rows: Rows | None = None) -> Axes:
     if scale is not None:
         C = C / np.outer(scale, scale)
     pick = _picker(plan, m.n, m.rows, m.d, rows)
-    values, vectors = _solve_dense(C, pick)
+    values, vectors = _solve_dense(C, pick, m.dtype)
     return Axes(m.mean, scale, values, vectors, float(np.trace(C)), _log_det(C), m.n, "covariance")
 
 
@@ -112,16 +112,18 @@ def by_covariance(rows: Rows, weights: Array | None, plan: Plan) -> Axes:
 
 def by_gram(rows: Rows, weights: Array | None, plan: Plan) -> Axes:
     """The dual: if P Pᵀ u = λ u then PᵀP (Pᵀu) = λ (Pᵀu) (lecture 1)."""
-    n, divisor, centred, scale, total = _centre(rows, weights, plan)
-    values, U = _solve_dense(centred.gram() / divisor, _picker(plan, n, rows.count, rows.d, rows))
-    long = centred.transpose_times(U)  # (d, k), columns of length √(λ (n - ddof))
+    n, centred, scale = _centre(rows, weights, plan)
+    K = centred.gram() / (n - plan.ddof)
+    total = float(np.trace(K))
+    values, U = _solve_dense(K, _picker(plan, n, rows.count, rows.d, rows), rows.dtype)
+    long = centred.gram_axes(U)  # (d, k), columns of length √(λ (n - ddof))
     vectors = fix_signs(_orthonormal_axes(long, values, plan.seed))
     return Axes(centred.mean, scale, values, vectors, total, _log_product(values, rows.d), n, "gram")
 
 
 def by_svd(rows: Rows, weights: Array | None, plan: Plan) -> Axes:
     """Singular values of P itself, so that small ones keep their digits."""
-    n, divisor, centred, scale, total = _centre(rows, weights, plan)
+    n, centred, scale = _centre(rows, weights, plan)
     if rows.count >= rows.d:
         P = centred.triangle()
     else:
@@ -129,14 +131,16 @@ def by_svd(rows: Rows, weights: Array | None, plan: Plan) -> Axes:
         P = centred.panel(Chunk(0, rows.count, lambda: whole), whole)
     P = np.asarray(P, dtype=np.float64)
     _, sizes, right = uninterrupted(lambda: scipy.linalg.svd(P, full_matrices=False, check_finite=False))
-    values = sizes**2 / divisor
+    values = sizes**2 / (n - plan.ddof)
     k = _picker(plan, n, rows.count, rows.d, rows)(values)
-    return Axes(centred.mean, scale, values, fix_signs(right[:k].T), total, _log_product(values, rows.d), n, "svd")
+    return Axes(centred.mean, scale, values, fix_signs(right[:k].T), values.sum(), _log_product(values, rows.d), n, "svd")
 
 
 def by_krylov(rows: Rows, weights: Array | None, plan: Plan) -> Axes:
     """Products with the rows only: block Lanczos from a seeded random block."""
-    n, divisor, centred, scale, total = _centre(rows, weights, plan)
+    n, centred, scale = _centre(rows, weights, plan)
+    divisor = n - plan.ddof
+    total = float(centred.column_squares().sum()) / divisor
     k = fixed_count(plan.n_components, min(rows.count, rows.d), "there are no more axes")
     if k is None:
         raise BadParameter(
@@ -174,28 +178,26 @@ def _picker(plan: Plan, n: float, rows_seen: int, d: int, rows: Rows | None) -> 
     return pick
 
 
-def _solve_dense(C: Array, pick: Callable[[Array | None], int | None]) -> tuple[Array, Array]:
+def _solve_dense(
+    C: Array, pick: Callable[[Array | None], int | None], dtype: np.dtype[Any]
+) -> tuple[Array, Array]:
     """Values (clipped at zero) and the picked vectors; only those when their number is known before."""
-    found = top(C, pick(None))
+    found = top(C, pick(None), rough=dtype == np.float32)
     values = np.maximum(found.values, 0)
     return values, np.ascontiguousarray(found.vectors[:, : pick(values)])
 
 
-def _centre(
-    rows: Rows, weights: Array | None, plan: Plan
-) -> tuple[float, float, Centred, Array | None, float]:
-    """n, n - ddof, the centred rows, the standard deviations if wanted, and the total variance."""
-    n, mean, squares = column_means(rows, weights, plan.threads)
+def _centre(rows: Rows, weights: Array | None, plan: Plan) -> tuple[float, Centred, Array | None]:
+    """The sum of the weights, the centred rows, and the standard deviations if they are to be divided by."""
+    n, mean = column_means(rows, weights, plan.threads)
     if n <= plan.ddof:
         raise NotEnoughData(f"a variance with ddof={plan.ddof} needs more than {plan.ddof} sample(s); got {n:g}.")
-    divisor = n - plan.ddof
-    variances, scale = squares / divisor, None
-    if plan.standardize:
-        scale = spread_or_one(np.sqrt(variances), mean, rows.dtype)
-        variances = variances / scale**2
     roots = None if weights is None else np.sqrt(weights)
-    centred = Centred(rows, mean, None if scale is None else 1 / scale, roots, plan.threads)
-    return n, divisor, centred, scale, float(variances.sum())
+    centred = Centred(rows, mean, None, roots, plan.threads)
+    if not plan.standardize:
+        return n, centred, None
+    scale = spread_or_one(np.sqrt(centred.column_squares() / (n - plan.ddof)), mean, rows.dtype)
+    return n, replace(centred, scale=1 / scale), scale
 
 
 def _log_product(values: Array, d: int) -> float:
@@ -206,6 +208,8 @@ def _log_product(values: Array, d: int) -> float:
 
 
 def _log_det(C: Array) -> float:
+    if np.diagonal(C).min() <= 0:
+        return -np.inf
     try:
         L = uninterrupted(lambda: np.linalg.cholesky(C))
     except np.linalg.LinAlgError:
@@ -217,8 +221,8 @@ def _orthonormal_axes(long: Array, values: Array, seed: int) -> Array:
     """Unit columns; those of (nearly) no length are replaced by something orthogonal to the rest."""
     lengths = np.linalg.norm(long, axis=0)
     alive = lengths > np.sqrt(np.finfo(np.float64).eps) * lengths.max(initial=0.0)
-    axes = np.where(alive, long, normal(long.shape, seed)) / np.where(alive, lengths, 1.0)
     if alive.all() and lengths.min() > 1e-4 * lengths.max():
-        return axes
+        return long / lengths
+    axes = np.where(alive, long, normal(long.shape, seed)) / np.where(alive, lengths, 1.0)
     Q, R = np.linalg.qr(axes)
     return Q * np.where(np.diagonal(R) < 0, -1.0, 1.0)

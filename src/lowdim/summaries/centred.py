@@ -5,6 +5,7 @@ Products with P are taken block by block; a sparse X stays sparse and is centred
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from lowdim import _native
 from lowdim.check import finite_error
 from lowdim.data.rows import ArrayRows, Block, Chunk, Rows, chunk_rows, fold
-from lowdim.threads import ordered_map
+from lowdim.threads import ordered_map, scratch
 
 __all__ = ["Centred", "column_means"]
 
@@ -33,9 +34,9 @@ class Centred:
     threads: int
 
     def panel(self, chunk: Chunk, block: Block) -> Array:
-        """A dense block of P."""
+        """A dense block of P, in scratch memory of this thread."""
         dense = block.toarray() if sp.issparse(block) else block
-        panel = np.empty(dense.shape, dtype=dense.dtype)
+        panel = scratch(dense.shape, dense.dtype)
         if not _native.center(dense, self.mean[None], panel, None, self.scale, self._roots(chunk)):
             raise finite_error(self.rows, chunk)
         return panel
@@ -45,14 +46,6 @@ class Centred:
         V = np.ascontiguousarray(V, dtype=self.rows.dtype)
         parts = fold(self.rows, lambda c, b: [self._times(c, b, V)], _extend, self.threads, "mapping rows")
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-    def transpose_times(self, U: Array) -> Array:
-        """Pᵀ U, (d, k), summed in float64."""
-
-        def summarise(chunk: Chunk, block: Block) -> Array:
-            return self._transpose_times(chunk, block, U[chunk.start : chunk.stop].astype(self.rows.dtype))
-
-        return fold(self.rows, summarise, _add, self.threads)
 
     def scatter_times(self, V: Array) -> Array:
         """PᵀP V, (d, k), in one pass, summed in float64."""
@@ -76,28 +69,36 @@ class Centred:
         return np.concatenate(fold(self.rows, summarise, _extend, self.threads))
 
     def gram(self) -> NDArray[np.float64]:
-        """P Pᵀ, (n, n), from panels of columns: for fewer rows than columns."""
+        """P Pᵀ, (n, n), summed over panels of columns: for fewer rows than columns."""
         if self.rows.sparse:
             return self._sparse_gram()
-        whole = self.rows if isinstance(self.rows, ArrayRows) else ArrayRows(self.rows.whole())
-        n, d = whole.count, whole.d
-        width = chunk_rows(n)
-        everything = Chunk(0, n, self.rows.whole)
-
-        def product(start: int) -> Array:
-            cut = slice(start, start + width)
-            block = whole.columns(start, start + width)
-            panel = np.empty(block.shape, dtype=block.dtype)
-            scale = None if self.scale is None else np.ascontiguousarray(self.scale[cut])
-            mean = np.ascontiguousarray(self.mean[cut])[None]
-            if not _native.center(block, mean, panel, None, scale, self.root_weights):
-                raise finite_error(self.rows, everything)
-            return panel @ panel.T
-
+        n = self.rows.count
         total, nothing = np.zeros((n, n)), np.zeros((0, n))
-        for part in ordered_map(product, range(0, d, width), self.threads):
+        for part in self._over_columns(lambda panel: panel @ panel.T):
             _native.add_scatter(total, part, nothing)
         return total
+
+    def gram_axes(self, U: Array) -> NDArray[np.float64]:
+        """Pᵀ U, (d, k), for U (n, k) of the dual."""
+        if self.rows.sparse:
+            everything = Chunk(0, self.rows.count, self.rows.whole)
+            return self._transpose_times(everything, self.rows.whole(), U.astype(self.rows.dtype))
+        U = U.astype(self.rows.dtype)
+        return _wide(np.concatenate(list(self._over_columns(lambda panel: panel.T @ U))))
+
+    def column_squares(self) -> NDArray[np.float64]:
+        """Sums of squares of the columns of P: the diagonal of PᵀP, (d,)."""
+
+        def summarise(chunk: Chunk, block: Block) -> Array:
+            if sp.issparse(block):
+                return self._sparse_squares(chunk, block)
+            panel = self.panel(chunk, block)
+            np.multiply(panel, panel, out=panel)
+            sums = np.empty((1, self.rows.d))
+            _native.column_sums(panel, None, None, sums)
+            return sums[0]
+
+        return fold(self.rows, summarise, _add, self.threads)
 
     def triangle(self) -> Array:
         """R of P = QR, (≤ d, d), block by block: the singular values of P without squaring them."""
@@ -128,6 +129,23 @@ class Centred:
         out = _wide(block.T @ weighted) - np.outer(self.mean, weighted.sum(axis=0, dtype=np.float64))
         return out if self.scale is None else out * self.scale[:, None]
 
+    def _over_columns(self, work: Callable[[Array], Array]) -> Iterator[Array]:
+        """work(panel) for panels of columns of a dense P, in order."""
+        whole = self.rows if isinstance(self.rows, ArrayRows) else ArrayRows(self.rows.whole())
+        n, d = whole.count, whole.d
+        width = max(256, chunk_rows(n) // 4)
+
+        def run(start: int) -> Array:
+            cut = slice(start, start + width)
+            block = whole.columns(start, start + width)
+            panel = scratch(block.shape, block.dtype)
+            scale = None if self.scale is None else self.scale[cut]
+            if not _native.center(block, self.mean[None, cut], panel, None, scale, self.root_weights):
+                raise finite_error(self.rows, Chunk(0, n, self.rows.whole))
+            return work(panel)
+
+        return ordered_map(run, range(0, d, width), self.threads)
+
     def _sparse_gram(self) -> NDArray[np.float64]:
         X = self.rows.whole().astype(np.float64)
         X = X if self.scale is None else X @ sp.diags_array(self.scale)
@@ -137,40 +155,39 @@ class Centred:
         roots = self.root_weights
         return gram if roots is None else gram * np.outer(roots, roots)
 
+    def _sparse_squares(self, chunk: Chunk, block: Block) -> NDArray[np.float64]:
+        """Stored values one by one, absent ones all at once: no difference of large sums."""
+        roots = self._roots(chunk)
+        weights = np.ones(block.shape[0]) if roots is None else roots**2
+        stored = sp.csr_array((np.ones(block.nnz), block.indices, block.indptr), shape=block.shape)
+        spread = sp.csr_array(
+            ((block.data - self.mean[block.indices]) ** 2, block.indices, block.indptr), shape=block.shape
+        )
+        absent = weights.sum() - stored.T @ weights
+        squares = spread.T @ weights + absent * self.mean**2
+        return squares if self.scale is None else squares * self.scale**2
+
 
 def column_means(
     rows: Rows, weights: NDArray[np.float64] | None, threads: int
-) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
-    """Sum of weights, means and centred sums of squares of the columns, in one pass without products."""
+) -> tuple[float, NDArray[np.float64]]:
+    """The sum of the weights and the means of the columns, in one pass."""
 
-    def summarise(chunk: Chunk, block: Block) -> tuple[float, Array, Array]:
-        w = np.ones(block.shape[0]) if weights is None else weights[chunk.start : chunk.stop]
-        n = float(w.sum())
+    def summarise(chunk: Chunk, block: Block) -> tuple[float, Array]:
+        w = None if weights is None else weights[chunk.start : chunk.stop]
+        n = float(block.shape[0]) if w is None else float(w.sum())
         if sp.issparse(block):
-            wide = block.astype(np.float64)
-            mean = np.asarray(wide.T @ w) / max(n, np.finfo(float).tiny)
-            filled = wide.copy()
-            filled.data = (filled.data - mean[filled.indices]) ** 2
-            stored = block.copy()
-            stored.data = np.ones_like(stored.data)
-            absent = n - np.asarray(stored.astype(np.float64).T @ w)
-            squares = np.asarray(filled.T @ w) + absent * mean**2
+            sums = np.asarray(block.astype(np.float64).T @ (np.ones(block.shape[0]) if w is None else w))[None]
         else:
             sums = np.empty((1, block.shape[1]))
-            _native.column_sums(block, None, None if weights is None else w, sums)
-            mean = sums[0] / max(n, np.finfo(float).tiny)
-            panel = np.empty(block.shape, dtype=block.dtype)
-            _native.center(block, mean[None], panel, None, None, np.sqrt(w))
-            squares = np.einsum("ij,ij->j", panel, panel, dtype=np.float64)
-        if not (np.isfinite(mean).all() and np.isfinite(squares).all()):
+            _native.column_sums(block, None, w, sums)
+        if not np.isfinite(sums).all():
             raise finite_error(rows, chunk)
-        return n, mean, squares
+        return n, sums[0] / n if n > 0 else sums[0]
 
-    def merge(a: tuple[float, Array, Array], b: tuple[float, Array, Array]) -> tuple[float, Array, Array]:
+    def merge(a: tuple[float, Array], b: tuple[float, Array]) -> tuple[float, Array]:
         n = a[0] + b[0]
-        share = b[0] / n if n > 0 else 0.0
-        shift = b[1] - a[1]
-        return n, a[1] + share * shift, a[2] + b[2] + a[0] * share * shift**2
+        return n, a[1] + (b[0] / n if n > 0 else 0.0) * (b[1] - a[1])
 
     return fold(rows, summarise, merge, threads)
 

@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from lowdim import _native
 from lowdim.check import check_weights, finite_error, read_rows
 from lowdim.data.rows import Block, Chunk, Rows, chunk_rows, fold
 from lowdim.errors import BadInput, NotEnoughData
 from lowdim.memory import require_memory
-from lowdim.threads import thread_count
+from lowdim.threads import scratch, thread_count
 
 __all__ = ["Moments", "moments", "moments_of", "spread_or_one"]
 
@@ -180,22 +181,48 @@ def spread_or_one(deviation: Array, mean: Array, dtype: np.dtype[Any]) -> Array:
     return np.where(deviation > np.finfo(dtype).eps * np.abs(mean), deviation, 1.0)
 
 
-class _Reader:
+class _Reader(BaseEstimator):  # type: ignore[misc]
     """Stands in for an estimator at the door."""
 
 
 def _dense_part(block: Block, classes: Any, codes: Any, weights: Any) -> Moments | None:
+    if codes is None and weights is None:
+        return _plain_part(block)
     n, d = block.shape
     counts = _counts(n, classes, codes, weights)
     sums = np.empty((len(counts), d))
     if not _native.column_sums(block, codes, weights, sums):
         return None
     means = sums / np.where(counts > 0, counts, 1.0)[:, None]
-    panel = np.empty((n, d), dtype=block.dtype)
+    panel = scratch((n, d), block.dtype)
     if not _native.center(block, means, panel, codes, None, None if weights is None else np.sqrt(weights)):
         return None
-    # NumPy sees that both factors are one array and calls syrk, half the work of a product.
     return Moments(n, counts, means, panel.T @ panel, classes, block.dtype)
+
+
+def _plain_part(block: Block) -> Moments | None:
+    """One sweep: shift by the mean of a few rows, take sums and products, then correct for the difference.
+
+    The scatter about the mean is that about the shift less n δδᵀ, which costs no digits while δ is
+    below the columns' spread; should the few rows have misled, the sweep is repeated.
+    """
+    n, d = block.shape
+    shift = block[:: max(1, n // 128)].mean(axis=0, dtype=np.float64).astype(block.dtype)
+    panel, sums = scratch((n, d), block.dtype), np.empty(d)
+    for _ in range(2):
+        if not _native.shift_rows(block, shift, panel, sums):
+            return None
+        # NumPy sees that both factors are one array and calls syrk, half the work of a product.
+        scatter = panel.T @ panel
+        delta = sums / n
+        rounding = n * (np.finfo(block.dtype).eps * shift.astype(np.float64)) ** 2
+        squares = np.diagonal(scatter)
+        if not ((n * delta**2 > 0.9 * squares) & (squares > 4 * rounding)).any():
+            break
+        shift = (shift + delta).astype(block.dtype)
+    _native.subtract_outer(scatter, delta, float(n))
+    np.fill_diagonal(scatter, np.maximum(np.diagonal(scatter), 0))
+    return Moments(n, np.array([float(n)]), (shift + delta)[None], scatter, None, block.dtype)
 
 
 def _sparse_part(block: Block, classes: Any, codes: Any, weights: Any) -> Moments | None:

@@ -1,0 +1,14 @@
+"""Every registered estimator keeps scikit-learn's contract."""
+
+from __future__ import annotations
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import lowdim
+
+
+@pytest.mark.filterwarnings("ignore")  # the checks provoke warnings of scikit-learn's own
+@parametrize_with_checks([method.cls() for method in lowdim.methods()])
+def test_estimator_check(estimator, check):
+    check(estimator)
