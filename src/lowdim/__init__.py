@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lowdim.config import config, show_config
     from lowdim.estimator import methods
-    from lowdim.methods.pca import PCA
+    from lowdim.method.pca import PCA
     from lowdim.progress import Step, watch
     from lowdim.summaries.moments import Moments, moments
 
 _HOMES = {
-    "PCA": "lowdim.methods.pca",
+    "PCA": "lowdim.method.pca",
     "Moments": "lowdim.summaries.moments",
     "Step": "lowdim.progress",
     "config": "lowdim.config",

@@ -6,14 +6,20 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, validate_data
 
-from lowdim.data.rows import ArrayRows, Chunk, Rows, SparseRows, StreamRows, first_nonfinite, is_stream, open_rows
+from lowdim.data.rows import (
+    Chunk,
+    Rows,
+    StreamRows,
+    first_nonfinite,
+    is_stream,
+    open_rows,
+)
 from lowdim.errors import BadInput, BadInputType, NotEnoughData
 
-__all__ = ["check_weights", "finite_error", "read_rows"]
+__all__ = ["check_weights", "finite_error", "overflow_error", "read_rows"]
 
 
 def read_rows(owner: Any, X: Any, *, fitting: bool, min_rows: int = 1) -> Rows:
@@ -65,14 +71,19 @@ def finite_error(rows: Rows, chunk: Chunk) -> BadInput:
     """The error for a chunk with a value that is not finite, with its place and what to do."""
     found = first_nonfinite([(chunk.start, chunk.load())]) if rows.n is not None else None
     if found is None and rows.n is not None:
-        return BadInput(
-            "the values are so large that their sums overflow (above about 1e150 in float64, 1e18 in float32). "
-            "Rescale the columns."
-        )
+        return overflow_error()
     where = "" if found is None else f" at row {found[0]}, column {found[1]} ({found[2]})"
     return BadInput(
         f"Input X contains NaN or infinity{where}. Drop or fill such rows, "
         "or use PCA(missing='em'), which copes with NaN."
+    )
+
+
+def overflow_error() -> BadInput:
+    """The error for finite values whose sums or squares are not."""
+    return BadInput(
+        "the values are so large that their squares overflow (above about 1e150 in float64, 1e18 in float32). "
+        "Rescale the columns."
     )
 
 

@@ -11,6 +11,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any, TypeVar, dataclass_transform
 
+import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from lowdim.param import param, parameters, validate
@@ -51,7 +52,10 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         validate(self)
         self._forget()
         try:
-            with single_blas():
+            with (
+                single_blas(),
+                np.errstate(over="ignore", invalid="ignore"),
+            ):  # found and named, not warned of
                 yield
         except BaseException:
             self._forget()
@@ -86,9 +90,9 @@ def estimator(*, title: str, summary: str, **traits: bool) -> Callable[[Class], 
 
 def methods() -> list[Method]:
     """Every method that lowdim has, with what it can do, in alphabetical order."""
-    package = import_module("lowdim.methods")
+    package = import_module("lowdim.method")
     for module in iter_modules(package.__path__):
-        import_module(f"lowdim.methods.{module.name}")
+        import_module(f"lowdim.method.{module.name}")
     return [_registry[name] for name in sorted(_registry)]
 
 

@@ -58,10 +58,9 @@ class Integer(Domain):
 
     def accepts(self, value: Any) -> bool:
         return (
-            isinstance(value, numbers.Integral)
-            and not isinstance(value, bool | np.bool_)
-            and (self.low is None or value >= self.low)
-            and (self.high is None or value <= self.high)
+            _is_number(value, numbers.Integral)
+            and (self.low is None or int(value) >= self.low)
+            and (self.high is None or int(value) <= self.high)
         )
 
 
@@ -83,12 +82,11 @@ class Real(Domain):
         return "a number"
 
     def accepts(self, value: Any) -> bool:
-        if not isinstance(value, numbers.Real) or isinstance(value, bool | np.bool_):
+        if not _is_number(value, numbers.Real) or not np.isfinite(float(value)):
             return False
-        if not np.isfinite(float(value)):
-            return False
-        above = self.low is None or (value > self.low if self.open else value >= self.low)
-        below = self.high is None or (value < self.high if self.open else value <= self.high)
+        number = float(value)
+        above = self.low is None or (number > self.low if self.open else number >= self.low)
+        below = self.high is None or (number < self.high if self.open else number <= self.high)
         return above and below
 
 
@@ -106,11 +104,12 @@ class Choice(Domain):
         return "one of " + ", ".join(repr(value) for value in self.values)
 
     def accepts(self, value: Any) -> bool:
-        return any(type(value) is type(v) and value == v for v in self.values) or (
-            isinstance(value, numbers.Integral)
-            and not isinstance(value, bool | np.bool_)
-            and any(isinstance(v, int) and not isinstance(v, bool) and v == value for v in self.values)
-        )
+        value = int(value) if _is_number(value, numbers.Integral) else value  # NumPy's integers count
+        return any(type(value) is type(v) and value == v for v in self.values)
+
+
+def _is_number(value: Any, kind: type) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool | np.bool_)
 
 
 @dataclasses.dataclass(frozen=True)

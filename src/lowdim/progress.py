@@ -41,14 +41,13 @@ _watchers: ContextVar[tuple[Callback, ...]] = ContextVar("lowdim_watchers", defa
 @contextmanager
 def watch(callback: Callback | None = None) -> Iterator[None]:
     """Send the steps of everything inside to `callback`; without one, draw a bar on stderr."""
-    bar = Bar() if callback is None else None
-    token = _watchers.set((*_watchers.get(), callback if bar is None else bar.show))
+    bar = Bar()
+    token = _watchers.set((*_watchers.get(), bar.show if callback is None else callback))
     try:
         yield
     finally:
         _watchers.reset(token)
-        if bar is not None:
-            bar.close()
+        bar.close()
 
 
 def report(task: str, done: int, total: int | None = None, **info: float) -> None:
@@ -57,7 +56,8 @@ def report(task: str, done: int, total: int | None = None, **info: float) -> Non
     if not watchers:
         return
     step = Step(task, done, total, info)
-    if any([callback(step) is True for callback in watchers]):
+    wishes = [callback(step) is True for callback in watchers]  # every watcher hears every step
+    if any(wishes):
         raise Cancelled(f"{task} was stopped by its callback after {done} steps; the estimator is unfitted.")
 
 

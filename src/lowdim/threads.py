@@ -81,9 +81,7 @@ def single_blas() -> Iterator[None]:
         _single.leave()
 
 
-def ordered_map(
-    work: Callable[[Item], Result], items: Iterable[Item], threads: int
-) -> Iterator[Result]:
+def ordered_map(work: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
     """work(item) for every item, several at a time, results in the order of the items.
 
     At most threads + 1 results wait at once. An error or Ctrl-C ends it after the running items.
@@ -110,7 +108,7 @@ _local = threading.local()
 
 
 def scratch(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, np.dtype[Any]]:
-    """Uninitialised memory of this thread, valid until its next call: fresh pages cost as much as the work on them."""
+    """Uninitialised memory of this thread, valid until its next call; fresh pages cost as much as the work."""
     size = int(np.prod(shape)) * dtype.itemsize
     buffer: np.ndarray[Any, np.dtype[np.uint8]] | None = getattr(_local, "buffer", None)
     if buffer is None or buffer.nbytes < size:

@@ -23,7 +23,17 @@ from lowdim.errors import BadInput, BadInputType
 from lowdim.progress import report
 from lowdim.threads import ordered_map
 
-__all__ = ["ArrayRows", "Block", "Chunk", "Rows", "SparseRows", "StreamRows", "fold", "is_stream", "open_rows"]
+__all__ = [
+    "ArrayRows",
+    "Block",
+    "Chunk",
+    "Rows",
+    "SparseRows",
+    "StreamRows",
+    "fold",
+    "is_stream",
+    "open_rows",
+]
 
 Array = NDArray[Any]
 Block = Any  # a C-ordered array or a CSR matrix, of the rows' dtype
@@ -101,7 +111,7 @@ class ArrayRows(Rows):
 
     def block(self, start: int, stop: int) -> Block:
         part = self.X[start:stop]
-        if isinstance(self.X, np.memmap):
+        if isinstance(part, np.memmap):
             block = np.array(part, dtype=self.dtype, order="C", subok=False)
             _let_go(part)
             return block
@@ -166,7 +176,12 @@ class StreamRows(Rows):
         except StopIteration:
             raise BadInput("the stream of chunks is empty: there are 0 sample(s).") from None
         self._opened: Rows | None = open_rows(self.first)
-        self.n, self.d, self.dtype, self.sparse = None, self._opened.d, self._opened.dtype, self._opened.sparse
+        self.n, self.d, self.dtype, self.sparse = (
+            None,
+            self._opened.d,
+            self._opened.dtype,
+            self._opened.sparse,
+        )
 
     def block(self, start: int, stop: int) -> Block:
         raise BadInput("a stream gives its rows in order only.")
@@ -211,7 +226,8 @@ def fold(
     """merge(… merge(merge(s₁, s₂), s₃) …, s_m) of the chunks' summaries, in the order of the rows."""
 
     def work(chunk: Chunk) -> tuple[int, Summary]:
-        return chunk.stop, summarise(chunk, chunk.load())
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is found in the summary, and named
+            return chunk.stop, summarise(chunk, chunk.load())
 
     total: Summary | None = None
     for stop, part in ordered_map(work, rows.chunks(), threads):

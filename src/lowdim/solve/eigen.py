@@ -108,38 +108,38 @@ def pencil(A: Array, B: Array, k: int | None = None, tol: float | None = None) -
     return Eigen(reduced.values, fix_signs(root @ reduced.vectors))
 
 
-def top_of_operator(
-    apply: Callable[[Array], Array], n: int, k: int, *, tol: float, max_iter: int, seed: int
-) -> Eigen:
+def top_of_operator(apply: Callable[[Array], Array], n: int, k: int, *, tol: float, max_iter: int, seed: int) -> Eigen:
     """The k largest eigenpairs of a positive semidefinite operator: block Lanczos with thick restarts.
 
-    `apply(V)` is the operator times a block (n, b). Each pass enlarges an orthonormal basis by one
-    block, and the wanted pairs are read off the small projected matrix, until every residual is
-    below tol times the largest value.
+    `apply(V)` is the operator times a block (n, b). Each pass adds one block to an orthonormal basis,
+    and the wanted pairs are read off the small projected matrix, until every residual is below tol
+    times the largest value. A full basis is cut back to its best directions, and goes on from there.
     """
-    width = min(n, k + max(8, k // 4))
-    most = min(n, 6 * width)
+    width = min(n, max(8, min(k, 16)))
+    most = min(n, max(3 * k, k + 6 * width))
     basis, image = np.empty((n, 0)), np.empty((n, 0))
-    block = normal((n, width), seed)
+    block = _orthonormal(normal((n, width), seed), basis)
     for step in range(1, max_iter + 1):
-        block = _orthonormal(block, basis)
-        if block.shape[1]:
-            basis = np.hstack([basis, block])
-            image = np.hstack([image, apply(block)])
+        product = apply(block)
+        basis, image = np.hstack([basis, block]), np.hstack([image, product])
+        block = _orthonormal(product, basis)
+        if not block.shape[1]:  # nothing new: the rest of the space is reached from another random block
+            block = _orthonormal(normal((n, width), seed, stream=step), basis)
+        if basis.shape[1] < min(n, k):
+            continue
         values, inner = _dense(_symmetric(basis.T @ image), None)
-        values, inner = values[::-1], inner[:, ::-1]
-        ritz, ritz_image = basis @ inner[:, :width], image @ inner[:, :width]
-        residual = ritz_image - ritz * values[:width]
-        size = np.linalg.norm(residual[:, :k], axis=0)
-        scale = max(float(values[0]), np.finfo(float).tiny)
-        report("block Lanczos", step, max_iter, residual=float(size.max(initial=0.0)) / scale)
-        if (size <= tol * scale).all() or not block.shape[1]:
-            return Eigen(np.maximum(values[:k], 0), fix_signs(ritz[:, :k]), step)
-        if basis.shape[1] + width > most:
-            keep = max(width, most // 2)
-            basis, image = basis @ inner[:, :keep], image @ inner[:, :keep]
-        block = residual
-    return Eigen(np.maximum(values[:k], 0), fix_signs(ritz[:, :k]), max_iter, converged=False)
+        values, inner = np.maximum(values[::-1], 0), inner[:, ::-1]
+        wanted = basis @ inner[:, :k]
+        residuals = np.linalg.norm(image @ inner[:, :k] - wanted * values[:k], axis=0)
+        error = float(residuals.max()) / max(float(values[0]), np.finfo(float).tiny)
+        report("block Lanczos", step, max_iter, residual=error)
+        converged = error <= tol or not block.shape[1]
+        if converged or step == max_iter:
+            return Eigen(values[:k], fix_signs(wanted), step, converged)
+        if basis.shape[1] + block.shape[1] > most:
+            kept = inner[:, : k + (most - k) // 3]
+            basis, image = basis @ kept, image @ kept
+    raise NotConverged(f"{max_iter} steps of block Lanczos do not reach {k} components; raise max_iter.")
 
 
 def _dense(A: Array, wanted: tuple[int, int] | None) -> tuple[Array, Array]:
@@ -153,7 +153,7 @@ def _dense(A: Array, wanted: tuple[int, int] | None) -> tuple[Array, Array]:
         except scipy.linalg.LinAlgError as error:
             warnings.warn(f"LAPACK's {driver} gave up ({error}); trying another way.", LowdimWarning, stacklevel=3)
     try:  # for a symmetric matrix the singular vectors are eigenvectors up to sign
-        U, size, _ = uninterrupted(lambda: scipy.linalg.svd(A, check_finite=False, lapack_driver="gesvd"))
+        U, _, _ = uninterrupted(lambda: scipy.linalg.svd(A, check_finite=False, lapack_driver="gesvd"))
     except scipy.linalg.LinAlgError as error:
         raise NotConverged("no eigensolver converged; are the values wildly out of scale? Rescale them.") from error
     values = np.einsum("ij,ij->j", U, A @ U)
@@ -176,9 +176,8 @@ def _orthonormal(block: Array, basis: Array) -> Array:
     for _ in range(2):
         block = block - basis @ (basis.T @ block)
         block, triangle, _ = scipy.linalg.qr(block, mode="economic", pivoting=True, check_finite=False)
-        diagonal = np.abs(np.diagonal(triangle))
-        block = block[:, diagonal > 1e-12 * max(float(diagonal.max(initial=0.0)), 1e-2)]
-    return block[:, : max(0, basis.shape[0] - basis.shape[1])]
+        block = block[:, np.abs(np.diagonal(triangle)) > 1e-12]
+    return block[:, : basis.shape[0] - basis.shape[1]]
 
 
 def _symmetric(A: Array) -> Array:

@@ -12,6 +12,7 @@ so without gaps one step is ordinary PCA, and the likelihood never falls.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -41,7 +42,9 @@ class LowRank:
     def of(cls, axes: Axes) -> LowRank:
         """The most likely model with the given axes."""
         d, k = axes.vectors.shape
-        noise = max(axes.total - float(axes.values[:k].sum()), 0.0) / (d - k) if k < d else 0.0
+        rest = axes.total - float(axes.values[:k].sum())
+        rounding = d * np.finfo(np.float64).eps * axes.total
+        noise = rest / (d - k) if k < d and rest > rounding else 0.0
         return cls(axes.mean, axes.vectors * np.sqrt(np.maximum(axes.values[:k] - noise, 0.0)), noise)
 
 
@@ -55,7 +58,7 @@ def fill_gaps(X: Array, model: LowRank) -> tuple[Array, Array]:
     inverse = np.linalg.inv(inner)
     scores = np.einsum("nij,nj->ni", inverse, np.where(there, X - model.mean, 0.0) @ model.W)
     filled = np.where(there, X, model.mean + scores @ model.W.T)
-    return filled, np.linalg.cholesky((inverse + inverse.transpose(0, 2, 1)) / 2)
+    return filled, np.asarray(np.linalg.cholesky((inverse + inverse.transpose(0, 2, 1)) / 2), dtype=np.float64)
 
 
 def axes_with_gaps(rows: Rows, weights: Array | None, plan: Plan) -> Axes:
@@ -115,7 +118,7 @@ def _expected(X: Array, weights: Array | None, model: LowRank, threads: int) -> 
     return fold(ArrayRows(X), summarise, merge, threads, f"EM, expectations of rank {k}")
 
 
-def _spreads(gaps: NDArray[Any], factors: Array, W: Array, weights: Array | None) -> Any:
+def _spreads(gaps: NDArray[Any], factors: Array, W: Array, weights: Array | None) -> Iterator[Array]:
     """Blocks of rows of (gap mask) W F, whose squares add to the covariance of what is missing."""
     d, k = W.shape
     size = max(1, chunk_rows(d * k))

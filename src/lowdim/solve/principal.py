@@ -18,6 +18,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from lowdim.check import overflow_error
 from lowdim.data.rows import Chunk, Rows
 from lowdim.errors import BadParameter, NotEnoughData
 from lowdim.random import normal
@@ -113,7 +114,7 @@ def by_covariance(rows: Rows, weights: Array | None, plan: Plan) -> Axes:
 def by_gram(rows: Rows, weights: Array | None, plan: Plan) -> Axes:
     """The dual: if P Pᵀ u = λ u then PᵀP (Pᵀu) = λ (Pᵀu) (lecture 1)."""
     n, centred, scale = _centre(rows, weights, plan)
-    K = centred.gram() / (n - plan.ddof)
+    K = _finite(centred.gram() / (n - plan.ddof))
     total = float(np.trace(K))
     values, U = _solve_dense(K, _picker(plan, n, rows.count, rows.d, rows), rows.dtype)
     long = centred.gram_axes(U)  # (d, k), columns of length √(λ (n - ddof))
@@ -129,18 +130,26 @@ def by_svd(rows: Rows, weights: Array | None, plan: Plan) -> Axes:
     else:
         whole = rows.whole()
         P = centred.panel(Chunk(0, rows.count, lambda: whole), whole)
-    P = np.asarray(P, dtype=np.float64)
+    P = _finite(np.asarray(P, dtype=np.float64))
     _, sizes, right = uninterrupted(lambda: scipy.linalg.svd(P, full_matrices=False, check_finite=False))
-    values = sizes**2 / (n - plan.ddof)
+    values = _finite(sizes**2 / (n - plan.ddof))
     k = _picker(plan, n, rows.count, rows.d, rows)(values)
-    return Axes(centred.mean, scale, values, fix_signs(right[:k].T), values.sum(), _log_product(values, rows.d), n, "svd")
+    return Axes(
+        centred.mean,
+        scale,
+        values,
+        fix_signs(right[:k].T),
+        values.sum(),
+        _log_product(values, rows.d),
+        n,
+        "svd",
+    )
 
 
 def by_krylov(rows: Rows, weights: Array | None, plan: Plan) -> Axes:
     """Products with the rows only: block Lanczos from a seeded random block."""
     n, centred, scale = _centre(rows, weights, plan)
-    divisor = n - plan.ddof
-    total = float(centred.column_squares().sum()) / divisor
+    total = float(_finite(centred.column_squares()).sum()) / (n - plan.ddof)
     k = fixed_count(plan.n_components, min(rows.count, rows.d), "there are no more axes")
     if k is None:
         raise BadParameter(
@@ -148,12 +157,12 @@ def by_krylov(rows: Rows, weights: Array | None, plan: Plan) -> Axes:
             f"n_components={plan.n_components!r} needs it. Give a number, or another solver."
         )
     tol = plan.tol or (1e-5 if rows.dtype == np.float32 else 1e-9)
+    unit = (n - plan.ddof) * (total or 1.0)  # an operator of trace 1, whatever the units of X
     found = top_of_operator(
-        lambda V: centred.scatter_times(V) / divisor, rows.d, k, tol=tol, max_iter=plan.max_iter, seed=plan.seed
+        lambda V: centred.scatter_times(V) / unit, rows.d, k, tol=tol, max_iter=plan.max_iter, seed=plan.seed
     )
-    return Axes(
-        centred.mean, scale, found.values, found.vectors, total, np.nan, n, "krylov", found.n_iter, found.converged
-    )
+    values = found.values * (total or 1.0)
+    return Axes(centred.mean, scale, values, found.vectors, total, np.nan, n, "krylov", found.n_iter, found.converged)
 
 
 ROUTES: dict[str, Callable[[Rows, Array | None, Plan], Axes]] = {
@@ -178,9 +187,7 @@ def _picker(plan: Plan, n: float, rows_seen: int, d: int, rows: Rows | None) -> 
     return pick
 
 
-def _solve_dense(
-    C: Array, pick: Callable[[Array | None], int | None], dtype: np.dtype[Any]
-) -> tuple[Array, Array]:
+def _solve_dense(C: Array, pick: Callable[[Array | None], int | None], dtype: np.dtype[Any]) -> tuple[Array, Array]:
     """Values (clipped at zero) and the picked vectors; only those when their number is known before."""
     found = top(C, pick(None), rough=dtype == np.float32)
     values = np.maximum(found.values, 0)
@@ -200,8 +207,15 @@ def _centre(rows: Rows, weights: Array | None, plan: Plan) -> tuple[float, Centr
     return n, replace(centred, scale=1 / scale), scale
 
 
+def _finite(A: Array) -> Array:
+    """The centred rows were finite, so what is not comes from squaring them."""
+    if not np.isfinite(A).all():
+        raise overflow_error()
+    return A
+
+
 def _log_product(values: Array, d: int) -> float:
-    """log det from a spectrum: unknown if it is cut short, -inf if the rows span less than d axes."""
+    """Log det from a spectrum: unknown if it is cut short, -inf if the rows span less than d axes."""
     if len(values) < d:
         return -np.inf
     return float(np.log(values).sum()) if values[-1] > 0 else -np.inf

@@ -59,7 +59,7 @@ def fixed_count(n_components: Any, most: int, what: str) -> int | None:
         return most
     if not isinstance(n_components, numbers.Integral):
         return None
-    if n_components > most:
+    if int(n_components) > most:
         raise NotEnoughData(
             f"n_components={n_components} must be at most {most}: {what}. Ask for fewer, or give more data."
         )
@@ -73,6 +73,6 @@ def count_components(n_components: Any, spectrum: Spectrum) -> int:
         reached = np.cumsum(spectrum.shares) > float(n_components)  # the smallest k whose share exceeds it
         return int(np.argmax(reached)) + 1 if reached.any() else most
     count = n_components(spectrum)
-    if not isinstance(count, numbers.Integral) or not 0 <= count <= most:
+    if not isinstance(count, numbers.Integral) or not 0 <= int(count) <= most:
         raise BadParameter(f"the rule {n_components!r} must give a whole number from 0 to {most}; it gave {count!r}.")
     return max(1, int(count))

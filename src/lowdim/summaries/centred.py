@@ -104,9 +104,9 @@ class Centred:
         """R of P = QR, (≤ d, d), block by block: the singular values of P without squaring them."""
 
         def summarise(chunk: Chunk, block: Block) -> Array:
-            return np.linalg.qr(self.panel(chunk, block), mode="r")
+            return _triangle(self.panel(chunk, block))
 
-        return fold(self.rows, summarise, lambda a, b: np.linalg.qr(np.vstack([a, b]), mode="r"), self.threads)
+        return fold(self.rows, summarise, lambda a, b: _triangle(np.vstack([a, b])), self.threads)
 
     def _roots(self, chunk: Chunk) -> NDArray[np.float64] | None:
         return None if self.root_weights is None else self.root_weights[chunk.start : chunk.stop]
@@ -168,9 +168,7 @@ class Centred:
         return squares if self.scale is None else squares * self.scale**2
 
 
-def column_means(
-    rows: Rows, weights: NDArray[np.float64] | None, threads: int
-) -> tuple[float, NDArray[np.float64]]:
+def column_means(rows: Rows, weights: NDArray[np.float64] | None, threads: int) -> tuple[float, NDArray[np.float64]]:
     """The sum of the weights and the means of the columns, in one pass."""
 
     def summarise(chunk: Chunk, block: Block) -> tuple[float, Array]:
@@ -190,6 +188,10 @@ def column_means(
         return n, a[1] + (b[0] / n if n > 0 else 0.0) * (b[1] - a[1])
 
     return fold(rows, summarise, merge, threads)
+
+
+def _triangle(A: Array) -> Array:
+    return np.asarray(np.linalg.qr(A, mode="r"))
 
 
 def _wide(part: Array) -> NDArray[np.float64]:

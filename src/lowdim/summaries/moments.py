@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from lowdim import _native
-from lowdim.check import check_weights, finite_error, read_rows
+from lowdim.check import check_weights, finite_error, overflow_error, read_rows
 from lowdim.data.rows import Block, Chunk, Rows, chunk_rows, fold
 from lowdim.errors import BadInput, NotEnoughData
 from lowdim.memory import require_memory
@@ -25,6 +25,7 @@ from lowdim.threads import scratch, thread_count
 __all__ = ["Moments", "moments", "moments_of", "spread_or_one"]
 
 Array = NDArray[np.float64]
+FLOAT64: np.dtype[Any] = np.dtype(np.float64)
 
 
 @dataclass
@@ -40,13 +41,13 @@ class Moments:
     means: Array  # (C, d)
     within: Array  # (d, d) scatter about the class means: W
     classes: NDArray[Any] | None = None  # (C,) labels, sorted; None without classes
-    dtype: np.dtype[Any] = np.dtype(np.float64)  # of the rows
+    dtype: np.dtype[Any] = FLOAT64  # of the rows
     feature_names: NDArray[Any] | None = None
 
     @property
     def d(self) -> int:
         """The number of columns."""
-        return self.means.shape[1]
+        return int(self.means.shape[1])
 
     @property
     def n(self) -> float:
@@ -77,7 +78,7 @@ class Moments:
         return np.diagonal(self.total) / self.n
 
     def degrees(self, ddof: int) -> float:
-        """n - ddof, the divisor of a covariance."""
+        """N - ddof, the divisor of a covariance."""
         if self.n <= ddof:
             raise NotEnoughData(
                 f"a covariance with ddof={ddof} needs more than {ddof} sample(s); got n={self.n:g} "
@@ -119,6 +120,7 @@ def moments(X: Any, y: Any = None, *, sample_weight: Any = None, n_jobs: int | N
         How often each row counts.
     n_jobs : int, optional
         Threads. The result has the same bits for any number of them.
+
     """
     owner = _Reader()
     rows = read_rows(owner, X, fitting=True)
@@ -150,17 +152,17 @@ def moments_of(rows: Rows, y: Any, weights: Array | None, threads: int) -> Momen
     out = fold(rows, summarise, merge, threads)
     out.within = np.asarray(out.within, dtype=np.float64)
     if not np.isfinite(out.within).all():
-        raise BadInput("the squares of the values overflow (above about 1e150). Rescale the columns.")
+        raise overflow_error()
     return out
 
 
 def merge(a: Moments, b: Moments) -> Moments:
-    """a + b, using a's memory. Chan, Golub and LeVeque's update, class by class."""
+    """A + b, using a's memory. Chan, Golub and LeVeque's update, class by class."""
     if a.d != b.d:
         raise BadInput(f"moments of {a.d} and of {b.d} columns can't be added.")
     if (a.classes is None) != (b.classes is None):
         raise BadInput("moments with classes and moments without can't be added.")
-    if a.classes is not None and not np.array_equal(a.classes, b.classes):
+    if a.classes is not None and b.classes is not None and not np.array_equal(a.classes, b.classes):
         a, b = _align(a, b)
     counts = a.counts + b.counts
     share = np.divide(b.counts, counts, out=np.zeros_like(counts), where=counts > 0)
@@ -281,7 +283,7 @@ def _align(a: Moments, b: Moments) -> tuple[Moments, Moments]:
     union = np.union1d(a.classes, b.classes)
 
     def spread_out(m: Moments) -> Moments:
-        place = np.searchsorted(union, m.classes)
+        place = np.searchsorted(union, np.asarray(m.classes))
         counts, means = np.zeros(len(union)), np.zeros((len(union), m.d))
         counts[place], means[place] = m.counts, m.means
         return Moments(m.rows, counts, means, m.within, union, m.dtype, m.feature_names)

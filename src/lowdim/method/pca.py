@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from lowdim.check import check_weights, read_rows
+from lowdim.check import check_weights, overflow_error, read_rows
 from lowdim.data.rows import Rows
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
 from lowdim.estimator import estimator
-from lowdim.methods.linear import Linear
+from lowdim.method.linear import Linear
 from lowdim.param import Choice, Flag, Integer, Maybe, Real, SeedLike, param
 from lowdim.random import Seed, seed_of
 from lowdim.solve.missing import LowRank, axes_with_gaps, fill_gaps
@@ -27,7 +27,12 @@ Array = NDArray[Any]
 
 
 @estimator(
-    title="directions of greatest variance", summary="moments", inverse=True, streaming=True, sparse=True, weights=True
+    title="directions of greatest variance",
+    summary="moments",
+    inverse=True,
+    streaming=True,
+    sparse=True,
+    weights=True,
 )
 class PCA(Linear):
     """Directions of greatest variance.
@@ -55,6 +60,7 @@ class PCA(Linear):
         Means; standard deviations if standardised, else None.
     solver_, n_iter_, converged_
         How the axes were found.
+
     """
 
     n_components: int | float | ComponentRule | None = param(
@@ -173,8 +179,10 @@ class PCA(Linear):
         return from_moments(m, self._plan())
 
     def _keep(self, axes: Axes, dtype: np.dtype[Any]) -> Self:
-        d, k = axes.vectors.shape
+        k = axes.vectors.shape[1]
         values = axes.values[:k]
+        if not np.isfinite(values.astype(dtype)).all():
+            raise overflow_error()
         self.mean_ = axes.mean.astype(dtype)
         self.scale_ = None if axes.scale is None else axes.scale.astype(dtype)
         self.components_ = np.ascontiguousarray(axes.vectors.T, dtype=dtype)

@@ -1,0 +1,52 @@
+# Two commands do everything: `make demo` and `make test`. Each makes the environment it needs by itself.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+OUT    ?= out
+NATIVE := CMakeLists.txt pyproject.toml $(wildcard native/*)
+
+.PHONY: demo test check lint bench stubs clean
+
+demo: $(VENV)/.user         ## map the digits, and say where the picture is
+	$(BIN)/python examples/digits_map.py $(OUT)
+
+test: $(VENV)/.dev          ## the whole test suite
+	$(BIN)/python -m pytest -n auto
+
+check: lint test            ## exactly what continuous integration runs
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.bench       ## side by side with the peers; writes BENCHMARKS.md
+	$(BIN)/python -m bench $(BENCH)
+
+stubs: $(VENV)/.dev         ## regenerate the native module's type stub
+	$(BIN)/python -m nanobind.stubgen -m lowdim._native -o src/lowdim/_native.pyi
+
+clean:
+	rm -rf $(VENV) $(OUT) build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+# The build tools are installed beside the package: an editable install then rebuilds in seconds.
+$(VENV)/.build: | $(BIN)/python
+	$(BIN)/python -m pip install --quiet "scikit-build-core>=0.11" "nanobind~=3.1.0" cmake ninja
+	touch $@
+
+$(VENV)/.user: $(NATIVE) $(VENV)/.build
+	$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[app]"
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.user
+	$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[dev]"
+	touch $@
+
+$(VENV)/.bench: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[bench]"
+	touch $@

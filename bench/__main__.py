@@ -1,0 +1,40 @@
+"""python -m bench [case …]: run the cases and write BENCHMARKS.md."""
+
+from __future__ import annotations
+
+import argparse
+
+from bench import pca
+from bench.measure import peak_memory, peak_memory_here, times
+from bench.report import section, write
+
+CASES = {case.name: case for case in pca.CASES}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("cases", nargs="*", metavar="case", help=f"among {', '.join(CASES)}; all by default")
+    parser.add_argument("--memory", nargs=2, metavar=("CASE", "CONTENDER"), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.memory:
+        case = CASES[options.memory[0]]
+        print(peak_memory_here(case, next(c for c in case.contenders if c.name == options.memory[1])))
+        return
+    unknown = set(options.cases) - set(CASES)
+    if unknown:
+        parser.error(f"no such case: {', '.join(sorted(unknown))}; there are {', '.join(CASES)}")
+    for name in options.cases or CASES:
+        case = CASES[name]
+        print(f"\n{case.name}: {case.work}")
+        data = case.data()
+        seconds, results = times(case, data)
+        quality = {who: case.quality(data, result) for who, result in results.items() if result is not None}
+        quality = {contender.name: quality.get(contender.name, {}) for contender in case.contenders}
+        memory = {contender.name: peak_memory(case, contender) for contender in case.contenders}
+        text = section(case, seconds, quality, memory)
+        print(text)
+        write(case, text)
+
+
+if __name__ == "__main__":
+    main()

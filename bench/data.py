@@ -1,0 +1,65 @@
+"""Data of the benchmarks: MNIST where the machine has it, made data of the same shape otherwise."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+MNIST = Path(os.environ.get("LOWDIM_MNIST", Path(__file__).parents[2] / "shared" / "data" / "mnist.npz"))
+
+
+@cache
+def mnist() -> np.ndarray:
+    """70,000 × 784, float32, from 0 to 1."""
+    if MNIST.exists():
+        with np.load(MNIST) as archive:
+            return archive["X"].astype(np.float32) / np.float32(255)
+    return low_rank(70_000, 784)
+
+
+def mnist_or_made() -> str:
+    return "MNIST" if MNIST.exists() else "made data"
+
+
+@cache
+def low_rank(n: int, d: int, rank: int = 200, seed: int = 0) -> np.ndarray:
+    """A decaying spectrum in noise, float32."""
+    rng = np.random.default_rng(seed)
+    left = rng.standard_normal((n, rank), dtype=np.float32) * (0.97 ** np.arange(rank, dtype=np.float32) * 3)
+    X = left @ rng.standard_normal((rank, d), dtype=np.float32)
+    X += rng.standard_normal((n, d), dtype=np.float32)
+    return X + rng.standard_normal(d, dtype=np.float32)
+
+
+@cache
+def sparse_counts(n: int, d: int, density: float, seed: int = 0) -> sp.csr_matrix:
+    """Counts as of words in documents: a few topics, most cells empty."""
+    rng = np.random.default_rng(seed)
+    topics = rng.gamma(0.1, size=(60, d))
+    topics /= topics.sum(axis=1, keepdims=True)
+    words = int(density * d)
+    rows = [rng.choice(d, words, p=topics[t]) for t in rng.integers(0, 60, n)]
+    indptr = np.arange(0, n * words + 1, words)
+    counts = sp.csr_matrix((np.ones(n * words), np.concatenate(rows), indptr), shape=(n, d))
+    counts.sum_duplicates()
+    return counts
+
+
+def memory_map(gigabytes: float, d: int = 784) -> np.ndarray:
+    """A file of that size with made rows, mapped read-only; made once and kept in the temporary folder."""
+    n = int(gigabytes * 2**30 / (4 * d))
+    path = Path(tempfile.gettempdir()) / f"lowdim-bench-{n}x{d}.npy"
+    if not path.exists():
+        out = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=(n, d))
+        block = low_rank(20_000, d)
+        for start in range(0, n, len(block)):
+            rows = block[: min(len(block), n - start)]
+            out[start : start + len(rows)] = rows + np.float32(start % 7) / 100
+        out.flush()
+        del out
+    return np.load(path, mmap_mode="r")

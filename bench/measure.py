@@ -1,0 +1,55 @@
+"""Time and peak memory, taken fairly: contenders take turns, and memory is measured in processes of their own."""
+
+from __future__ import annotations
+
+import gc
+import json
+import statistics
+import subprocess
+import sys
+import time
+from typing import Any
+
+from bench.case import Case, Contender
+
+REST = 0.3  # seconds between runs: a BLAS pool spins for a while after its last call
+
+
+def times(case: Case, data: Any) -> tuple[dict[str, float], dict[str, Any]]:
+    """Median seconds of each contender, taking turns, and each one's last result; the first turn is not counted."""
+    seconds: dict[str, list[float]] = {contender.name: [] for contender in case.contenders}
+    results: dict[str, Any] = {}
+    for turn in range(case.repeats + 1):
+        for contender in case.contenders:
+            gc.collect()
+            time.sleep(REST)
+            start = time.perf_counter()
+            results[contender.name] = contender.run(data)
+            if turn:
+                seconds[contender.name].append(time.perf_counter() - start)
+            print(".", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
+    return {name: statistics.median(values) for name, values in seconds.items()}, results
+
+
+def peak_memory(case: Case, contender: Contender) -> float | None:
+    """MiB that a contender adds to a process that holds the data, at its peak."""
+    command = [sys.executable, "-m", "bench", "--memory", case.name, contender.name]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return float(json.loads(done.stdout)) if done.returncode == 0 and done.stdout.strip() else None
+
+
+def peak_memory_here(case: Case, contender: Contender) -> float:
+    """The same, of this process; Linux only."""
+    data = case.data()
+    gc.collect()
+    with open("/proc/self/clear_refs", "w", encoding="ascii") as reset:
+        reset.write("5")  # the peak counts from now on
+    before = _status("VmRSS")
+    contender.run(data)
+    return (_status("VmHWM") - before) / 1024
+
+
+def _status(field: str) -> int:
+    with open("/proc/self/status", encoding="ascii") as lines:
+        return next(int(line.split()[1]) for line in lines if line.startswith(field + ":"))

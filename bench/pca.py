@@ -1,0 +1,131 @@
+"""PCA against scikit-learn's solvers and the bare BLAS product."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn import decomposition
+
+from bench.case import Case, Contender
+from bench.data import low_rank, memory_map, mnist, mnist_or_made, sparse_counts
+from lowdim import PCA, moments
+
+K = 50
+_best: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+
+
+def captured(data: Any, components: np.ndarray) -> dict[str, float]:
+    """How much of the variance that 50 axes could hold is missed by these, in float64, and how orthonormal they are."""
+    V = np.linalg.qr(np.asarray(components, dtype=np.float64).T)[0]
+    scatter = _scatter(data)
+    if id(data) not in _best:
+        _best[id(data)] = scatter, np.sort(np.linalg.eigvalsh(scatter))[::-1][:K]
+    best = _best[id(data)][1].sum()
+    drift = np.abs(components @ components.T - np.eye(len(components))).max()
+    return {"variance missed": max(0.0, 1 - np.einsum("ij,ij->", V, scatter @ V) / best), "orthonormality": drift}
+
+
+def _scatter(data: Any) -> np.ndarray:
+    """The exact covariance, or its dual image for wide data."""
+    if id(data) in _best:
+        return _best[id(data)][0]
+    if sp.issparse(data):
+        return moments(data).covariance()
+    return moments(np.asarray(data, dtype=np.float64)).covariance()
+
+
+def good(quality: dict[str, float]) -> bool:
+    return quality.get("variance missed", 1.0) <= 1e-4
+
+
+def sklearn_pca(solver: str) -> Contender:
+    def run(X: Any) -> Any:
+        return decomposition.PCA(K, svd_solver=solver, random_state=0).fit(X).components_
+
+    return Contender(f"scikit-learn {solver}", run, "scikit-learn")
+
+
+def ours(**options: Any) -> Contender:
+    return Contender("lowdim", lambda X: PCA(K, **options).fit(X).components_, role="ours")
+
+
+def floor(product: Callable[[Any], Any]) -> Contender:
+    def run(X: Any) -> None:
+        product(X)
+
+    return Contender("floor", run, role="floor")
+
+
+def incremental(X: Any) -> Any:
+    return decomposition.IncrementalPCA(K, batch_size=5000).fit(X).components_
+
+
+def column_sums_of_file(X: Any) -> None:
+    for start in range(0, len(X), 20_000):
+        np.asarray(X[start : start + 20_000]).sum(axis=0)
+
+
+NOTE = "Peers whose axes miss more than 1e-4 of the variance that 50 axes can hold are not compared with."
+
+CASES = [
+    Case(
+        "pca-tall",
+        f"PCA 70,000 × 784 → 50, float32 ({mnist_or_made()}); floor: XᵀX",
+        mnist,
+        (ours(), sklearn_pca("covariance_eigh"), sklearn_pca("randomized"), floor(lambda X: X.T @ X)),
+        captured, NOTE, bar=1.2, good=good, repeats=7,
+    ),
+    Case(
+        "pca-wide",
+        "PCA 500 × 20,000 → 50, float32 (made); floor: XXᵀ",
+        lambda: low_rank(500, 20_000),
+        (
+            ours(), sklearn_pca("auto"), sklearn_pca("full"), sklearn_pca("arpack"), sklearn_pca("randomized"),
+            floor(lambda X: X @ X.T),
+        ),
+        lambda X, V: captured_wide(X, V), NOTE, bar=3, good=good, repeats=5,
+    ),
+    Case(
+        "pca-square",
+        "PCA 5,000 × 5,000 → 50, float32 (made); floor: XᵀX",
+        lambda: low_rank(5000, 5000),
+        (ours(), sklearn_pca("auto"), sklearn_pca("arpack"), sklearn_pca("covariance_eigh"), floor(lambda X: X.T @ X)),
+        captured, NOTE, good=good, repeats=3,
+    ),
+    Case(
+        "pca-sparse",
+        "PCA of 20,000 × 5,000 counts, 1 % filled → 50, float64 sparse (made); floor: one product X V and Xᵀ U",
+        lambda: sparse_counts(20_000, 5000, 0.01),
+        (
+            ours(), sklearn_pca("arpack"), sklearn_pca("covariance_eigh"),
+            floor(lambda X: X.T @ (X @ np.ones((X.shape[1], K)))),
+        ),
+        captured, NOTE, good=good, repeats=3,
+    ),
+    Case(
+        "pca-streamed",
+        "PCA of a memory map, 70,000 × 784 → 50, float32 (made file of 0.2 GB), in one pass; floor: its column sums",
+        lambda: memory_map(0.2045),
+        (ours(), Contender("scikit-learn IncrementalPCA", incremental, "scikit-learn"), floor(column_sums_of_file)),
+        captured, NOTE + " IncrementalPCA approximates by design.", good=lambda quality: True, repeats=3,
+    ),
+    Case(
+        "pca-4gb",
+        "PCA of a memory map of 4 GB, 1,369,000 × 784 → 50, float32, in one pass; its peak memory must stay below 1 GB",
+        lambda: memory_map(4.0),
+        (ours(), floor(column_sums_of_file)),
+        lambda X, V: {"orthonormality": float(np.abs(V @ V.T - np.eye(K)).max())}, repeats=1,
+    ),
+]  # fmt: skip
+
+
+def captured_wide(X: np.ndarray, components: np.ndarray) -> dict[str, float]:
+    """The same for n < d, by the dual."""
+    centred = X.astype(np.float64) - X.mean(axis=0, dtype=np.float64)
+    best = np.sort(np.linalg.eigvalsh(centred @ centred.T))[::-1][:K].sum()
+    V = np.linalg.qr(np.asarray(components, dtype=np.float64).T)[0]
+    drift = np.abs(components @ components.T - np.eye(len(components))).max()
+    return {"variance missed": max(0.0, 1 - ((centred @ V) ** 2).sum() / best), "orthonormality": drift}

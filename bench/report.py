@@ -1,0 +1,84 @@
+"""The table, on the screen and in BENCHMARKS.md, where each case has a section of its own."""
+
+from __future__ import annotations
+
+import datetime
+import platform
+import re
+from pathlib import Path
+from typing import Any
+
+import lowdim
+from bench.case import Case
+
+PATH = Path(__file__).parents[1] / "BENCHMARKS.md"
+
+HEAD = """# Benchmarks
+
+Written by `make bench`, which runs the contenders side by side: they take turns on the same data in one process, the
+first turn is not counted, and the median of the rest is shown. `ratio` is the contender's time over lowdim's: above 1,
+lowdim is faster. `floor` is the bare BLAS product that the method can't do without. Memory is what a fresh process
+that holds the data adds at its peak. Machines differ and are noisy: only ratios taken in one run count.
+"""
+
+
+def section(case: Case, seconds: dict[str, float], quality: dict[str, Any], memory: dict[str, float | None]) -> str:
+    """One case as Markdown."""
+    ours = next(c.name for c in case.contenders if c.role == "ours")
+    columns = list(dict.fromkeys(key for values in quality.values() for key in values))
+    lines = [
+        f"## {case.name}",
+        "",
+        f"{case.work}",
+        "",
+        "| contender | seconds | ratio | " + " | ".join(columns) + " | peak MiB |",
+        "|---|---|---|" + "---|" * (len(columns) + 1),
+    ]
+    for contender in case.contenders:
+        measured = [f"{quality[contender.name][c]:.3g}" if c in quality[contender.name] else "" for c in columns]
+        peak = memory.get(contender.name)
+        lines.append(
+            f"| {'**lowdim**' if contender.role == 'ours' else contender.label} | {seconds[contender.name]:.3f} "
+            f"| {seconds[contender.name] / seconds[ours]:.2f} | {' | '.join(measured)} "
+            f"| {'' if peak is None else f'{peak:.0f}'} |"
+        )
+    lines += ["", verdict(case, seconds, quality)]
+    if case.quality_note:
+        lines.append(case.quality_note)
+    stamp = datetime.date.today().isoformat()
+    lines.append(f"{stamp}, lowdim {lowdim.__version__}, Python {platform.python_version()}, {machine()}.")
+    return "\n".join(lines)
+
+
+def verdict(case: Case, seconds: dict[str, float], quality: dict[str, Any]) -> str:
+    """The sentence that says how far the aim was reached."""
+    ours = next(c.name for c in case.contenders if c.role == "ours")
+    peers = {c.name: seconds[c.name] for c in case.contenders if c.role == "peer" and case.good(quality[c.name])}
+    words = []
+    if peers:
+        best = min(peers, key=peers.__getitem__)
+        ratio = peers[best] / seconds[ours]
+        words.append(f"Best peer of equal quality: {best}, {ratio:.2f} times lowdim's time.")
+        if case.bar is not None:
+            reached = "reached" if ratio >= case.bar else "**not reached**"
+            words.append(f"The bar of {case.bar:g} is {reached}.")
+    for contender in case.contenders:
+        if contender.role == "floor":
+            words.append(f"lowdim takes {seconds[ours] / seconds[contender.name]:.2f} times the floor.")
+    return " ".join(words)
+
+
+def write(case: Case, text: str) -> None:
+    """Replace the case's section, or add it at the end."""
+    page = PATH.read_text(encoding="utf-8") if PATH.exists() else HEAD
+    page = HEAD + page[page.index("\n## ") :] if "\n## " in page else HEAD
+    mark = re.compile(rf"^## {re.escape(case.name)}$.*?(?=^## |\Z)", flags=re.MULTILINE | re.DOTALL)
+    block = text + "\n\n"
+    page = mark.sub(lambda _: block, page) if mark.search(page) else page.rstrip("\n") + "\n\n" + block
+    PATH.write_text(page.rstrip("\n") + "\n", encoding="utf-8")
+
+
+def machine() -> str:
+    """Cores, instruction set, BLAS."""
+    known = lowdim.config()
+    return f"{known['threads']} threads, {known['instruction set']}, {known['BLAS'][0] if known['BLAS'] else 'no BLAS'}"

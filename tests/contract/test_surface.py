@@ -1,0 +1,81 @@
+"""The public surface: explicit, lazy, documented, and equal to the registry."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import lowdim
+from lowdim.param import parameters
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_everything_exported_exists():
+    for name in lowdim.__all__:
+        assert getattr(lowdim, name) is not None
+    assert set(lowdim._HOMES) <= set(lowdim.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        lowdim.nothing  # noqa: B018
+
+
+def test_every_method_is_exported_and_in_the_readme():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for method in lowdim.methods():
+        assert getattr(lowdim, method.name) is method.cls
+        line = next(line for line in readme.splitlines() if line.startswith(f"| `{method.name}`"))
+        assert method.title in line
+    named = set(re.findall(r"^\| `([A-Z]\w+)`", readme, flags=re.MULTILINE))
+    assert named == {method.name for method in lowdim.methods()}
+
+
+def test_import_is_lazy():
+    """What may be heavy is not imported before it is used; scikit-learn alone costs a second."""
+    code = "import sys, json, lowdim; print(json.dumps(sorted(sys.modules)))"
+    loaded = set(json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout))
+    heavy = {
+        "sklearn",
+        "scipy",
+        "scipy.stats",
+        "scipy.linalg",
+        "pandas",
+        "polars",
+        "pyarrow",
+        "matplotlib",
+        "bokeh",
+        "typer",
+        "rich",
+        "narwhals",
+    }
+    assert not loaded & heavy
+    assert "lowdim._native" not in loaded
+
+
+def test_parameters_are_documented_and_declared_once():
+    for method in lowdim.methods():
+        declared = parameters(method.cls)
+        assert list(declared) == list(method.cls().get_params(deep=False)) or set(declared) == set(
+            method.cls().get_params(deep=False)
+        )
+        for name, parameter in declared.items():
+            assert re.search(rf"^{name} : ", method.cls.__doc__, flags=re.MULTILINE)
+            assert parameter.help.endswith(".")
+            assert parameter.domain.text in method.cls.__doc__
+
+
+def test_show_config(capsys):
+    lowdim.show_config()
+    shown = capsys.readouterr().out
+    for word in ("lowdim:", "instruction set:", "threads:", "BLAS:", "numpy"):
+        assert word in shown
+
+
+def test_version_is_the_distributions():
+    from importlib.metadata import version
+
+    assert lowdim.__version__ == version("lowdim")

@@ -1,0 +1,67 @@
+"""Ctrl-C: prompt inside native loops and LAPACK, and nothing half-fitted is left behind."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+
+PREAMBLE = """
+import os, signal, threading, time, numpy as np
+from lowdim import PCA, _native
+def press(after):
+    threading.Timer(after, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    return time.monotonic() + after
+"""
+
+
+def run(body: str) -> str:
+    code = PREAMBLE + textwrap.dedent(body)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_inside_a_native_loop(threads):
+    out = run(f"""
+        due = press(0.3)
+        try:
+            _native.idle(30.0, {threads})
+        except KeyboardInterrupt:
+            late = time.monotonic() - due
+            print("stopped" if late < 5 else late)
+    """)
+    assert out == "stopped"
+
+
+def test_inside_lapack():
+    """The dense eigensolver can't be stopped, so it is left behind: the caller gets control at once."""
+    out = run("""
+        rng = np.random.default_rng(0)
+        X = rng.standard_normal((3000, 2500))
+        model = PCA(2, solver="svd").fit(X[:20, :5])
+        press(1.0)
+        try:
+            for _ in range(50):
+                model.fit(X)
+        except KeyboardInterrupt:
+            print("unfitted" if not hasattr(model, "components_") else "fitted")
+            model.fit(X[:20, :5])
+            print(model.n_components_, flush=True)
+            os._exit(0)
+    """)
+    assert out.split() == ["unfitted", "2"]
+
+
+def test_default_handler_is_left_alone():
+    import lowdim
+
+    before = signal.getsignal(signal.SIGINT)
+    lowdim.PCA(1).fit([[1.0, 2.0], [2.0, 1.0], [0.0, 0.0]])
+    assert signal.getsignal(signal.SIGINT) is before
