@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from lowdim.config import config, show_config
     from lowdim.estimator import methods
     from lowdim.method.pca import PCA
+    from lowdim.models import load, save
     from lowdim.progress import Step, watch
     from lowdim.summaries.moments import Moments, moments
 
@@ -23,14 +24,16 @@ _HOMES = {
     "Moments": "lowdim.summaries.moments",
     "Step": "lowdim.progress",
     "config": "lowdim.config",
+    "load": "lowdim.models",
     "methods": "lowdim.estimator",
     "moments": "lowdim.summaries.moments",
+    "save": "lowdim.models",
     "show_config": "lowdim.config",
     "watch": "lowdim.progress",
 }
 
 __version__ = "0.1.0"
-__all__ = ["PCA", "Moments", "Step", "config", "errors", "methods", "moments", "show_config", "watch"]
+__all__ = ["PCA", "Moments", "Step", "config", "errors", "load", "methods", "moments", "save", "show_config", "watch"]
 
 from lowdim import errors  # noqa: E402  (a tree of names, nothing heavy)
 

@@ -82,9 +82,14 @@ class Real(Domain):
         return "a number"
 
     def accepts(self, value: Any) -> bool:
-        if not _is_number(value, numbers.Real) or not np.isfinite(float(value)):
+        if not _is_number(value, numbers.Real):
             return False
-        number = float(value)
+        try:
+            number = float(value)
+        except OverflowError:  # an integer beyond all floats
+            return False
+        if not np.isfinite(number):
+            return False
         above = self.low is None or (number > self.low if self.open else number >= self.low)
         below = self.high is None or (number < self.high if self.open else number <= self.high)
         return above and below

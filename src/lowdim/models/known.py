@@ -1,0 +1,51 @@
+"""The fixed lists: which classes a model file may name.
+
+A name in a file is looked up here and nowhere else, so a file can't make lowdim import or call
+anything that is not on a list.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from lowdim.estimator import methods
+from lowdim.summaries.moments import Moments
+
+__all__ = ["STATES", "estimators", "rules"]
+
+# Summaries that an estimator keeps in order to go on fitting.
+STATES: dict[str, type] = {"Moments": Moments}
+
+# Modules whose exported frozen dataclasses may be parameters.
+RULE_HOMES = ("lowdim.choose",)
+
+
+def estimators() -> dict[str, type]:
+    """Every registered estimator class by its name."""
+    return {method.name: method.cls for method in methods()}
+
+
+def rules() -> dict[str, type]:
+    """Every frozen dataclass with callable instances that the homes of rules export, by its name."""
+    found: dict[str, type] = {}
+    for home in RULE_HOMES:
+        for name, value in _exported(home).items():
+            if isinstance(value, type) and _is_rule(value):
+                found[name] = value
+    return found
+
+
+def _exported(home: str) -> dict[str, Any]:
+    try:
+        module = import_module(home)
+    except ModuleNotFoundError as error:
+        if error.name != home:  # the home is there, and something that it needs is not
+            raise
+        return {}
+    return {name: getattr(module, name) for name in getattr(module, "__all__", ())}
+
+
+def _is_rule(cls: type) -> bool:
+    settings = getattr(cls, "__dataclass_params__", None)
+    return settings is not None and settings.frozen and any("__call__" in vars(base) for base in cls.__mro__)
