@@ -1,0 +1,132 @@
+"""The eigensolvers: against LAPACK on whole matrices, with deflation, pencils, operators and failures."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from lowdim.errors import LowdimWarning, NotConverged
+from lowdim.solve import eigen
+from lowdim.solve.eigen import bottom, fix_signs, pencil, top, top_of_operator
+
+
+def spread(seed: int, n: int = 30) -> tuple[np.ndarray, np.ndarray]:
+    """A symmetric matrix with known, well separated eigenvalues."""
+    rng = np.random.default_rng(seed)
+    Q = np.linalg.qr(rng.standard_normal((n, n)))[0]
+    values = np.arange(n, 0, -1.0) ** 1.5
+    return (Q * values) @ Q.T, values
+
+
+@given(st.integers(0, 1000), st.sampled_from([1, 3, 14, 20, 30, None]))
+def test_top(seed, k):
+    A, values = spread(seed)
+    found = top(A, k)
+    assert_allclose(found.values, values[:k], rtol=1e-10)
+    assert_allclose(A @ found.vectors, found.vectors * found.values, atol=1e-9)
+
+
+def test_top_from_single_precision_is_refined():
+    A, values = spread(0, 200)
+    rough, exact = top(A, 5, rough=True), top(A, 5)
+    assert_allclose(rough.values, values[:5], rtol=1e-11)
+    assert_allclose(rough.vectors, exact.vectors, atol=1e-4)
+    tiny = top(A * 1e-60, 5, rough=True)  # would vanish in float32
+    assert_allclose(tiny.values, values[:5] * 1e-60, rtol=1e-11)
+
+
+@given(st.integers(0, 1000), st.integers(1, 6))
+def test_operator(seed, k):
+    A, values = spread(seed, 60)
+    found = top_of_operator(lambda V: A @ V, 60, k, tol=1e-10, max_iter=200, seed=0)
+    assert found.converged
+    assert_allclose(found.values, values[:k], rtol=1e-9)
+    assert_allclose(found.vectors, top(A, k).vectors, atol=1e-6)
+
+
+def test_operator_of_low_rank_still_gives_an_orthonormal_basis():
+    u = np.linspace(1, 2, 40)
+    found = top_of_operator(lambda V: np.outer(u, u @ V), 40, 5, tol=1e-10, max_iter=100, seed=0)
+    assert_allclose(found.values, [u @ u, 0, 0, 0, 0], atol=1e-9)
+    assert_allclose(found.vectors.T @ found.vectors, np.eye(5), atol=1e-10)
+    nothing = top_of_operator(lambda V: 0 * V, 10, 3, tol=1e-10, max_iter=100, seed=0)
+    assert_allclose(nothing.values, 0)
+
+
+def test_operator_with_a_hard_spectrum_restarts():
+    values = np.concatenate([np.linspace(1.1, 1.05, 10), np.linspace(1.04, 0, 490)])
+    found = top_of_operator(lambda V: values[:, None] * V, 500, 10, tol=1e-9, max_iter=500, seed=1)
+    assert found.converged
+    assert_allclose(found.values, values[:10], rtol=1e-8)
+    short = top_of_operator(lambda V: values[:, None] * V, 500, 10, tol=1e-9, max_iter=3, seed=1)
+    assert not short.converged
+    with pytest.raises(NotConverged, match="raise max_iter"):
+        top_of_operator(lambda V: values[:, None] * V, 500, 100, tol=1e-9, max_iter=2, seed=1)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_bottom_leaves_out_what_is_known_to_be_null(form):
+    """The Laplacian of a path: eigenvalues 2 - 2 cos(π j / n), the constant vector is null."""
+    n = 120
+    L = sp.diags_array([np.r_[1, np.full(n - 2, 2), 1], -np.ones(n - 1), -np.ones(n - 1)], offsets=[0, 1, -1])
+    expected = 2 - 2 * np.cos(np.pi * np.arange(1, 5) / n)
+    found = bottom(form(L.toarray()), 4, null=np.full((n, 1), n**-0.5))
+    assert_allclose(found.values, expected, rtol=1e-6)
+    waves = np.cos(np.pi * np.arange(1, 5) * (np.arange(n)[:, None] + 0.5) / n)
+    assert_allclose(np.abs(np.sum(found.vectors * waves, axis=0)), np.linalg.norm(waves, axis=0), rtol=1e-6)
+    assert_allclose(found.vectors.sum(axis=0), 0, atol=1e-8)
+    assert_allclose(bottom(form(L.toarray()), 1).values, 0, atol=1e-7)
+
+
+@given(st.integers(0, 1000))
+def test_pencil(seed):
+    rng = np.random.default_rng(seed)
+    A, B = spread(seed, 8)[0], np.cov(rng.standard_normal((8, 40)))
+    found = pencil(A, B, 3)
+    reference = scipy.linalg.eigh(A, B, eigvals_only=True)[::-1][:3]
+    assert_allclose(found.values, reference, rtol=1e-8)
+    assert_allclose(A @ found.vectors, B @ found.vectors * found.values, atol=1e-6)
+    assert_allclose(found.vectors.T @ B @ found.vectors, np.eye(3), atol=1e-9)
+
+
+def test_pencil_leaves_out_the_directions_that_b_does_not_see():
+    A, B = np.diag([5.0, 4.0, 3.0]), np.diag([1.0, 2.0, 0.0])
+    found = pencil(A, B)
+    assert_allclose(found.values, [5, 2])
+    assert_allclose(np.abs(found.vectors), [[1, 0], [0, 0.5**0.5], [0, 0]], atol=1e-12)
+
+
+def test_one_sign_rule():
+    V = np.array([[-0.5, 0.1], [0.5, -0.9], [0.2, 0.3]])
+    fixed = fix_signs(V)
+    assert_allclose(fixed, V * [-1, -1])  # a tie goes to the first entry; else the largest is positive
+    assert_allclose(fix_signs(-V), fixed)
+    nudged = V * [[1 - 1e-9, 1], [1, 1], [1, 1]]  # rounding must not choose between equals
+    assert_allclose(fix_signs(nudged), fixed, atol=1e-8)
+    assert fix_signs(np.zeros((3, 1))).tolist() == [[0], [0], [0]]
+
+
+def test_falls_back_and_says_so(monkeypatch):
+    A, values = spread(3)
+    honest = scipy.linalg.eigh
+
+    def broken(matrix, *, driver, **options):
+        if driver in failing:
+            raise scipy.linalg.LinAlgError("did not converge")
+        return honest(matrix, driver=driver, **options)
+
+    monkeypatch.setattr(eigen.scipy.linalg, "eigh", broken)
+    failing = {"evd"}
+    with pytest.warns(LowdimWarning, match="evd gave up"):
+        assert_allclose(top(A).values, values, rtol=1e-10)
+    failing = {"evd", "evr", "ev", "evx"}
+    with pytest.warns(LowdimWarning, match="gave up"):
+        assert_allclose(top(A, 4).values, values[:4], rtol=1e-10)
+    monkeypatch.setattr(eigen.scipy.linalg, "svd", lambda *a, **b: broken(A, driver="evd"))
+    with pytest.warns(LowdimWarning), pytest.raises(NotConverged, match="Rescale"):
+        top(A)
