@@ -10,6 +10,7 @@
 namespace lowdim::LOWDIM_ISA {
 namespace {
 #include "moments.hpp"
+#include "sparse.hpp"
 }  // namespace
 
 #define LOWDIM_QUOTE(x) #x
@@ -20,6 +21,10 @@ const Kernels& table() {
         LOWDIM_NAME(LOWDIM_ISA),
         {column_sums<float>, center<float>, shift_rows<float>, subtract_outer<float>, add_scatter<float>},
         {column_sums<double>, center<double>, shift_rows<double>, subtract_outer<double>, add_scatter<double>},
+        {sparse_times<float, std::int32_t>, sparse_transpose_times<float, std::int32_t>},
+        {sparse_times<double, std::int32_t>, sparse_transpose_times<double, std::int32_t>},
+        {sparse_times<float, std::int64_t>, sparse_transpose_times<float, std::int64_t>},
+        {sparse_times<double, std::int64_t>, sparse_transpose_times<double, std::int64_t>},
     };
     return kernels;
 }

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from lowdim import _native, random
@@ -75,6 +76,23 @@ def test_add_scatter_and_subtract_outer(dtype, rng):
     expected = part - 3 * np.outer(v, v)
     _native.subtract_outer(part, v, 3.0)
     assert_allclose(part, expected, atol=1e-6 if dtype == np.float32 else 1e-12)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_sparse_products(dtype, index, rng):
+    X = sp.random(60, 40, 0.2, format="csr", random_state=0, dtype=dtype)
+    entries = X.indptr.astype(index), X.indices.astype(index), X.data
+    V, U = rng.standard_normal((40, 7)).astype(dtype), rng.standard_normal((60, 7)).astype(dtype)
+    out, back = np.empty((60, 7), dtype), np.ones((40, 7))
+    _native.sparse_times(*entries, V, out)
+    assert_allclose(out, X @ V, rtol=1e-5, atol=1e-6 if dtype == np.float32 else 1e-14)
+    _native.sparse_transpose_times(*entries, U, back)
+    assert_allclose(back, 1 + X.T.astype(float) @ U.astype(float), atol=1e-12)
+    with pytest.raises(ValueError, match="column is out of range"):
+        _native.sparse_times(*entries, V[:5].copy(), out)
+    with pytest.raises(ValueError, match="out of order"):
+        _native.sparse_times(entries[0][::-1].copy(), *entries[1:], V, out)
 
 
 def test_shapes_are_checked(rng):

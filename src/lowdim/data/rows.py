@@ -137,8 +137,9 @@ class SparseRows(Rows):
 
     @property
     def chunk_rows(self) -> int:
+        # Enough for a few megabytes, and for a chunk's products to outweigh adding up d of them.
         filled = max(1, self.X.nnz // max(1, self.X.shape[0]))
-        return max(super().chunk_rows, chunk_rows(2 * filled, self.dtype.itemsize))
+        return max(super().chunk_rows, (1 << 19) // filled, 4 * self.d // filled)
 
     def block(self, start: int, stop: int) -> Block:
         return self.X[start:stop].astype(self.dtype, copy=False)

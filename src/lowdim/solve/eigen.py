@@ -125,8 +125,9 @@ def top_of_operator(apply: Callable[[Array], Array], n: int, k: int, *, tol: flo
         block = _orthonormal(product, basis)
         if not block.shape[1]:  # nothing new: the rest of the space is reached from another random block
             block = _orthonormal(normal((n, width), seed, stream=step), basis)
-        if basis.shape[1] < min(n, k):
-            continue
+        full = basis.shape[1] + block.shape[1] > most
+        if basis.shape[1] < min(n, k) or not (full or step % 2 == 0 or step == max_iter or not block.shape[1]):
+            continue  # reading off the pairs costs about as much as a pass
         values, inner = _dense(_symmetric(basis.T @ image), None)
         values, inner = np.maximum(values[::-1], 0), inner[:, ::-1]
         wanted = basis @ inner[:, :k]
@@ -136,7 +137,7 @@ def top_of_operator(apply: Callable[[Array], Array], n: int, k: int, *, tol: flo
         converged = error <= tol or not block.shape[1]
         if converged or step == max_iter:
             return Eigen(values[:k], fix_signs(wanted), step, converged)
-        if basis.shape[1] + block.shape[1] > most:
+        if full:
             kept = inner[:, : k + (most - k) // 3]
             basis, image = basis @ kept, image @ kept
     raise NotConverged(f"{max_iter} steps of block Lanczos do not reach {k} components; raise max_iter.")

@@ -115,7 +115,9 @@ class Centred:
         if not sp.issparse(block):
             return self.panel(chunk, block) @ V
         scaled = V if self.scale is None else (self.scale[:, None] * V).astype(V.dtype)
-        out = block @ scaled - (self.mean @ scaled).astype(V.dtype)
+        out = np.empty((block.shape[0], V.shape[1]), dtype=V.dtype)
+        _native.sparse_times(block.indptr, block.indices, block.data, scaled, out)
+        out -= (self.mean @ scaled).astype(V.dtype)
         if not np.isfinite(out).all():
             raise finite_error(self.rows, chunk)
         roots = self._roots(chunk)
@@ -125,8 +127,10 @@ class Centred:
         if not sp.issparse(block):
             return _wide(self.panel(chunk, block).T @ U)
         roots = self._roots(chunk)
-        weighted = U if roots is None else (U * roots[:, None]).astype(U.dtype)
-        out = _wide(block.T @ weighted) - np.outer(self.mean, weighted.sum(axis=0, dtype=np.float64))
+        weighted = np.ascontiguousarray(U if roots is None else U * roots[:, None], dtype=U.dtype)
+        out = np.zeros((block.shape[1], U.shape[1]))
+        _native.sparse_transpose_times(block.indptr, block.indices, block.data, weighted, out)
+        out -= np.outer(self.mean, weighted.sum(axis=0, dtype=np.float64))
         return out if self.scale is None else out * self.scale[:, None]
 
     def _over_columns(self, work: Callable[[Array], Array]) -> Iterator[Array]:
