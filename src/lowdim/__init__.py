@@ -12,28 +12,66 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from lowdim import choose, plot
     from lowdim.config import config, show_config
+    from lowdim.data import datasets
+    from lowdim.data.files import read_table
+    from lowdim.data.files_write import write_table
+    from lowdim.data.table import Table
+    from lowdim.diagnosis import diagnose
     from lowdim.estimator import methods
     from lowdim.method.pca import PCA
     from lowdim.models import load, save
     from lowdim.progress import Step, watch
     from lowdim.summaries.moments import Moments, moments
 
+# Where each public name lives.
 _HOMES = {
     "PCA": "lowdim.method.pca",
     "Moments": "lowdim.summaries.moments",
     "Step": "lowdim.progress",
+    "Table": "lowdim.data.table",
+    "choose": "lowdim.choose",
     "config": "lowdim.config",
+    "datasets": "lowdim.data.datasets",
+    "diagnose": "lowdim.diagnosis",
     "load": "lowdim.models",
     "methods": "lowdim.estimator",
     "moments": "lowdim.summaries.moments",
+    "plot": "lowdim.plot",
+    "read_table": "lowdim.data.files",
     "save": "lowdim.models",
     "show_config": "lowdim.config",
     "watch": "lowdim.progress",
+    "write_table": "lowdim.data.files_write",
 }
+_MODULES = (  # names that are the module itself
+    "choose",
+    "datasets",
+    "plot",
+)
 
 __version__ = "0.1.0"
-__all__ = ["PCA", "Moments", "Step", "config", "errors", "load", "methods", "moments", "save", "show_config", "watch"]
+__all__ = [
+    "PCA",
+    "Moments",
+    "Step",
+    "Table",
+    "choose",
+    "config",
+    "datasets",
+    "diagnose",
+    "errors",
+    "load",
+    "methods",
+    "moments",
+    "plot",
+    "read_table",
+    "save",
+    "show_config",
+    "watch",
+    "write_table",
+]
 
 from lowdim import errors  # noqa: E402  (a tree of names, nothing heavy)
 
@@ -42,7 +80,8 @@ def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'lowdim' has no attribute {name!r}")
-    value = getattr(import_module(home), name)
+    module = import_module(home)
+    value = module if name in _MODULES else getattr(module, name)
     globals()[name] = value
     return value
 

@@ -7,6 +7,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
 from lowdim.data.rows import (
@@ -19,7 +20,7 @@ from lowdim.data.rows import (
 )
 from lowdim.errors import BadInput, BadInputType, NotEnoughData
 
-__all__ = ["check_weights", "finite_error", "overflow_error", "read_rows"]
+__all__ = ["Reader", "check_weights", "finite_error", "overflow_error", "read_rows"]
 
 
 def read_rows(owner: Any, X: Any, *, fitting: bool, min_rows: int = 1) -> Rows:
@@ -37,8 +38,8 @@ def read_rows(owner: Any, X: Any, *, fitting: bool, min_rows: int = 1) -> Rows:
         rows, named = open_rows(X), X
     if named is not None:
         _remember_features(owner, named, fitting)
-    elif fitting:
-        owner.n_features_in_ = rows.d
+    else:
+        _remember_columns(owner, rows, fitting)
     if rows.d == 0:
         raise BadInput(
             f"0 feature(s) (shape=({rows.n}, 0)) while a minimum of 1 is required by {type(owner).__name__}."
@@ -110,6 +111,33 @@ def _table(owner: Any, X: Any) -> Any:
         raise BadInputType(str(error)) from error
     except ValueError as error:
         raise BadInput(str(error)) from error
+
+
+class Reader(BaseEstimator):  # type: ignore[misc]
+    """Stands in for an estimator where rows are read by a function, and remembers the names of the columns."""
+
+
+def _remember_columns(owner: Any, rows: Rows, fitting: bool) -> None:
+    """The number of columns and, where rows of a file know them, their names: kept, or compared with the fitted."""
+    names = getattr(rows, "feature_names", None)
+    if fitting:
+        owner.n_features_in_ = rows.d
+        if names is not None:
+            owner.feature_names_in_ = np.asarray(names, dtype=object)
+        return
+    expected = getattr(owner, "n_features_in_", rows.d)
+    if rows.d != expected:
+        raise BadInput(
+            f"X has {rows.d} features, but {type(owner).__name__} is expecting {expected} features as input."
+        )
+    fitted = getattr(owner, "feature_names_in_", None)
+    if names is None or fitted is None or list(names) == list(fitted):
+        return
+    place = next(j for j in range(rows.d) if names[j] != fitted[j])
+    raise BadInput(
+        f"The feature names should match those that were passed during fit: column {place} is {names[place]!r} "
+        f"and was {fitted[place]!r}. Read the file with columns=[…] in the fitted order."
+    )
 
 
 def _remember_features(owner: Any, X: Any, fitting: bool) -> None:

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import os
-import shutil
 import stat
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
@@ -15,7 +11,8 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from lowdim.errors import ModelFileError
+from lowdim.atomic import draft_beside
+from lowdim.errors import BadInput, ModelFileError
 from lowdim.memory import require_memory
 
 __all__ = ["DTYPES", "Tensors", "read_container", "write_container"]
@@ -42,20 +39,14 @@ DTYPES = {
 
 def write_container(path: str, text: str, tensors: Tensors) -> None:
     """Write manifest and tensors to a fresh file beside `path`, make it durable, and put it in its place."""
-    with _reported(path):
-        target = os.path.realpath(path)  # a link stays a link: what it points to is replaced
-        if os.path.lexists(target) and not os.path.isfile(target):
-            raise ModelFileError("it is there and is no regular file. Give another path.")
-        with _room_beside(target) as room:
-            fresh = os.path.join(room, "model")
-            mode = _usual_mode(room, target)
-            save_file(tensors, fresh, metadata={KEY: text})
-            _measure(fresh)
-            _flush(fresh)
-            os.chmod(fresh, mode)
-            os.replace(fresh, target)
-        with suppress(OSError):  # the rename itself; not every file system can wait for it
-            _flush(os.path.dirname(target))
+    try:
+        with draft_beside(path) as draft:
+            save_file(tensors, draft, metadata={KEY: text})
+            _measure(str(draft))
+    except BadInput as error:
+        raise ModelFileError(f"{error} What was there before is unchanged.") from error
+    except (ModelFileError, SafetensorError, ValueError) as error:  # ValueError: a null character in the path
+        raise ModelFileError(f"can't write {path!r}: {error} What was there before is unchanged.") from error
 
 
 def read_container(path: str) -> tuple[str, Tensors]:
@@ -113,46 +104,3 @@ def _tensor(file: Any, name: str) -> NDArray[Any]:
     if code == "BOOL" and values.view(np.uint8).max(initial=0) > 1:
         raise ModelFileError(f"tensor {name[:80]!r} holds a truth value that is neither 0 nor 1.")
     return values
-
-
-@contextmanager
-def _reported(path: str) -> Iterator[None]:
-    """Errors of the file system as one named error."""
-    try:
-        yield
-    except FileNotFoundError as error:
-        raise ModelFileError(f"can't write {path}: its directory does not exist. Create it first.") from error
-    except PermissionError as error:
-        raise ModelFileError(f"can't write {path}: no permission. Give a path that you may write to.") from error
-    except ModelFileError as error:
-        raise ModelFileError(f"can't write {path}: {error}") from error
-    except (OSError, SafetensorError, ValueError) as error:  # ValueError: a null character in the path
-        raise ModelFileError(f"can't write {path}: {error}. What was there before is unchanged.") from error
-
-
-@contextmanager
-def _room_beside(target: str) -> Iterator[str]:
-    """A directory beside the target, hence on its disk, that is gone afterwards with all that is in it."""
-    room = tempfile.mkdtemp(prefix=".lowdim-", dir=os.path.dirname(target))
-    try:
-        yield room
-    finally:
-        shutil.rmtree(room, ignore_errors=True)
-
-
-def _usual_mode(room: str, target: str) -> int:
-    """The permissions of the file to be replaced, or those that the user's new files get."""
-    if os.path.exists(target):
-        return stat.S_IMODE(os.stat(target).st_mode)
-    probe = os.path.join(room, "probe")
-    with open(probe, "xb") as file:
-        return stat.S_IMODE(os.fstat(file.fileno()).st_mode)
-
-
-def _flush(path: str) -> None:
-    """Wait until the file or directory is on the disk."""
-    handle = os.open(path, os.O_RDWR if os.path.isfile(path) else os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -28,7 +28,7 @@ from lowdim.summaries.centred import Centred, column_means
 from lowdim.summaries.moments import Moments, moments_of, spread_or_one
 from lowdim.threads import uninterrupted
 
-__all__ = ["Axes", "Plan", "choose_route", "from_moments", "principal_axes"]
+__all__ = ["Axes", "Plan", "centre", "choose_route", "from_moments", "principal_axes"]
 
 Array = NDArray[np.float64]
 
@@ -99,9 +99,10 @@ def from_moments(m: Moments, plan: Plan, rows: Rows | None = None) -> Axes:
     """Axes of a covariance or correlation matrix."""
     scale = m.scale(plan.ddof) if plan.standardize else None
     C = m.covariance(plan.ddof)
+    variances = np.diagonal(C).copy()
     if scale is not None:
         C = C / np.outer(scale, scale)
-    pick = _picker(plan, m.n, m.rows, m.d, rows)
+    pick = _picker(plan, Spectrum(np.empty(0), m.n, m.d, variances=variances, rows=rows), m.rows)
     values, vectors = _solve_dense(C, pick, m.dtype)
     return Axes(m.mean, scale, values, vectors, float(np.trace(C)), _log_det(C), m.n, "covariance")
 
@@ -113,10 +114,10 @@ def by_covariance(rows: Rows, weights: Array | None, plan: Plan) -> Axes:
 
 def by_gram(rows: Rows, weights: Array | None, plan: Plan) -> Axes:
     """The dual: if P Pᵀ u = λ u then PᵀP (Pᵀu) = λ (Pᵀu) (lecture 1)."""
-    n, centred, scale = _centre(rows, weights, plan)
+    n, centred, scale = centre(rows, weights, plan)
     K = _finite(centred.gram() / (n - plan.ddof))
     total = float(np.trace(K))
-    values, U = _solve_dense(K, _picker(plan, n, rows.count, rows.d, rows), rows.dtype)
+    values, U = _solve_dense(K, _picker(plan, Spectrum(np.empty(0), n, rows.d, rows=rows), rows.count), rows.dtype)
     long = centred.gram_axes(U)  # (d, k), columns of length √(λ (n - ddof))
     vectors = fix_signs(_orthonormal_axes(long, values, plan.seed))
     return Axes(centred.mean, scale, values, vectors, total, _log_product(values, rows.d), n, "gram")
@@ -124,7 +125,7 @@ def by_gram(rows: Rows, weights: Array | None, plan: Plan) -> Axes:
 
 def by_svd(rows: Rows, weights: Array | None, plan: Plan) -> Axes:
     """Singular values of P itself, so that small ones keep their digits."""
-    n, centred, scale = _centre(rows, weights, plan)
+    n, centred, scale = centre(rows, weights, plan)
     if rows.count >= rows.d:
         P = centred.triangle()
     else:
@@ -133,7 +134,7 @@ def by_svd(rows: Rows, weights: Array | None, plan: Plan) -> Axes:
     P = _finite(np.asarray(P, dtype=np.float64))
     _, sizes, right = uninterrupted(lambda: scipy.linalg.svd(P, full_matrices=False, check_finite=False))
     values = _finite(sizes**2 / (n - plan.ddof))
-    k = _picker(plan, n, rows.count, rows.d, rows)(values)
+    k = _picker(plan, Spectrum(np.empty(0), n, rows.d, rows=rows), rows.count)(values)
     return Axes(
         centred.mean,
         scale,
@@ -148,7 +149,7 @@ def by_svd(rows: Rows, weights: Array | None, plan: Plan) -> Axes:
 
 def by_krylov(rows: Rows, weights: Array | None, plan: Plan) -> Axes:
     """Products with the rows only: block Lanczos from a seeded random block."""
-    n, centred, scale = _centre(rows, weights, plan)
+    n, centred, scale = centre(rows, weights, plan)
     total = float(_finite(centred.column_squares()).sum()) / (n - plan.ddof)
     k = fixed_count(plan.n_components, min(rows.count, rows.d), "there are no more axes")
     if k is None:
@@ -173,15 +174,16 @@ ROUTES: dict[str, Callable[[Rows, Array | None, Plan], Axes]] = {
 }
 
 
-def _picker(plan: Plan, n: float, rows_seen: int, d: int, rows: Rows | None) -> Callable[[Array | None], int | None]:
+def _picker(plan: Plan, known: Spectrum, rows_seen: int) -> Callable[[Array | None], int | None]:
     """pick(None): the count if it is fixed, else None; pick(values): the count on the whole spectrum."""
-    most = min(rows_seen, d)
-    fixed = fixed_count(plan.n_components, most, f"{rows_seen} sample(s) and {d} feature(s) span no more axes")
+    most = min(rows_seen, known.d)
+    what = f"{rows_seen} sample(s) and {known.d} feature(s) span no more axes"
+    fixed = fixed_count(plan.n_components, most, what)
 
     def pick(values: Array | None) -> int | None:
         if fixed is not None or values is None:
             return fixed
-        spectrum = Spectrum(np.maximum(values[:most], 0), n, d, plan.ddof, plan.standardize, rows)
+        spectrum = replace(known, values=np.maximum(values[:most], 0), ddof=plan.ddof, standardized=plan.standardize)
         return count_components(plan.n_components, spectrum)
 
     return pick
@@ -194,7 +196,7 @@ def _solve_dense(C: Array, pick: Callable[[Array | None], int | None], dtype: np
     return values, np.ascontiguousarray(found.vectors[:, : pick(values)])
 
 
-def _centre(rows: Rows, weights: Array | None, plan: Plan) -> tuple[float, Centred, Array | None]:
+def centre(rows: Rows, weights: Array | None, plan: Plan) -> tuple[float, Centred, Array | None]:
     """The sum of the weights, the centred rows, and the standard deviations if they are to be divided by."""
     n, mean = column_means(rows, weights, plan.threads)
     if n <= plan.ddof:

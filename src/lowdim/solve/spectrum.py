@@ -25,6 +25,7 @@ class Spectrum:
     d: int
     ddof: int = 1
     standardized: bool = False
+    variances: NDArray[np.float64] | None = None  # of the columns, dividing by n - ddof, where known
     rows: Rows | None = None  # for rules that look at the data again; None after a stream
 
     @property

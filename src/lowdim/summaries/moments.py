@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from lowdim import _native
-from lowdim.check import check_weights, finite_error, overflow_error, read_rows
+from lowdim.check import Reader, check_weights, finite_error, overflow_error, read_rows
 from lowdim.data.rows import Block, Chunk, Rows, chunk_rows, fold
 from lowdim.errors import BadInput, NotEnoughData
 from lowdim.memory import require_memory
@@ -122,7 +121,7 @@ def moments(X: Any, y: Any = None, *, sample_weight: Any = None, n_jobs: int | N
         Threads. The result has the same bits for any number of them.
 
     """
-    owner = _Reader()
+    owner = Reader()
     rows = read_rows(owner, X, fitting=True)
     out = moments_of(rows, y, check_weights(sample_weight, rows.n), thread_count(n_jobs))
     out.feature_names = getattr(owner, "feature_names_in_", None)
@@ -181,10 +180,6 @@ def merge(a: Moments, b: Moments) -> Moments:
 def spread_or_one(deviation: Array, mean: Array, dtype: np.dtype[Any]) -> Array:
     """Standard deviations to divide by: what rounding leaves of a constant column is no variation."""
     return np.where(deviation > np.finfo(dtype).eps * np.abs(mean), deviation, 1.0)
-
-
-class _Reader(BaseEstimator):  # type: ignore[misc]
-    """Stands in for an estimator at the door."""
 
 
 def _dense_part(block: Block, classes: Any, codes: Any, weights: Any) -> Moments | None:

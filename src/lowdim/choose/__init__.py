@@ -1,0 +1,31 @@
+"""How many components: rules that `n_components=` accepts, and all of them in one table.
+
+    PCA(n_components=choose.parallel_analysis()).fit(X)
+    print(choose.table(X))
+
+A rule reads a spectrum and gives a count; 0 says that nothing stands out.
+"""
+
+from __future__ import annotations
+
+from lowdim.choose.bulk import gavish_donoho, marchenko_pastur
+from lowdim.choose.evidence import minka
+from lowdim.choose.parallel import Parallel, parallel_analysis
+from lowdim.choose.rules import Verdict, broken_stick, elbow, kaiser, share
+from lowdim.choose.table import Choices, spectrum, table
+
+__all__ = [
+    "Choices",
+    "Parallel",
+    "Verdict",
+    "broken_stick",
+    "elbow",
+    "gavish_donoho",
+    "kaiser",
+    "marchenko_pastur",
+    "minka",
+    "parallel_analysis",
+    "share",
+    "spectrum",
+    "table",
+]

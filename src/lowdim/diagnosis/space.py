@@ -1,0 +1,48 @@
+"""Empty space: how much of a grid the rows leave without a single one (lecture 4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["EmptySpace", "empty_space"]
+
+Array = NDArray[np.float64]
+
+MOST_CELLS = 1_000_000
+
+
+@dataclass(frozen=True)
+class EmptySpace:
+    """Cells of a grid of `bins` bins a column over the first 1, 2, … of the columns that vary most."""
+
+    bins: int
+    cells: tuple[int, ...]  # bins, bins², …
+    empty: tuple[float, ...]  # the share of them without a row
+    evenly: tuple[float, ...]  # the share that as many rows, strewn evenly, would leave empty
+    log10_cells: float  # of the grid over all columns that vary, to set beside the rows
+    log10_rows: float
+
+
+def empty_space(X: Array, rows: int, bins: int = 5) -> EmptySpace | None:
+    """The grid of a sample X of a table of so many rows."""
+    spread = X.std(axis=0)
+    varying = np.flatnonzero(np.ptp(X, axis=0) > 0)
+    if not len(varying):
+        return None
+    leading = varying[np.argsort(-spread[varying], kind="stable")]
+    deepest = min(len(leading), int(np.log(MOST_CELLS) / np.log(bins)))
+    code = np.zeros(len(X), dtype=np.int64)
+    cells: list[int] = []
+    empty: list[float] = []
+    evenly: list[float] = []
+    for column in leading[:deepest]:
+        low, high = X[:, column].min(), X[:, column].max()
+        code = code * bins + np.minimum((X[:, column] - low) / (high - low) * bins, bins - 1).astype(np.int64)
+        cells.append(bins ** (len(cells) + 1))
+        empty.append(1 - len(np.unique(code)) / cells[-1])
+        evenly.append(float((1 - 1 / cells[-1]) ** len(X)))
+    log10_cells = float(len(varying) * np.log10(bins))
+    return EmptySpace(bins, tuple(cells), tuple(empty), tuple(evenly), log10_cells, float(np.log10(rows)))

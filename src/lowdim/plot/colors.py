@@ -1,0 +1,120 @@
+"""Colours that can be told apart, by people with every kind of colour vision.
+
+Categories take Okabe and Ito's eight colours. Further ones are found by one principle: of all colours of
+medium lightness, take the one farthest from those already taken, where the distance of two colours
+is the smallest that a normal, a red-blind and a green-blind eye see between them.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "ABSENT",
+    "DIVERGING",
+    "FADED",
+    "GREY",
+    "INK",
+    "LIGHT",
+    "RISING",
+    "SEQUENTIAL",
+    "color_distance",
+    "linear_light",
+    "palette",
+]
+
+Array = NDArray[np.float64]
+
+# Okabe and Ito (2008), those that stand out on white first.
+OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000", "#F0E442")
+SEQUENTIAL = "viridis"  # equal steps look equal, also in grey and to colour-blind eyes
+RISING = "Blues"  # from the white of the page: nothing looks like nothing
+DIVERGING = "RdBu_r"
+INK, FADED, LIGHT = "#222222", "#6b6b6b", "#c4c4c4"
+# Greys of another lightness than any of the above, for the colour-blind see some of those as grey.
+GREY, ABSENT = "#b8b8b8", "#dcdcdc"  # categories joined to one, and no category at all
+
+# Beyond this many, no palette can be told apart; colours then repeat.
+MOST_COLORS = 40
+
+# Full red-blindness and green-blindness in linear light (Machado, Oliveira and Fernandes, 2009).
+_EYES = np.array(
+    [
+        [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    ]
+)
+# Linear light to OKLab, where Euclidean distance is close to the distance seen (Ottosson, 2020).
+_CONES = np.array(
+    [
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+    ]
+)
+_LAB = np.array(
+    [
+        [0.2104542553, 0.7936177850, -0.0040720468],
+        [1.9779984951, -2.4285922050, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.8086757660],
+    ]
+)
+
+
+def palette(n: int) -> tuple[str, ...]:
+    """As many colours as there are categories, as #rrggbb; the first colours do not depend on n."""
+    colors = _all_colors()
+    return tuple(colors[i % len(colors)] for i in range(n))
+
+
+def color_distance(first: str, second: str) -> float:
+    """How far apart two colours look to the eye that sees the least difference between them."""
+    seen = _seen(np.array([_rgb(first), _rgb(second)]))
+    return float(np.linalg.norm(seen[0] - seen[1], axis=1).min())
+
+
+def linear_light(rgb: Array) -> Array:
+    """Amounts of light, which mix by addition, from sRGB in 0…1."""
+    return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+
+
+@cache
+def _all_colors() -> tuple[str, ...]:
+    grid = np.array(list(product(np.linspace(0, 1, 16), repeat=3)))
+    seen = _seen(grid)  # (m, 3 eyes, 3)
+    lightness, chroma = seen[:, 0, 0], np.hypot(seen[:, 0, 1], seen[:, 0, 2])
+    fit = (lightness > 0.35) & (lightness < 0.82) & (chroma > 0.06)
+    grid, seen = grid[fit], seen[fit]
+    taken = _seen(np.array([_rgb(color) for color in (*OKABE_ITO, GREY)]))
+    nearest = _gap(seen[:, None], taken[None]).min(axis=1)
+    colors = list(OKABE_ITO)
+    while len(colors) < MOST_COLORS:
+        best = int(np.argmax(nearest))
+        colors.append(_hex(grid[best]))
+        nearest = np.minimum(nearest, _gap(seen, seen[best]))
+    return tuple(colors)
+
+
+def _gap(a: Array, b: Array) -> Array:
+    """Distances over the last axis, the smallest over the eyes."""
+    gaps: Array = np.linalg.norm(a - b, axis=-1).min(axis=-1)
+    return gaps
+
+
+def _seen(rgb: Array) -> Array:
+    """OKLab coordinates of colours (m, 3) for each eye, (m, 3 eyes, 3)."""
+    light = np.clip(np.einsum("eij,mj->mei", _EYES, linear_light(rgb)), 0, 1)
+    return np.asarray(np.cbrt(light @ _CONES.T) @ _LAB.T)
+
+
+def _rgb(color: str) -> list[float]:
+    return [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+
+
+def _hex(rgb: Array) -> str:
+    return "#" + "".join(f"{round(255 * channel):02X}" for channel in rgb)

@@ -1,0 +1,175 @@
+"""Mutated files: a table or one of lowdim's errors, never anything else, and never an unpickling."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import pickle
+import random
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from lowdim.data import files_arrow, files_text
+from lowdim.data.files import read_table
+from lowdim.data.files_write import write_table
+from lowdim.data.table import Table
+from lowdim.errors import LowdimError
+
+X = np.random.default_rng(0).normal(size=(40, 3))
+FRAME = pa.table({"a": X[:, 0], "b": X[:, 1].astype(np.float32), "k": ["red", "green"] * 20})
+
+
+def as_csv():
+    lines = [f"{a:.6f},{b:.6f},{'red' if i % 2 else 'green'}" for i, (a, b, _) in enumerate(X)]
+    return "\n".join(["a,b,k", *lines, ""]).encode()
+
+
+def as_npy():
+    stream = io.BytesIO()
+    np.save(stream, X)
+    return stream.getvalue()
+
+
+def as_npz(save=np.savez_compressed):
+    stream = io.BytesIO()
+    save(stream, X=X, y=np.arange(40), names=np.array(["a", "b", "c"]))
+    return stream.getvalue()
+
+
+def as_parquet(**options):
+    stream = io.BytesIO()
+    pq.write_table(FRAME, stream, row_group_size=16, **options)
+    return stream.getvalue()
+
+
+def as_arrow(new=pa.ipc.new_file):
+    stream = io.BytesIO()
+    with new(stream, FRAME.schema) as writer:
+        writer.write_table(FRAME, max_chunksize=16)
+    return stream.getvalue()
+
+
+FILES = {
+    "a.csv": as_csv(),
+    "a.csv.gz": gzip.compress(as_csv(), mtime=0),
+    "a.npy": as_npy(),
+    "a.npz": as_npz(),
+    "stored.npz": as_npz(np.savez),
+    "a.parquet": as_parquet(),
+    "plain.parquet": as_parquet(compression="none", use_dictionary=False),
+    "a.arrow": as_arrow(),
+    "stream.arrow": as_arrow(pa.ipc.new_stream),
+}
+
+
+def mutated(content: bytes, draw: random.Random) -> bytes:
+    """A few bytes changed, cut out, doubled or put in; the file cut short."""
+    out = bytearray(content)
+    for _ in range(draw.choice([1, 1, 2, 5, 20])):
+        place = draw.randrange(len(out) + 1)
+        match draw.randrange(6):
+            case 0:
+                out[place : place + 1] = bytes([draw.randrange(256)])
+            case 1 if place < len(out):
+                out[place] ^= 1 << draw.randrange(8)
+            case 2:
+                del out[place : place + draw.randrange(1, 16)]
+            case 3:
+                out[place:place] = out[max(0, place - 16) : place]
+            case 4:
+                out[place : place + 4] = draw.choice(
+                    [b"\xff\xff\xff\xff", b"\0\0\0\0", b"\xff\xff\xff\x7f", b'",\n\r']
+                )
+            case 5 if draw.random() < 0.2:
+                del out[place:]
+    return bytes(out)
+
+
+def survives(path, **asked):
+    """Reads the file and all of its numbers."""
+    try:
+        table = read_table(path, **asked)
+        array = table.array()
+    except LowdimError as error:
+        assert str(error)
+        return
+    assert isinstance(table, Table)
+    assert array.ndim == 2 and array.dtype in (np.float32, np.float64)
+    assert array.shape[1] == len(table.names)
+    assert table.labels is None or len(table.labels) == len(array)
+
+
+@pytest.fixture(autouse=True)
+def no_pickle(monkeypatch):
+    def refuse(*args, **options):
+        raise AssertionError("a file was unpickled")
+
+    monkeypatch.setattr(pickle, "load", refuse)
+    monkeypatch.setattr(pickle, "loads", refuse)
+
+
+@pytest.mark.parametrize("limit", [0, 1 << 28], ids=["streamed", "whole"])
+@pytest.mark.parametrize("name", FILES)
+def test_mutated_files(tmp_path, monkeypatch, name, limit):
+    monkeypatch.setattr(files_arrow, "WHOLE_BYTES", limit)
+    monkeypatch.setattr(files_text, "BLOCK_BYTES", 300)
+    monkeypatch.setattr("lowdim.memory.available_bytes", lambda: 1 << 28)
+    draw = random.Random(name)
+    path = tmp_path / name
+    numpy = name.endswith((".npy", ".npz"))
+    for turn in range(150):
+        path.write_bytes(mutated(FILES[name], draw))
+        survives(path, **({} if numpy or turn % 5 == 0 else {"label": "k"}))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_unmutated_files_are_read(tmp_path, name):
+    """Or the test above would prove nothing."""
+    (tmp_path / name).write_bytes(FILES[name])
+    numpy = name.endswith((".npy", ".npz"))
+    table = read_table(tmp_path / name, **({} if numpy else {"label": "k"}))
+    assert table.array().shape == (40, 3 if numpy else 2)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".npy", ".npz", ".parquet", ".arrow"])
+@given(content=st.binary(max_size=300))
+def test_any_bytes(tmp_path_factory, ending, content):
+    path = tmp_path_factory.mktemp("any") / f"a{ending}"
+    path.write_bytes(content)
+    survives(path)
+
+
+@given(content=st.text(alphabet='ab01.,;-\t"\n\r eéN', max_size=80), label=st.sampled_from([None, "a", "b"]))
+@settings(max_examples=300)
+def test_any_text(tmp_path_factory, content, label):
+    path = tmp_path_factory.mktemp("any") / "a.csv"
+    path.write_bytes(content.encode())
+    survives(path, label=label)
+
+
+cells = st.floats(allow_nan=True, allow_infinity=True, width=64)
+words = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
+
+
+@given(
+    values=st.lists(st.tuples(cells, cells), min_size=1, max_size=8),
+    names=st.lists(words.map(lambda w: f"n{w}"), min_size=2, max_size=2, unique=True),
+    ending=st.sampled_from([".csv", ".tsv", ".parquet", ".feather", ".npz"]),
+    data=st.data(),
+)
+@settings(max_examples=150)
+def test_what_is_written_is_read(tmp_path_factory, values, names, ending, data):
+    """Any numbers, any names and any labels: quotes, separators and line ends included."""
+    labels = data.draw(st.lists(words.map(lambda w: f"l{w}"), min_size=len(values), max_size=len(values)))
+    path = tmp_path_factory.mktemp("round") / f"a{ending}"
+    write_table(path, np.array(values), names, labels=labels, label_name="the label")
+    table = read_table(path, **({} if ending == ".npz" else {"label": "the label"}))
+    assert_array_equal(table.array(), np.array(values))
+    assert list(table.names) == names
+    assert list(table.labels) == list(np.asarray(labels, dtype=str))

@@ -1,0 +1,182 @@
+"""The diagnosis as a whole: what it notices, what it says, and what it does with odd tables."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_wine
+
+import lowdim
+from lowdim.diagnosis import Diagnosis, diagnose
+from lowdim.errors import BadInput, BadParameter, Cancelled
+
+
+@pytest.fixture
+def X(rng) -> np.ndarray:
+    return rng.normal(size=(300, 6))
+
+
+def test_odd_columns_are_named(rng):
+    frame = pd.DataFrame(rng.normal(size=(400, 4)), columns=["a", "b", "c", "d"])
+    frame["still"] = 3.5
+    frame["rare"] = np.where(np.arange(400) == 7, 1.0, 0.0)
+    frame["a again"] = frame["a"]
+    frame["wide"] = 1e4 * rng.normal(size=400)
+    found = diagnose(frame)
+    assert found.columns.constant == ("still",)
+    assert found.columns.nearly_constant == ("rare",)
+    assert found.columns.duplicates == (("a", "a again"),)
+    assert found.columns.widest == "wide"
+    assert found.columns.scale_ratio == pytest.approx(
+        frame["wide"].std() / frame[["a", "b", "c", "d"]].std().min(), rel=1e-12
+    )
+    assert set(found.relation.pair) == {"a", "a again"}
+    assert found.relation.kmo is None  # one column follows from another
+    assert any("Standardise" in sentence and "wide" in sentence for sentence in found.verdict)
+    assert any("2 (nearly) constant and 1 duplicate" in sentence for sentence in found.verdict)
+
+
+def test_a_column_with_an_offset_is_not_constant(rng):
+    X = 1e9 + rng.normal(size=(100, 2))
+    assert diagnose(X).columns.constant == ()
+    X[:, 1] = 0.1 + 0.2  # what rounding leaves of a mean of equal numbers is no variation
+    assert diagnose(X).columns.constant == ("1",)
+
+
+def test_duplicate_rows_are_counted_in_the_whole_table(rng):
+    X = rng.integers(0, 3, size=(500, 3)).astype(float)
+    X[10] = [0.0, -0.0, 0.0]
+    X[11] = [0.0, 0.0, -0.0]
+    found = diagnose(X, sample=20)
+    assert found.duplicate_rows == 500 - len(np.unique(X, axis=0))
+    assert found.sample == 20
+    assert any("repeat earlier ones" in sentence for sentence in found.verdict)
+
+
+def test_columns_in_another_order_of_rows_are_not_equal():
+    X = np.array([[1.0, 2.0, 1.0], [2.0, 1.0, 2.0], [3.0, 3.0, 3.0], [5.0, 5.0, 5.0]])
+    assert diagnose(X).columns.duplicates == (("0", "2"),)
+
+
+def test_gaps_are_counted_and_complete_rows_are_used(X):
+    with_gaps = X.copy()
+    with_gaps[::3, 1] = np.nan
+    with_gaps[0, 4] = np.nan
+    found = diagnose(with_gaps)
+    assert found.columns.missing == 101 / 1800
+    assert found.columns.most_missing == "1"
+    assert found.complete == found.sample == 200
+    alone = diagnose(with_gaps[~np.isnan(with_gaps).any(axis=1)])
+    assert found.intrinsic == alone.intrinsic
+    assert found.relation == alone.relation
+    # Spreads are of all values that are there, not only of the complete rows.
+    spread = np.nanstd(with_gaps, axis=0)
+    assert found.columns.scale_ratio == pytest.approx(spread.max() / spread.min(), rel=1e-12)
+    assert "complete rows" in found.verdict[0]
+
+
+def test_nothing_but_gaps(X):
+    found = diagnose(np.full((5, 3), np.nan))
+    assert found.columns.missing == 1 and found.complete == 0
+    assert found.relation is found.intrinsic is found.space is None
+    assert 2 <= len(found.verdict) <= 6
+
+
+def test_infinity_is_a_named_error(X):
+    X[4, 2] = np.inf
+    with pytest.raises(BadInput, match="row 4, column 2"):
+        diagnose(X)
+
+
+def test_overflow_is_a_named_error(X):
+    with pytest.raises(BadInput, match="Rescale"):
+        diagnose(X * 1e200)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.ones((1, 1)),
+        np.ones((1, 4)),
+        np.ones((6, 3)),
+        np.arange(4.0)[:, None],
+        np.arange(200.0)[:, None],
+        np.eye(12),
+        np.repeat(np.eye(2), 30, axis=0),
+        np.random.default_rng(0).normal(size=(2, 5)),
+        np.random.default_rng(0).normal(size=(3, 50)),
+        np.random.default_rng(0).normal(size=(40, 3)) * 1e140,
+        np.random.default_rng(0).normal(size=(40, 3)) * 1e-140,
+        np.random.default_rng(0).normal(size=(40, 3)).astype(np.float32) + np.float32(1e6),
+        np.random.default_rng(0).integers(0, 2, size=(40, 5)).astype(bool),
+        np.arange(60).reshape(20, 3)[::2, ::-1],
+    ],
+    ids=lambda X: f"{X.shape}-{X.dtype}",
+)
+def test_odd_tables_get_a_finite_answer(X):
+    before = X.copy()
+    found = diagnose(X)
+    json.dumps(found.to_dict(), allow_nan=False)
+    assert 2 <= len(found.verdict) <= 6
+    assert "nan" not in str(found)
+    np.testing.assert_array_equal(X, before)
+
+
+def test_no_columns_or_rows_are_named_errors():
+    for shape in [(0, 3), (3, 0)]:
+        with pytest.raises(lowdim.errors.LowdimError):
+            diagnose(np.empty(shape))
+    with pytest.raises(BadParameter, match="sample"):
+        diagnose(np.eye(3), sample=2)
+
+
+def test_wherever_the_rows_live_the_answer_is_the_same(X):
+    X[np.abs(X) < 0.8] = 0
+    expected = diagnose(X, sample=100)
+    for source in (sp.csr_array(X), iter(np.array_split(X, 7)), pd.DataFrame(X), np.asfortranarray(X)):
+        found = diagnose(source, sample=100)
+        assert found.concentration == expected.concentration
+        assert found.hubness == expected.hubness
+        assert found.duplicate_rows == expected.duplicate_rows
+        assert found.columns.scale_ratio == pytest.approx(expected.columns.scale_ratio, rel=1e-12)
+
+
+def test_same_bits_for_any_number_of_threads(rng):
+    X = rng.normal(size=(900, 30))
+    assert len({json.dumps(diagnose(X, sample=700, n_jobs=jobs).to_dict()) for jobs in (1, 2, 4)}) == 1
+
+
+def test_the_sample_is_fair_and_seeded(rng):
+    X = np.arange(3000.0)[:, None] + np.zeros((1, 2))
+    hubs = [diagnose(X, sample=100, random_state=seed).hubness.hub for seed in range(30)]
+    assert np.std(hubs) > 500 and 1000 < np.mean(hubs) < 2000
+    assert diagnose(X, sample=100, random_state=3).to_dict() == diagnose(X, sample=100, random_state=3).to_dict()
+
+
+def test_it_can_be_cancelled(X):
+    with pytest.raises(Cancelled), lowdim.watch(lambda step: "neighbours" in step.task):
+        diagnose(X)
+
+
+def test_words_for_related_and_unrelated_columns(rng):
+    wine = load_wine(as_frame=True).data
+    found = diagnose(wine)
+    assert any("PCA is worth while" in s for s in found.verdict)
+    assert any("Standardise" in s and "proline" in s for s in found.verdict)
+    noise = diagnose(rng.normal(size=(1000, 5)))
+    assert any("nothing to gain" in s for s in noise.verdict)
+    wide = diagnose(rng.normal(size=(300, 2000)))
+    assert any("nearly all alike" in s for s in wide.verdict)
+    assert not any("PCA is worth while" in s for s in wide.verdict)  # 299 axes hold all that 300 rows can
+
+
+def test_text_shows_sample_seed_and_verdict(X):
+    found = diagnose(X, sample=77, random_state=5)
+    text = str(found)
+    assert "300 rows, 6 columns; measured on 77 rows (seed 5)" in text
+    assert all(sentence in text for sentence in found.verdict)
+    assert isinstance(found, Diagnosis)
