@@ -11,7 +11,9 @@
 #include <stdexcept>
 #include <thread>
 
+#include "descent.hpp"
 #include "kernels.hpp"
+#include "neighbors.hpp"
 #include "parallel.hpp"
 #include "random.hpp"
 
@@ -176,10 +178,13 @@ void bind_moments(nb::module_& m) {
 
 }  // namespace
 
+#include "bind_neighbors.hpp"
+
 NB_MODULE(_native, m) {
     m.doc() = "Kernels of lowdim. Private: call them through the package.";
     bind_moments<float>(m);
     bind_moments<double>(m);
+    bind_neighbors(m);
     m.def("fill_words", &fill_words, "out"_a.noconvert(), "seed"_a, "stream"_a, "Raw Philox 4x32-10 words.");
     m.def("idle", &idle, "seconds"_a, "threads"_a, "Wait, polling for Ctrl-C as every long kernel does.");
     m.def("instruction_set", [] { return std::string(lowdim::kernels().name); }, "The instruction set in use.");

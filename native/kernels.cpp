@@ -6,10 +6,20 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <utility>
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 
 namespace lowdim::LOWDIM_ISA {
 namespace {
 #include "moments.hpp"
+// each builds on those before it
+#include "lanes.hpp"
+#include "lists.hpp"
+#include "tiles.hpp"
+#include "joins.hpp"
 }  // namespace
 
 #define LOWDIM_QUOTE(x) #x
@@ -20,6 +30,16 @@ const Kernels& table() {
         LOWDIM_NAME(LOWDIM_ISA),
         {column_sums<float>, center<float>, shift_rows<float>, subtract_outer<float>, add_scatter<float>},
         {column_sums<double>, center<double>, shift_rows<double>, subtract_outer<double>, add_scatter<double>},
+        {tile_columns,
+         pack_rows,
+         {sweep_tiles<Squares>, sweep_tiles<Magnitudes>, sweep_tiles<Largest>, sweep_bits<false>, sweep_bits<true>},
+         select_rows,
+         merge_lists,
+         {join<SquaredDifferences>, join<AbsoluteDifferences>, join<LargestDifference>},
+         apply_updates,
+         {walk<SquaredDifferences>, walk<AbsoluteDifferences>, walk<LargestDifference>},
+         refine<float>,
+         refine<double>},
     };
     return kernels;
 }
