@@ -6,11 +6,21 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <utility>
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 
 namespace lowdim::LOWDIM_ISA {
 namespace {
 #include "moments.hpp"
 #include "sparse.hpp"
+// each builds on those before it
+#include "lanes.hpp"
+#include "lists.hpp"
+#include "tiles.hpp"
+#include "joins.hpp"
 }  // namespace
 
 #define LOWDIM_QUOTE(x) #x
@@ -25,6 +35,16 @@ const Kernels& table() {
         {sparse_times<double, std::int32_t>, sparse_transpose_times<double, std::int32_t>},
         {sparse_times<float, std::int64_t>, sparse_transpose_times<float, std::int64_t>},
         {sparse_times<double, std::int64_t>, sparse_transpose_times<double, std::int64_t>},
+        {tile_columns,
+         pack_rows,
+         {sweep_tiles<Squares>, sweep_tiles<Magnitudes>, sweep_tiles<Largest>, sweep_bits<false>, sweep_bits<true>},
+         select_rows,
+         merge_lists,
+         {join<SquaredDifferences>, join<AbsoluteDifferences>, join<LargestDifference>},
+         apply_updates,
+         {walk<SquaredDifferences>, walk<AbsoluteDifferences>, walk<LargestDifference>},
+         refine<float>,
+         refine<double>},
     };
     return kernels;
 }

@@ -39,15 +39,95 @@ struct SparseKernels {
     void (*transpose_times)(const SparseBlock<T, I>&, const T*, std::int64_t, double*);
 };
 
+// ---- neighbours ----
+
+enum Metric : int { metric_squares, metric_magnitudes, metric_largest, metric_hamming, metric_jaccard };
+
+constexpr std::int32_t nobody = 0x7fffffff;  // the index in an empty place of a list
+
+// (rows, k) distances, ascending, and the indices they belong to.
+struct NeighborLists {
+    float* distances;
+    std::int32_t* indices;
+    std::int64_t k;
+};
+
+// A block of rows in the layout of the tiles (or, for bits, one row of words after another).
+struct PackedRows {
+    const float* values;
+    const float* norms;
+    float* limits;              // the distance beyond which a row wants no neighbour
+    const std::int32_t* ids;    // what the rows are called in the lists of others
+    const std::int64_t* slots;  // where the rows' own lists are; null if they keep none
+    std::int64_t rows;
+};
+
+struct Update {
+    std::int32_t row;
+    std::int32_t candidate;
+    float distance;
+};
+
+// Rows that may be one another's neighbours, because they have one in common.
+struct Party {
+    const std::int32_t* members;
+    const std::uint8_t* fresh;
+    std::int64_t count;
+};
+
+struct Candidates {
+    const std::int32_t* rows;  // null: all of them
+    std::int64_t count;
+    std::int32_t self;  // not a neighbour of itself
+};
+
+// From a sum over columns to the distance that is reported.
+struct Measure {
+    int metric;
+    bool root;
+    double scale;
+};
+
+struct Walk {
+    const std::int32_t* indices;  // (n, k) the graph
+    std::int64_t k;
+    std::int64_t seen_size;
+};
+
+struct NeighborKernels {
+    int tile;  // blocks are padded to a multiple of this
+    void (*pack_rows)(const RowBlock<float>&, const std::int32_t*, const float*, float*, float*);
+    void (*sweep[5])(const PackedRows&, const PackedRows&, std::int64_t, const NeighborLists&);
+    void (*select_rows)(const RowBlock<float>&, const std::int32_t*, std::int32_t, const NeighborLists&);
+    void (*merge_lists)(const NeighborLists&, const NeighborLists&, std::int64_t, std::int64_t);
+    std::int64_t (*join[3])(const RowBlock<float>&, const Party&, const NeighborLists&, float*, Update*);
+    std::int64_t (*apply_updates)(const NeighborLists&, std::uint8_t*, const Update*, std::int64_t);
+    void (*walk[3])(const RowBlock<float>&, const float*, const Walk&, const NeighborLists&, std::int64_t, std::uint8_t*,
+                    std::int32_t*);
+    void (*refine32)(const float*, const RowBlock<float>&, const Candidates&, const Measure&, const NeighborLists&,
+                     std::int64_t);
+    void (*refine64)(const double*, const RowBlock<double>&, const Candidates&, const Measure&, const NeighborLists&,
+                     std::int64_t);
+
+    template <class T>
+    auto refine() const {
+        if constexpr (sizeof(T) == sizeof(float)) {
+            return refine32;
+        } else {
+            return refine64;
+        }
+    }
+};
+
 struct Kernels {
     const char* name;
     MomentKernels<float> moments32;
     MomentKernels<double> moments64;
-
     SparseKernels<float, std::int32_t> sparse32;
     SparseKernels<double, std::int32_t> sparse64;
     SparseKernels<float, std::int64_t> sparse32_long;
     SparseKernels<double, std::int64_t> sparse64_long;
+    NeighborKernels neighbors;
 
     template <class T>
     const MomentKernels<T>& moments() const {

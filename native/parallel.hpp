@@ -28,6 +28,15 @@ inline bool has_openmp() {
 #endif
 }
 
+// Which of the threads of a parallel region this is: for scratch memory, never for results.
+inline int thread_index() {
+#ifdef _OPENMP
+    return omp_get_thread_num();
+#else
+    return 0;
+#endif
+}
+
 // Asked for between blocks. Only the calling thread polls the outside world (it may hold the only
 // right to); the others read the flag.
 class Stop {

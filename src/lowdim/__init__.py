@@ -23,12 +23,16 @@ if TYPE_CHECKING:
     from lowdim.method.pca import PCA
     from lowdim.models import load, save
     from lowdim.progress import Step, watch
+    from lowdim.summaries.graph import Graph
     from lowdim.summaries.moments import Moments, moments
+    from lowdim.summaries.neighbors import NeighborIndex, neighbors
 
 # Where each public name lives.
 _HOMES = {
     "PCA": "lowdim.method.pca",
+    "Graph": "lowdim.summaries.graph",
     "Moments": "lowdim.summaries.moments",
+    "NeighborIndex": "lowdim.summaries.neighbors",
     "Step": "lowdim.progress",
     "Table": "lowdim.data.table",
     "choose": "lowdim.choose",
@@ -38,6 +42,7 @@ _HOMES = {
     "load": "lowdim.models",
     "methods": "lowdim.estimator",
     "moments": "lowdim.summaries.moments",
+    "neighbors": "lowdim.summaries.neighbors",
     "plot": "lowdim.plot",
     "read_table": "lowdim.data.files",
     "save": "lowdim.models",
@@ -54,7 +59,9 @@ _MODULES = (  # names that are the module itself
 __version__ = "0.1.0"
 __all__ = [
     "PCA",
+    "Graph",
     "Moments",
+    "NeighborIndex",
     "Step",
     "Table",
     "choose",
@@ -65,6 +72,7 @@ __all__ = [
     "load",
     "methods",
     "moments",
+    "neighbors",
     "plot",
     "read_table",
     "save",

@@ -1,0 +1,171 @@
+// Distances as sums over the differences themselves, for the few pairs that are worth it.
+// No include guard: kernels.cpp includes this once for every instruction set, inside a namespace.
+
+struct SquaredDifferences {
+    static void add(Lanes& sum, Lanes a, Lanes b) {
+        const Lanes difference = a - b;
+        sum += difference * difference;
+    }
+    static float total(Lanes sum) { return sum_of(sum); }
+};
+struct AbsoluteDifferences {
+    static void add(Lanes& sum, Lanes a, Lanes b) { sum += magnitude(a - b); }
+    static float total(Lanes sum) { return sum_of(sum); }
+};
+struct LargestDifference {
+    static void add(Lanes& sum, Lanes a, Lanes b) { sum = larger(sum, magnitude(a - b)); }
+    static float total(Lanes sum) { return largest_of(sum); }
+};
+
+// distances[a * room + b] for a < b, and for what shares a 4 x 4 square with them; rows lie `width` apart, padded
+// with zeros to whole registers, and there is room for a multiple of 4 of them.
+template <class Metric>
+inline void all_pairs(const float* rows, std::int64_t count, std::int64_t width, float* distances) {
+    const std::int64_t room = (count + 3) / 4 * 4;
+    for (std::int64_t a = 0; a < count; a += 4) {
+        for (std::int64_t b = a; b < count; b += 4) {
+            const float* left = rows + a * width;
+            const float* right = rows + b * width;
+            Lanes sums[4][4];
+            for (auto& row : sums)
+                for (auto& sum : row) sum = spread(0);
+            for (std::int64_t c = 0; c < width; c += lanes) {
+                Lanes values[4];
+#pragma GCC unroll 4
+                for (int j = 0; j < 4; ++j) values[j] = load(right + j * width + c);
+#pragma GCC unroll 4
+                for (int i = 0; i < 4; ++i) {
+                    const Lanes value = load(left + i * width + c);
+#pragma GCC unroll 4
+                    for (int j = 0; j < 4; ++j) Metric::add(sums[i][j], value, values[j]);
+                }
+            }
+            for (int i = 0; i < 4; ++i)
+                for (int j = 0; j < 4; ++j) distances[(a + i) * room + b + j] = Metric::total(sums[i][j]);
+        }
+    }
+}
+
+inline void copy_padded(const float* row, std::int64_t d, std::int64_t width, float* out) {
+    std::copy(row, row + d, out);
+    std::fill(out + d, out + width, 0.0f);
+}
+
+// Introduces the members of a party to one another: a pair with a newcomer in it that would enter the list of one
+// of the two becomes an update. Returns how many were written; there is room for count * (count - 1).
+template <class Metric>
+std::int64_t join(const RowBlock<float>& x, const Party& party, const NeighborLists& lists, float* scratch, Update* out) {
+    const std::int64_t width = (x.columns + lanes - 1) / lanes * lanes;
+    const std::int64_t room = (party.count + 3) / 4 * 4;
+    float* rows = scratch;
+    float* distances = scratch + room * width;
+    for (std::int64_t m = 0; m < party.count; ++m) copy_padded(x.row(party.members[m]), x.columns, width, rows + m * width);
+    for (std::int64_t m = party.count; m < room; ++m) std::fill(rows + m * width, rows + (m + 1) * width, 0.0f);
+    all_pairs<Metric>(rows, party.count, width, distances);
+    const std::int64_t k = lists.k;
+    std::int64_t written = 0;
+    for (std::int64_t a = 0; a + 1 < party.count; ++a) {
+        const std::int32_t one = party.members[a];
+        const std::int32_t* known = lists.indices + one * k;
+        const float limit = lists.distances[one * k + k - 1];
+        for (std::int64_t b = a + 1; b < party.count; ++b) {
+            if (!(party.fresh[a] | party.fresh[b])) continue;
+            const float distance = distances[a * room + b];
+            const std::int32_t other = party.members[b];
+            if (distance < limit && !holds(known, k, other)) out[written++] = {one, other, distance};
+            if (distance < lists.distances[other * k + k - 1] && !holds(lists.indices + other * k, k, one))
+                out[written++] = {other, one, distance};
+        }
+    }
+    return written;
+}
+
+// The distance of one pair in double precision, whatever the rows are held in.
+template <class T>
+inline double exact_distance(const T* a, const T* b, std::int64_t d, int metric) {
+    double sum = 0;
+    if (metric == metric_largest) {
+        for (std::int64_t j = 0; j < d; ++j) {
+            const double difference = std::fabs(static_cast<double>(a[j]) - static_cast<double>(b[j]));
+            sum = difference > sum ? difference : sum;
+        }
+    } else if (metric == metric_magnitudes) {
+#pragma omp simd reduction(+ : sum)
+        for (std::int64_t j = 0; j < d; ++j) sum += std::fabs(static_cast<double>(a[j]) - static_cast<double>(b[j]));
+    } else {
+#pragma omp simd reduction(+ : sum)
+        for (std::int64_t j = 0; j < d; ++j) {
+            const double difference = static_cast<double>(a[j]) - static_cast<double>(b[j]);
+            sum += difference * difference;
+        }
+    }
+    return sum;
+}
+
+// The k nearest to `row` among the candidates, measured in double precision and rounded once, at the end. Equal
+// rounded distances go by index, so noise far below float32 never decides an order.
+template <class T>
+void refine(const T* row, const RowBlock<T>& x, const Candidates& candidates, const Measure& measure,
+            const NeighborLists& out, std::int64_t slot) {
+    float* distances = out.distances + slot * out.k;
+    std::int32_t* indices = out.indices + slot * out.k;
+    std::fill(distances, distances + out.k, HUGE_VALF);
+    std::fill(indices, indices + out.k, nobody);
+    for (std::int64_t c = 0; c < candidates.count; ++c) {
+        const std::int32_t other = candidates.rows == nullptr ? static_cast<std::int32_t>(c) : candidates.rows[c];
+        if (other == candidates.self || other == nobody) continue;
+        const double raw = exact_distance(row, x.row(other), x.columns, measure.metric);
+        const double distance = measure.scale * (measure.root ? std::sqrt(raw) : raw);
+        insert(distances, indices, out.k, static_cast<float>(distance), other);
+    }
+}
+
+// Walks the graph from the entries of a query's list towards it, nearest first, until every entry has been asked
+// for its neighbours. `seen` holds a power of two of places, all `nobody` at the start and again at the end.
+template <class Metric>
+void walk(const RowBlock<float>& x, const float* query, const Walk& graph, const NeighborLists& lists, std::int64_t slot,
+          std::uint8_t* asked, std::int32_t* seen) {
+    const std::int64_t width = (x.columns + lanes - 1) / lanes * lanes, whole = x.columns / lanes * lanes, k = lists.k;
+    float* distances = lists.distances + slot * k;
+    std::int32_t* indices = lists.indices + slot * k;
+    const std::int64_t mask = graph.seen_size - 1;
+    std::int64_t met = 0;
+    const auto first_time = [&](std::int32_t row) {
+        std::int64_t at = static_cast<std::int64_t>(static_cast<std::uint32_t>(row) * 2654435761u) & mask;
+        for (; seen[at] != nobody; at = (at + 1) & mask)
+            if (seen[at] == row) return false;
+        seen[at] = row;
+        ++met;
+        return true;
+    };
+    std::fill(asked, asked + k, std::uint8_t{0});
+    for (std::int64_t j = 0; j < k; ++j)
+        if (indices[j] != nobody) first_time(indices[j]);
+    for (std::int64_t j = 0; j < k;) {
+        if (asked[j] || indices[j] == nobody) {
+            ++j;
+            continue;
+        }
+        asked[j] = 1;
+        const std::int32_t* next = graph.indices + static_cast<std::int64_t>(indices[j]) * graph.k;
+        std::int64_t nearest = k;
+        for (std::int64_t t = 0; t < graph.k && 2 * met < graph.seen_size; ++t) {
+            if (!first_time(next[t])) continue;
+            const float* row = x.row(next[t]);
+            Lanes sum = spread(0);
+            for (std::int64_t c = 0; c < whole; c += lanes) Metric::add(sum, load(query + c), load(row + c));
+            if (whole < width) {
+                float tail[lanes] = {};
+                std::copy(row + whole, row + x.columns, tail);
+                Metric::add(sum, load(query + whole), load(tail));
+            }
+            const std::int64_t place = insert(distances, indices, k, Metric::total(sum), next[t]);
+            if (place < 0) continue;
+            for (std::int64_t m = k - 1; m > place; --m) asked[m] = asked[m - 1];
+            asked[place] = 0;
+            nearest = place < nearest ? place : nearest;
+        }
+        j = nearest < j ? nearest : j;  // go back to the nearest entry that is new
+    }
+    std::fill(seen, seen + graph.seen_size, nobody);
+}

@@ -1,0 +1,107 @@
+// A vector register of floats, as wide as the instruction set has it.
+// No include guard: kernels.cpp includes this once for every instruction set, inside a namespace.
+
+#if defined(__AVX512F__)
+constexpr int lanes = 16;
+#elif defined(__AVX2__)
+constexpr int lanes = 8;
+#else
+constexpr int lanes = 4;
+#endif
+
+#if defined(__GNUC__)
+typedef float Lanes __attribute__((vector_size(lanes * sizeof(float))));
+typedef float LooseLanes __attribute__((vector_size(lanes * sizeof(float)), aligned(4), may_alias));
+
+inline Lanes load(const float* p) { return *reinterpret_cast<const LooseLanes*>(p); }
+inline void store(float* p, Lanes v) { *reinterpret_cast<LooseLanes*>(p) = v; }
+inline Lanes spread(float value) { return value - Lanes{}; }
+inline Lanes larger(Lanes a, Lanes b) { return a > b ? a : b; }
+inline Lanes magnitude(Lanes a) { return larger(a, -a); }
+#else
+// The same by loops, for compilers without vector types.
+struct Lanes {
+    float of[lanes];
+    float operator[](int l) const { return of[l]; }
+};
+template <class Step>
+inline Lanes each(const Step& step) {
+    Lanes out;
+    for (int l = 0; l < lanes; ++l) out.of[l] = step(l);
+    return out;
+}
+inline Lanes operator+(Lanes a, Lanes b) { return each([&](int l) { return a[l] + b[l]; }); }
+inline Lanes operator-(Lanes a, Lanes b) { return each([&](int l) { return a[l] - b[l]; }); }
+inline Lanes operator*(Lanes a, Lanes b) { return each([&](int l) { return a[l] * b[l]; }); }
+inline Lanes operator*(float a, Lanes b) { return each([&](int l) { return a * b[l]; }); }
+inline Lanes& operator+=(Lanes& a, Lanes b) { return a = a + b; }
+inline Lanes load(const float* p) { return each([&](int l) { return p[l]; }); }
+inline void store(float* p, Lanes v) { std::copy(v.of, v.of + lanes, p); }
+inline Lanes spread(float value) { return each([&](int) { return value; }); }
+inline Lanes larger(Lanes a, Lanes b) { return each([&](int l) { return a[l] > b[l] ? a[l] : b[l]; }); }
+inline Lanes magnitude(Lanes a) { return larger(a, each([&](int l) { return -a[l]; })); }
+#endif
+
+// Bit l is set where a[l] <= b[l].
+inline unsigned at_most(Lanes a, Lanes b) {
+#if defined(__AVX512F__)
+    return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_LE_OQ);
+#elif defined(__AVX2__)
+    return static_cast<unsigned>(_mm256_movemask_ps(_mm256_cmp_ps((__m256)a, (__m256)b, _CMP_LE_OQ)));
+#else
+    unsigned bits = 0;
+    for (int l = 0; l < lanes; ++l) bits |= static_cast<unsigned>(a[l] <= b[l]) << l;
+    return bits;
+#endif
+}
+
+inline float sum_of(Lanes v) {
+    float part[lanes];
+    store(part, v);
+    for (int half = lanes / 2; half > 0; half /= 2)
+        for (int l = 0; l < half; ++l) part[l] += part[l + half];
+    return part[0];
+}
+
+inline float largest_of(Lanes v) {
+    float part[lanes];
+    store(part, v);
+    float out = part[0];
+    for (int l = 1; l < lanes; ++l) out = part[l] > out ? part[l] : out;
+    return out;
+}
+
+#if defined(__GNUC__) && defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define LOWDIM_SHUFFLES 1
+#endif
+#endif
+
+#ifdef LOWDIM_SHUFFLES
+// Exchanges the off-diagonal squares of side `half` in every square of side 2 half.
+template <int half, int... l>
+inline void exchange(Lanes* rows, std::integer_sequence<int, l...>) {
+    for (int i = 0; i < lanes; ++i) {
+        if (i & half) continue;
+        const Lanes a = rows[i], b = rows[i + half];
+        rows[i] = __builtin_shufflevector(a, b, (l & half ? lanes + l - half : l)...);
+        rows[i + half] = __builtin_shufflevector(a, b, (l & half ? lanes + l : l + half)...);
+    }
+}
+
+template <int half = 1>
+inline void transpose(Lanes* rows) {
+    exchange<half>(rows, std::make_integer_sequence<int, lanes>{});
+    if constexpr (2 * half < lanes) transpose<2 * half>(rows);
+}
+#else
+inline void transpose(Lanes* rows) {
+    float square[lanes][lanes];
+    for (int i = 0; i < lanes; ++i) store(square[i], rows[i]);
+    for (int i = 0; i < lanes; ++i) {
+        float row[lanes];
+        for (int l = 0; l < lanes; ++l) row[l] = square[l][i];
+        rows[i] = load(row);
+    }
+}
+#endif
