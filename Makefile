@@ -8,9 +8,10 @@ NATIVE := CMakeLists.txt pyproject.toml $(wildcard native/*)
 .PHONY: demo test check lint bench stubs clean
 
 demo: $(VENV)/.user         ## map the digits, and say where the picture is
-	$(BIN)/python examples/digits_map.py $(OUT)
+	@mkdir -p $(OUT)
+	$(BIN)/lowdim map digits -o $(OUT)/digits.html -o $(OUT)/digits.png
 
-test: $(VENV)/.dev          ## the whole test suite
+test: $(VENV)/.dev $(VENV)/.browser   ## the whole test suite
 	$(BIN)/python -m pytest -n auto
 
 check: lint test            ## exactly what continuous integration runs
@@ -46,6 +47,15 @@ $(VENV)/.user: $(NATIVE) $(VENV)/.build
 $(VENV)/.dev: $(VENV)/.user
 	$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[dev]"
 	touch $@
+
+# The page is tested in a real browser. It is installed where that is possible without asking; elsewhere
+# those tests say that they were skipped, and why.
+$(VENV)/.browser: | $(BIN)/python
+	@command -v chromium chromium-browser google-chrome >/dev/null 2>&1 \
+	  || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
+	       && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium >/dev/null; } \
+	  || echo "no Chromium here: the browser tests will be skipped"
+	@touch $@
 
 $(VENV)/.bench: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[bench]"

@@ -128,9 +128,7 @@ def test_names_that_are_not_there(tmp_path):
     says(path, "list of column names", columns=3, error=BadParameter)
     says(path, "list of column names", drop=[1], error=BadParameter)
     says(path, "name of a column", label=1, error=BadParameter)
-    wide = save(
-        tmp_path, ",".join(f"c{j}" for j in range(500)) + "\n" + ",".join("1" * 500) + "\n", "wide.csv"
-    )
+    wide = save(tmp_path, ",".join(f"c{j}" for j in range(500)) + "\n" + ",".join("1" * 500) + "\n", "wide.csv")
     assert len(str(says(wide, "500 in all", label="zzz"))) < 500
 
 
@@ -139,9 +137,7 @@ def test_columns_that_are_not_numbers(tmp_path):
     says(path, "'kind'", "'x'", "label='kind'", "id='kind'", error=BadInputType)
     assert read_table(path, drop="kind").names == ("alpha", "beta")
     for name in ("a.parquet", "a.arrow"):
-        table = pa.table(
-            {"a": [1.0], "when": pa.array([0], pa.date32()), "c": pa.array(["q"]).dictionary_encode()}
-        )
+        table = pa.table({"a": [1.0], "when": pa.array([0], pa.date32()), "c": pa.array(["q"]).dictionary_encode()})
         if name == "a.parquet":
             pq.write_table(table, tmp_path / name)
         else:

@@ -83,9 +83,7 @@ def mutated(content: bytes, draw: random.Random) -> bytes:
             case 3:
                 out[place:place] = out[max(0, place - 16) : place]
             case 4:
-                out[place : place + 4] = draw.choice(
-                    [b"\xff\xff\xff\xff", b"\0\0\0\0", b"\xff\xff\xff\x7f", b'",\n\r']
-                )
+                out[place : place + 4] = draw.choice([b"\xff\xff\xff\xff", b"\0\0\0\0", b"\xff\xff\xff\x7f", b'",\n\r'])
             case 5 if draw.random() < 0.2:
                 del out[place:]
     return bytes(out)

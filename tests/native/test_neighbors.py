@@ -114,9 +114,7 @@ def test_descent_offers_every_pair_that_has_a_neighbour_in_common(rng):
     n, k = 60, 4
     x = rng.normal(size=(n, 19)).astype(np.float32)
     D = pairs(0, x, x)
-    start = np.array(
-        [rng.choice(np.delete(np.arange(n), i), k, replace=False) for i in range(n)], dtype=np.int32
-    )
+    start = np.array([rng.choice(np.delete(np.arange(n), i), k, replace=False) for i in range(n)], dtype=np.int32)
     far = np.take_along_axis(D, start, axis=1).astype(np.float32)
     by = np.argsort(far, axis=1, kind="stable")
     lists = Lists(np.take_along_axis(far, by, 1), np.take_along_axis(start, by, 1))
@@ -192,9 +190,7 @@ def test_walking_the_graph_asks_the_nearest_first(rng):
     for i in range(40):
         expected = walked(D[i], graph, 3, 20)
         assert lists.indices[i, : len(expected)].tolist() == expected
-    assert np.allclose(
-        np.take_along_axis(pairs(0, queries, base), lists.indices, 1), lists.distances, rtol=1e-5
-    )
+    assert np.allclose(np.take_along_axis(pairs(0, queries, base), lists.indices, 1), lists.distances, rtol=1e-5)
 
 
 def test_selecting_from_given_distances(rng):

@@ -73,7 +73,8 @@ def choose_route(rows: Rows, plan: Plan, wish: str) -> str:
         return wish
     if rows.n is None:
         return "covariance"
-    small, fixed = min(rows.n, rows.d), fixed_count(plan.n_components, min(rows.n, rows.d), "")
+    small = min(rows.n, rows.d)
+    fixed = fixed_count(plan.n_components, small, f"{rows.n} sample(s) and {rows.d} feature(s) span no more axes")
     few = fixed is not None and fixed <= small // 20
     if small > DENSE_LIMIT and few:
         return "krylov"

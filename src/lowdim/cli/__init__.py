@@ -1,0 +1,22 @@
+"""The command line.
+
+    lowdim map digits -o map.html
+
+A command is a function that returns an `Answer`; `running` prints it, for people or as JSON, and turns every
+error into one line and an exit code. Nothing heavy is imported before a command needs it, so that `--help`
+answers at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the result is the exit code."""
+    from lowdim.cli.running import run
+
+    return run(list(sys.argv[1:] if arguments is None else arguments))
