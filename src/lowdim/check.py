@@ -18,6 +18,7 @@ from lowdim.data.rows import (
     is_stream,
     open_rows,
 )
+from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadInputType, NotEnoughData
 
 __all__ = ["Reader", "check_weights", "finite_error", "overflow_error", "read_rows"]
@@ -28,6 +29,8 @@ def read_rows(owner: Any, X: Any, *, fitting: bool, min_rows: int = 1) -> Rows:
 
     Finiteness is checked chunk by chunk by whoever reads them, in the same pass.
     """
+    if isinstance(X, Table):
+        X = _rows_of_table(X)
     if isinstance(X, Rows):
         rows, named = X, None
     elif is_stream(X):
@@ -86,6 +89,15 @@ def overflow_error() -> BadInput:
         "the values are so large that their squares overflow (above about 1e150 in float64, 1e18 in float32). "
         "Rescale the columns."
     )
+
+
+def _rows_of_table(table: Table) -> Rows:
+    if table.kind == "distances":
+        raise BadInput(
+            f"{table.source or 'the table'} holds distances, not rows; give table.X to a method with "
+            "metric='precomputed'."
+        )
+    return table.rows()
 
 
 def _table(owner: Any, X: Any) -> Any:

@@ -79,3 +79,13 @@ def test_version_is_the_distributions():
     from importlib.metadata import version
 
     assert lowdim.__version__ == version("lowdim")
+
+
+def test_the_readmes_code_runs(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib").use("Agg")
+    code = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    scope: dict[str, object] = {}
+    exec(code.group(1), scope)
+    assert scope["Z"].shape == (178, 3)
+    assert (tmp_path / "wine.lowdim").exists()

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from lowdim import PCA
 from lowdim.data import datasets
-from lowdim.errors import BadParameter
+from lowdim.errors import BadInput, BadParameter
 
 MADE = {"faces", "rings", "spiral", "swissroll", "scurve", "clusters"}
 
@@ -155,3 +155,12 @@ def test_wrong_names_and_options_say_what_there_is():
     ]:
         with pytest.raises(BadParameter, match=word):
             datasets.load(*arguments, **options)
+
+
+def test_a_table_is_fitted_with_the_names_of_its_columns():
+    wine, cities = datasets.load("wine"), datasets.load("cities")
+    model = PCA(2).fit(wine)
+    assert model.feature_names_in_.tolist() == list(wine.names)
+    assert_allclose(model.transform(wine), PCA(2).fit(wine.X).transform(wine.X))
+    with pytest.raises(BadInput, match="distances, not rows"):
+        PCA(2).fit(cities)

@@ -20,7 +20,8 @@ Array = NDArray[Any]
 class Table:
     """Numbers and what goes with them; `lowdim.read_table` and `lowdim.datasets.load` return one.
 
-    `X` goes straight into `fit` and `transform`, be it an array or the rows of a file.
+    The table itself goes into `fit` and `transform`, with the names of its columns; so does its `X` alone,
+    be it an array or the rows of a file.
     """
 
     X: Array | Rows  # (n, d)
@@ -35,6 +36,10 @@ class Table:
     def array(self) -> Array:
         """X as one array in memory; `MemoryTooSmall` if it can't fit."""
         return self.X.whole() if isinstance(self.X, Rows) else self.X
+
+    def rows(self) -> Rows:
+        """X as rows that know the names of their columns."""
+        return self.X if isinstance(self.X, Rows) else HeldRows(self.X, self.names)
 
 
 class HeldRows(ArrayRows):
