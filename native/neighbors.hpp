@@ -73,7 +73,7 @@ class Block {
     }
 
     PackedRows view() const {
-        return {values_.get(), norms_.get(), limits_.get(), ids_.get(), listed_ ? slots_.get() : nullptr, rows_};
+        return {values_.get(), norms_.get(), limits_.get(), ids_.get(), partial_.get(), listed_ ? slots_.get() : nullptr, rows_};
     }
 
   private:
@@ -81,6 +81,7 @@ class Block {
         if (values > value_room_) values_.reset(new (std::align_val_t{64}) float[values]), value_room_ = values;
         if (rows > row_room_) {
             norms_.reset(new float[rows]);
+            partial_.reset(new float[rows * kernels().neighbors.tile]);
             limits_.reset(new float[rows]);
             ids_.reset(new std::int32_t[rows]);
             slots_.reset(new std::int64_t[rows]);
@@ -91,7 +92,7 @@ class Block {
         void operator()(float* p) const { ::operator delete[](p, std::align_val_t{64}); }
     };
     std::unique_ptr<float[], Aligned> values_;
-    std::unique_ptr<float[]> norms_, limits_;
+    std::unique_ptr<float[]> norms_, limits_, partial_;
     std::unique_ptr<std::int32_t[]> ids_;
     std::unique_ptr<std::int64_t[]> slots_;
     std::int64_t value_room_ = 0, row_room_ = 0, rows_ = 0;

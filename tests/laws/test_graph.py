@@ -256,7 +256,17 @@ def one_crowd(rng):
     return X
 
 
-@pytest.mark.parametrize("make", [clusters, roll, uniform, crowded, one_crowd])
+def wide(rng):
+    """Rows of many columns with a few directions of structure: what a sketch is for."""
+    return clusters(rng) @ rng.normal(size=(12, 300)) + 0.1 * rng.normal(size=(4000, 300))
+
+
+def wide_noise(rng):
+    """Rows of many columns without any: the sketch knows nothing of the neighbours."""
+    return np.repeat(rng.normal(size=(800, 200)), 5, axis=0) + 0.1 * rng.normal(size=(4000, 200))
+
+
+@pytest.mark.parametrize("make", [clusters, roll, uniform, crowded, one_crowd, wide, wide_noise])
 def test_approximate_reaches_the_recall_asked_for(rng, make):
     X = make(rng).astype(np.float32)
     graph = neighbors(X, 12, algorithm="approximate", recall=0.98)
@@ -298,9 +308,10 @@ def test_long_lists_are_as_good(rng):
     assert recall(graph, truth) > 0.97
 
 
+@pytest.mark.parametrize("make", [clusters, wide])
 @pytest.mark.parametrize("algorithm", ["exact", "approximate"])
-def test_the_same_bits_for_any_number_of_threads(rng, algorithm):
-    X = clusters(rng).astype(np.float32)
+def test_the_same_bits_for_any_number_of_threads(rng, make, algorithm):
+    X = make(rng).astype(np.float32)
     hashes = set()
     for threads in (1, 2, 4, 8):
         graph = neighbors(X, 15, algorithm=algorithm, random_state=3, n_jobs=threads)

@@ -168,6 +168,25 @@ def test_refining_measures_in_double_precision(rng, dtype, metric):
     assert np.allclose(out.distances, distances, rtol=2e-7)
 
 
+@pytest.mark.parametrize("d", [1, 16, 37, 70])
+@pytest.mark.parametrize("metric", [0, 1, 2])
+def test_remeasuring_chooses_among_the_candidates(rng, metric, d):
+    x = rng.integers(-5, 6, size=(60, d)).astype(np.float32)
+    candidates = np.array(
+        [rng.permutation(np.delete(np.arange(60), i))[:20] for i in range(60)], dtype=np.int32
+    )
+    candidates[:, 3] = NOBODY
+    lists = Lists.empty(60, 6)
+    order = rng.permutation(60).astype(np.int32)
+    _native.remeasure_lists(x, order, candidates, metric, lists.distances, lists.indices, 2)
+    D, masked = pairs(metric, x, x), np.full((60, 60), np.inf)
+    for i, some in enumerate(candidates):
+        masked[i, some[some != NOBODY]] = D[i, some[some != NOBODY]]
+    distances, indices = nearest(masked, 6)
+    assert np.array_equal(lists.indices, indices)
+    assert np.array_equal(lists.distances, distances)
+
+
 def walked(D, graph, start, k):
     """Ask the nearest row that has not been asked yet, until all of the k nearest seen have been."""
     seen, asked = {start}, set()
