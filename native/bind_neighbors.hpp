@@ -156,6 +156,12 @@ void select_rows(const Rows32& block, std::optional<Ids> selves, std::int32_t fi
 
 void bind_neighbors(nb::module_& m) {
     m.def("tournament_rounds", &lowdim::tournament_rounds, "n"_a, "d"_a, "How many rounds compare n rows with each other.");
+    m.def("tournament_match", [](std::int64_t teams, std::int64_t round, std::int64_t match) {
+        require(teams >= 2 && teams % 2 == 0 && round >= 0 && round < teams - 1, "there is no such round");
+        require(match >= 0 && match < teams / 2, "there is no such match");
+        const auto pair = lowdim::tournament_match(teams, round, match);
+        return nb::make_tuple(pair[0], pair[1]);
+    }, "teams"_a, "round"_a, "match"_a, "The two blocks that meet.");
     m.def("tournament_round", &tournament_round, "x"_a.noconvert(), "shift"_a.none(), "metric"_a, "round"_a,
           "distances"_a.noconvert(), "indices"_a.noconvert(), "threads"_a, "One round of the comparison of all pairs, into the lists.");
     m.def("scan_queries", &scan_queries, "queries"_a.noconvert(), "names"_a.none(), "base"_a.noconvert(), "shift"_a.none(),

@@ -97,10 +97,15 @@ def test_a_distant_origin_costs_no_neighbour_in_float32(rng):
     assert same(neighbors(X, 10), X, 10)
 
 
-def test_clusters_far_apart_and_tight_are_still_exact(rng):
-    # In float32 the centred rows of a cluster can't be told apart; the rows given can.
-    X = np.repeat([[0.0, 0.0], [1e6, 0.0], [0.0, -1e6]], 60, axis=0) + 1e-3 * rng.normal(size=(180, 2))
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("away", [3, 30, 300, 1e4, 1e6])
+def test_clusters_far_apart_and_tight_are_still_exact(rng, away, dtype):
+    # |a|² + |b|² - 2 a·b is mostly rounding here: it orders the rows of a cluster at random, or not at all.
+    centres = away * np.array([[1.0, 0.3, 0.0], [-1.0, 0.0, 0.3], [0.0, -1.0, 0.0]])
+    X = (np.repeat(centres, 100, axis=0) + 1e-3 * rng.normal(size=(300, 3))).astype(dtype)
     assert same(neighbors(X, 5), X, 5)
+    found = NeighborIndex(X).query(X[::7], 6)
+    assert np.array_equal(found.distances[:, 1:], neighbors(X, 5).distances[::7])
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "manhattan", "chebyshev", "cosine"])
