@@ -50,6 +50,20 @@ def sparse_counts(n: int, d: int, density: float, seed: int = 0) -> sp.csr_matri
     return counts
 
 
+@cache
+def mixture(n: int, d: int = 50, clusters: int = 100, seed: int = 0) -> np.ndarray:
+    """Clusters that lie about planes of 8 dimensions, float32."""
+    rng = np.random.default_rng(seed)
+    centres = 5 * rng.standard_normal((clusters, d), dtype=np.float32)
+    planes = rng.standard_normal((clusters, 8, d), dtype=np.float32)
+    owner = rng.integers(0, clusters, n)
+    X = 0.3 * rng.standard_normal((n, d), dtype=np.float32)
+    for cluster in range(clusters):
+        rows = np.flatnonzero(owner == cluster)
+        X[rows] += centres[cluster] + rng.standard_normal((len(rows), 8), dtype=np.float32) @ planes[cluster]
+    return X
+
+
 def memory_map(gigabytes: float, d: int = 784) -> np.ndarray:
     """A file of that size with made rows, mapped read-only; made once and kept in the temporary folder."""
     n = int(gigabytes * 2**30 / (4 * d))

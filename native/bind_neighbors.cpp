@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <utility>
+
+#include <nanobind/stl/pair.h>
 
 #include "binding.hpp"
 #include "descent.hpp"
@@ -133,6 +136,21 @@ void refine_lists(const Matrix<T>& queries, const Matrix<T>& base, std::optional
     });
 }
 
+void remeasure_lists(const Rows32& x, const Ids& order, const Dense<const std::int32_t>& candidates, int metric,
+                     const Dense<float>& distances, const Dense<std::int32_t>& indices, int threads) {
+    std::optional<Vector<const float>> unshifted;
+    const auto rows = search_rows(x, unshifted, metric);
+    const auto lists = lists_of(distances, indices, x.shape(0));
+    require(metric <= lowdim::metric_largest, "rows of bits are exact already");
+    require(order.shape(0) == x.shape(0) && candidates.shape(0) == x.shape(0), "order and candidates must have every row");
+    require_ids(order.data(), order.shape(0), x.shape(0));
+    require_ids(candidates.data(), candidates.size(), x.shape(0), true);
+    const auto width = static_cast<std::int64_t>(candidates.shape(1));
+    run_search(threads, [&](const auto& options) {
+        lowdim::remeasure_lists(rows, order.data(), candidates.data(), width, lists, options);
+    });
+}
+
 void select_rows(const Rows32& block, std::optional<Ids> selves, std::int32_t first, const Dense<float>& distances,
                  const Dense<std::int32_t>& indices) {
     const auto rows = rows_of(block);
@@ -146,6 +164,12 @@ void select_rows(const Rows32& block, std::optional<Ids> selves, std::int32_t fi
 
 void bind_neighbors(nb::module_& m) {
     m.def("tournament_rounds", &lowdim::tournament_rounds, "n"_a, "d"_a, "How many rounds compare n rows with each other.");
+    m.def("tournament_match", [](std::int64_t teams, std::int64_t round, std::int64_t match) {
+        require(teams >= 2 && teams % 2 == 0 && round >= 0 && round < teams - 1, "there is no such round");
+        require(match >= 0 && match < teams / 2, "there is no such match");
+        const auto pair = lowdim::tournament_match(teams, round, match);
+        return std::pair<std::int64_t, std::int64_t>(pair[0], pair[1]);
+    }, "teams"_a, "round"_a, "match"_a, "The two blocks that meet.");
     m.def("tournament_round", &tournament_round, "x"_a.noconvert(), "shift"_a.none(), "metric"_a, "round"_a,
           "distances"_a.noconvert(), "indices"_a.noconvert(), "threads"_a, "One round of the comparison of all pairs, into the lists.");
     m.def("scan_queries", &scan_queries, "queries"_a.noconvert(), "names"_a.none(), "base"_a.noconvert(), "shift"_a.none(),
@@ -165,6 +189,9 @@ void bind_neighbors(nb::module_& m) {
           "The nearest among the candidates (or all rows), measured in double precision, into the lists.");
     m.def("refine_lists", &refine_lists<double>, "queries"_a.noconvert(), "base"_a.noconvert(), "candidates"_a.none(), "selves"_a.none(),
           "metric"_a, "root"_a, "scale"_a, "distances"_a.noconvert(), "indices"_a.noconvert(), "threads"_a);
+    m.def("remeasure_lists", &remeasure_lists, "x"_a.noconvert(), "order"_a.noconvert(), "candidates"_a.noconvert(), "metric"_a,
+          "distances"_a.noconvert(), "indices"_a.noconvert(), "threads"_a,
+          "The nearest among the candidates of every row, as sums over columns in float32, into the lists.");
     m.def("select_rows", &select_rows, "block"_a.noconvert(), "selves"_a.none(), "first"_a, "distances"_a.noconvert(),
           "indices"_a.noconvert(), "The smallest of each row of given distances, whose first column is `first`, into the lists.");
 }

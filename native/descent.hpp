@@ -64,6 +64,13 @@ struct Hall {
         members[count] = who;
         fresh[count++] = is_fresh;
     }
+
+    std::int64_t newcomers_first() {
+        std::int64_t newcomers = 0;
+        for (std::int64_t m = 0; m < count; ++m)
+            if (fresh[m]) std::swap(members[newcomers], members[m]), std::swap(fresh[newcomers++], fresh[m]);
+        return newcomers;
+    }
 };
 
 // The updates of one block of joins, those for one block of rows next to each other.
@@ -115,8 +122,9 @@ inline std::int64_t descent_round(const SearchRows& rows, const std::int32_t* or
             }
             hall.invite(back.rows[at], back.fresh[at]);
         }
-        if (std::none_of(hall.fresh.begin(), hall.fresh.begin() + hall.count, [](std::uint8_t f) { return f != 0; })) return;
-        const Party party = {hall.members.data(), hall.fresh.data(), hall.count};
+        const std::int64_t newcomers = hall.newcomers_first();
+        if (newcomers == 0) return;
+        const Party party = {hall.members.data(), newcomers, hall.count};
         const std::int64_t written = kernels().neighbors.join[rows.metric](rows.x, party, lists, hall.scratch.data(), hall.updates.data());
         post.updates.insert(post.updates.end(), hall.updates.begin(), hall.updates.begin() + written);
     };
@@ -147,26 +155,33 @@ inline std::int64_t descent_round(const SearchRows& rows, const std::int32_t* or
 inline void walk_queries(const SearchRows& queries, const SearchRows& base, Walk graph, const NeighborLists& lists,
                          const SearchOptions& options) {
     constexpr std::int64_t block = 64;
-    const std::int64_t m = queries.x.rows, d = base.x.columns, width = (d + 15) / 16 * 16;
+    const std::int64_t m = queries.x.rows;
     graph.seen_size = 1;
     while (graph.seen_size < 8 * lists.k * graph.k) graph.seen_size *= 2;
     struct Memory {
-        std::vector<float> query;
         std::vector<std::uint8_t> asked;
         std::vector<std::int32_t> seen;
     };
     std::vector<Memory> memory(options.threads);
     for (auto& own : memory) {
-        own.query.assign(width, 0.0f);
         own.asked.resize(lists.k);
         own.seen.assign(graph.seen_size, nobody);
     }
     parallel_blocks((m + block - 1) / block, options.threads, *options.stop, [&](std::int64_t b) {
         Memory& own = memory[thread_index()];
-        for (std::int64_t i = b * block; i < std::min(m, (b + 1) * block); ++i) {
-            std::copy_n(queries.x.row(i), d, own.query.begin());
-            kernels().neighbors.walk[base.metric](base.x, own.query.data(), graph, lists, i, own.asked.data(), own.seen.data());
-        }
+        for (std::int64_t i = b * block; i < std::min(m, (b + 1) * block); ++i)
+            kernels().neighbors.walk[base.metric](base.x, queries.x.row(i), graph, lists, i, own.asked.data(), own.seen.data());
+    });
+}
+
+// The nearest among the candidates of every row, in the terms of the search; `order` keeps near rows together.
+inline void remeasure_lists(const SearchRows& rows, const std::int32_t* order, const std::int32_t* candidates,
+                            std::int64_t width, const NeighborLists& out, const SearchOptions& options) {
+    constexpr std::int64_t block = 64;
+    const std::int64_t n = rows.x.rows;
+    parallel_blocks((n + block - 1) / block, options.threads, *options.stop, [&](std::int64_t b) {
+        for (std::int64_t p = b * block; p < std::min(n, (b + 1) * block); ++p)
+            kernels().neighbors.remeasure[rows.metric](rows.x, order[p], candidates + order[p] * width, width, out);
     });
 }
 

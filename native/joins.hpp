@@ -6,23 +6,46 @@ struct SquaredDifferences {
         const Lanes difference = a - b;
         sum += difference * difference;
     }
+    static Lanes both(Lanes a, Lanes b) { return a + b; }
     static float total(Lanes sum) { return sum_of(sum); }
 };
 struct AbsoluteDifferences {
     static void add(Lanes& sum, Lanes a, Lanes b) { sum += magnitude(a - b); }
+    static Lanes both(Lanes a, Lanes b) { return a + b; }
     static float total(Lanes sum) { return sum_of(sum); }
 };
 struct LargestDifference {
     static void add(Lanes& sum, Lanes a, Lanes b) { sum = larger(sum, magnitude(a - b)); }
+    static Lanes both(Lanes a, Lanes b) { return larger(a, b); }
     static float total(Lanes sum) { return largest_of(sum); }
 };
 
-// distances[a * room + b] for a < b, and for what shares a 4 x 4 square with them; rows lie `width` apart, padded
+// One pair, in float32.
+template <class Metric>
+inline float row_distance(const float* a, const float* b, std::int64_t d) {
+    const std::int64_t whole = d / lanes * lanes;
+    Lanes sum = spread(0), other = spread(0);
+    std::int64_t c = 0;
+    for (; c + lanes < whole; c += 2 * lanes) {
+        Metric::add(sum, load(a + c), load(b + c));
+        Metric::add(other, load(a + c + lanes), load(b + c + lanes));
+    }
+    if (c < whole) Metric::add(sum, load(a + c), load(b + c));
+    if (whole < d) {
+        float a_tail[lanes] = {}, b_tail[lanes] = {};
+        std::copy(a + whole, a + d, a_tail);
+        std::copy(b + whole, b + d, b_tail);
+        Metric::add(other, load(a_tail), load(b_tail));
+    }
+    return Metric::total(Metric::both(sum, other));
+}
+
+// distances[a * room + b] for newcomers a < b, and for what shares a 4 x 4 square with them; rows lie `width` apart, padded
 // with zeros to whole registers, and there is room for a multiple of 4 of them.
 template <class Metric>
-inline void all_pairs(const float* rows, std::int64_t count, std::int64_t width, float* distances) {
+inline void all_pairs(const float* rows, std::int64_t newcomers, std::int64_t count, std::int64_t width, float* distances) {
     const std::int64_t room = (count + 3) / 4 * 4;
-    for (std::int64_t a = 0; a < count; a += 4) {
+    for (std::int64_t a = 0; a < newcomers; a += 4) {
         for (std::int64_t b = a; b < count; b += 4) {
             const float* left = rows + a * width;
             const float* right = rows + b * width;
@@ -61,15 +84,14 @@ std::int64_t join(const RowBlock<float>& x, const Party& party, const NeighborLi
     float* distances = scratch + room * width;
     for (std::int64_t m = 0; m < party.count; ++m) copy_padded(x.row(party.members[m]), x.columns, width, rows + m * width);
     for (std::int64_t m = party.count; m < room; ++m) std::fill(rows + m * width, rows + (m + 1) * width, 0.0f);
-    all_pairs<Metric>(rows, party.count, width, distances);
+    all_pairs<Metric>(rows, party.newcomers, party.count, width, distances);
     const std::int64_t k = lists.k;
     std::int64_t written = 0;
-    for (std::int64_t a = 0; a + 1 < party.count; ++a) {
+    for (std::int64_t a = 0; a < party.newcomers; ++a) {
         const std::int32_t one = party.members[a];
         const std::int32_t* known = lists.indices + one * k;
         const float limit = lists.distances[one * k + k - 1];
         for (std::int64_t b = a + 1; b < party.count; ++b) {
-            if (!(party.fresh[a] | party.fresh[b])) continue;
             const float distance = distances[a * room + b];
             const std::int32_t other = party.members[b];
             if (distance < limit && !holds(known, k, other)) out[written++] = {one, other, distance};
@@ -120,12 +142,23 @@ void refine(const T* row, const RowBlock<T>& x, const Candidates& candidates, co
     }
 }
 
+// The same in float32 and as the search sees them: sums over columns, not yet distances.
+template <class Metric>
+void remeasure(const RowBlock<float>& x, std::int64_t row, const std::int32_t* candidates, std::int64_t count,
+               const NeighborLists& out) {
+    float* distances = out.distances + row * out.k;
+    std::int32_t* indices = out.indices + row * out.k;
+    for (std::int64_t c = 0; c < count; ++c)
+        if (candidates[c] != nobody)
+            insert(distances, indices, out.k, row_distance<Metric>(x.row(row), x.row(candidates[c]), x.columns), candidates[c]);
+}
+
 // Walks the graph from the entries of a query's list towards it, nearest first, until every entry has been asked
 // for its neighbours. `seen` holds a power of two of places, all `nobody` at the start and again at the end.
 template <class Metric>
 void walk(const RowBlock<float>& x, const float* query, const Walk& graph, const NeighborLists& lists, std::int64_t slot,
           std::uint8_t* asked, std::int32_t* seen) {
-    const std::int64_t width = (x.columns + lanes - 1) / lanes * lanes, whole = x.columns / lanes * lanes, k = lists.k;
+    const std::int64_t k = lists.k;
     float* distances = lists.distances + slot * k;
     std::int32_t* indices = lists.indices + slot * k;
     const std::int64_t mask = graph.seen_size - 1;
@@ -151,15 +184,8 @@ void walk(const RowBlock<float>& x, const float* query, const Walk& graph, const
         std::int64_t nearest = k;
         for (std::int64_t t = 0; t < graph.k && 2 * met < graph.seen_size; ++t) {
             if (!first_time(next[t])) continue;
-            const float* row = x.row(next[t]);
-            Lanes sum = spread(0);
-            for (std::int64_t c = 0; c < whole; c += lanes) Metric::add(sum, load(query + c), load(row + c));
-            if (whole < width) {
-                float tail[lanes] = {};
-                std::copy(row + whole, row + x.columns, tail);
-                Metric::add(sum, load(query + whole), load(tail));
-            }
-            const std::int64_t place = insert(distances, indices, k, Metric::total(sum), next[t]);
+            const float distance = row_distance<Metric>(query, x.row(next[t]), x.columns);
+            const std::int64_t place = insert(distances, indices, k, distance, next[t]);
             if (place < 0) continue;
             for (std::int64_t m = k - 1; m > place; --m) asked[m] = asked[m - 1];
             asked[place] = 0;

@@ -4,6 +4,7 @@
 #include "kernels.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <utility>
@@ -42,6 +43,7 @@ const Kernels& table() {
          merge_lists,
          {join<SquaredDifferences>, join<AbsoluteDifferences>, join<LargestDifference>},
          apply_updates,
+         {remeasure<SquaredDifferences>, remeasure<AbsoluteDifferences>, remeasure<LargestDifference>},
          {walk<SquaredDifferences>, walk<AbsoluteDifferences>, walk<LargestDifference>},
          refine<float>,
          refine<double>},

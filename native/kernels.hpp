@@ -58,6 +58,7 @@ struct PackedRows {
     const float* norms;
     float* limits;              // the distance beyond which a row wants no neighbour
     const std::int32_t* ids;    // what the rows are called in the lists of others
+    float* partial;             // room for the sums of a tile's columns so far, for every row
     const std::int64_t* slots;  // where the rows' own lists are; null if they keep none
     std::int64_t rows;
 };
@@ -68,10 +69,10 @@ struct Update {
     float distance;
 };
 
-// Rows that may be one another's neighbours, because they have one in common.
+// Rows that may be one another's neighbours, because they have one in common; the newcomers among them come first.
 struct Party {
     const std::int32_t* members;
-    const std::uint8_t* fresh;
+    std::int64_t newcomers;
     std::int64_t count;
 };
 
@@ -102,6 +103,7 @@ struct NeighborKernels {
     void (*merge_lists)(const NeighborLists&, const NeighborLists&, std::int64_t, std::int64_t);
     std::int64_t (*join[3])(const RowBlock<float>&, const Party&, const NeighborLists&, float*, Update*);
     std::int64_t (*apply_updates)(const NeighborLists&, std::uint8_t*, const Update*, std::int64_t);
+    void (*remeasure[3])(const RowBlock<float>&, std::int64_t, const std::int32_t*, std::int64_t, const NeighborLists&);
     void (*walk[3])(const RowBlock<float>&, const float*, const Walk&, const NeighborLists&, std::int64_t, std::uint8_t*,
                     std::int32_t*);
     void (*refine32)(const float*, const RowBlock<float>&, const Candidates&, const Measure&, const NeighborLists&,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -73,7 +74,7 @@ class Block {
     }
 
     PackedRows view() const {
-        return {values_.get(), norms_.get(), limits_.get(), ids_.get(), listed_ ? slots_.get() : nullptr, rows_};
+        return {values_.get(), norms_.get(), limits_.get(), ids_.get(), partial_.get(), listed_ ? slots_.get() : nullptr, rows_};
     }
 
   private:
@@ -81,6 +82,7 @@ class Block {
         if (values > value_room_) values_.reset(new (std::align_val_t{64}) float[values]), value_room_ = values;
         if (rows > row_room_) {
             norms_.reset(new float[rows]);
+            partial_.reset(new float[rows * kernels().neighbors.tile]);
             limits_.reset(new float[rows]);
             ids_.reset(new std::int32_t[rows]);
             slots_.reset(new std::int64_t[rows]);
@@ -91,7 +93,7 @@ class Block {
         void operator()(float* p) const { ::operator delete[](p, std::align_val_t{64}); }
     };
     std::unique_ptr<float[], Aligned> values_;
-    std::unique_ptr<float[]> norms_, limits_;
+    std::unique_ptr<float[]> norms_, limits_, partial_;
     std::unique_ptr<std::int32_t[]> ids_;
     std::unique_ptr<std::int64_t[]> slots_;
     std::int64_t value_room_ = 0, row_room_ = 0, rows_ = 0;
@@ -110,6 +112,13 @@ inline std::int64_t tournament_rounds(std::int64_t n, std::int64_t d) {
     return blocks + blocks % 2;
 }
 
+// Who plays match `match` of a round before the last.
+inline std::array<std::int64_t, 2> tournament_match(std::int64_t teams, std::int64_t round, std::int64_t match) {
+    const std::int64_t odd = teams - 1;
+    if (match == 0) return {odd, round};
+    return {(round + match) % odd, (round - match + odd) % odd};
+}
+
 inline void tournament_round(const SearchRows& rows, std::int64_t round, const NeighborLists& lists, const SearchOptions& options) {
     const std::int64_t n = rows.x.rows, size = block_rows(rows.x.columns), teams = tournament_rounds(n, rows.x.columns);
     const auto load = [&](Block& block, std::int64_t b) {
@@ -119,12 +128,7 @@ inline void tournament_round(const SearchRows& rows, std::int64_t round, const N
     const bool last = round == teams - 1;
     std::vector<Block> home(options.threads), away(options.threads);
     parallel_blocks(last ? teams : teams / 2, options.threads, *options.stop, [&](std::int64_t match) {
-        const std::int64_t odd = teams - 1;
-        std::int64_t a = match, b = match;
-        if (!last) {
-            a = match == 0 ? odd : (round + match) % odd;
-            b = match == 0 ? round : (round - match + odd) % odd;
-        }
+        const auto [a, b] = last ? std::array{match, match} : tournament_match(teams, round, match);
         if (a * size >= n || b * size >= n) return;
         Block& one = home[thread_index()];
         Block& other = away[thread_index()];

@@ -3,8 +3,17 @@
 // load (for the second block) or `lanes` broadcasts (for the first).
 // No include guard: kernels.cpp includes this once for every instruction set, inside a namespace.
 
-constexpr int tile_rows = lanes == 4 ? 4 : lanes / 2;  // accumulators: tile_rows x 2 registers
-constexpr int tile_columns = 2 * lanes;
+constexpr int tile_rows = lanes == 4 ? 4 : lanes / 2;
+constexpr int tile_groups = 2;  // the sums of a tile fill tile_rows x tile_groups registers
+constexpr int tile_columns = tile_groups * lanes;
+// So many columns of a tile's rows stay in the first cache while the other block passes by.
+constexpr std::int64_t columns_at_once = 9216 / (tile_columns + lanes);
+
+#if defined(__GNUC__)
+#define LOWDIM_APART __attribute__((noinline))
+#else
+#define LOWDIM_APART
+#endif
 
 inline void zero_tail(float* values, std::int64_t d, int filled) {
     for (std::int64_t j = 0; j < d; ++j)
@@ -81,49 +90,70 @@ inline void offer(const PackedRows& a, std::int64_t i, const PackedRows& b, std:
     if (b.slots != nullptr && distance <= b.limits[j]) enter(b, j, a.ids[i]);
 }
 
+// The pairs of a tile that may enter a list, row by row. Most tiles have none, so this stays out of their way.
+LOWDIM_APART void offer_tile(const PackedRows& a, std::int64_t i0, const PackedRows& b, std::int64_t j0,
+                             const float* distances, const NeighborLists& lists) {
+    for (int i = 0; i < tile_rows; ++i) {
+        for (int g = 0; g < tile_groups; ++g, distances += lanes) {
+            const std::int64_t j = j0 + g * lanes;
+            const Lanes limits = larger(load(b.limits + j), spread(a.limits[i0 + i]));
+            for (unsigned hits = at_most(load(distances), limits); hits != 0; hits &= hits - 1) {
+                const int l = std::countr_zero(hits);
+                offer(a, i0 + i, b, j + l, distances[l], lists);
+            }
+        }
+    }
+}
+
+// Columns begin … end of a tile. Sums of earlier columns come from `partial` and go back there unless these are the last.
 template <class Metric>
-inline void tile(const PackedRows& a, std::int64_t i0, const PackedRows& b, std::int64_t j0, std::int64_t d,
-                 const NeighborLists& lists) {
+inline void tile(const PackedRows& a, std::int64_t i0, const PackedRows& b, std::int64_t j0, std::int64_t begin,
+                 std::int64_t end, std::int64_t d, float* partial, const NeighborLists& lists) {
     const float* left = a.values + i0 / lanes * lanes * d + i0 % lanes;
     const float* right = b.values + j0 * d;
-    const float* further = right + lanes * d;
-    Lanes sums[tile_rows][2];
-    for (int i = 0; i < tile_rows; ++i) sums[i][0] = sums[i][1] = spread(0);
-    for (std::int64_t c = 0; c < d; ++c) {
-        const Lanes b0 = load(right + c * lanes), b1 = load(further + c * lanes);
+    Lanes sums[tile_rows][tile_groups];
+#pragma GCC unroll 16
+    for (int i = 0; i < tile_rows; ++i)
+#pragma GCC unroll 4
+        for (int g = 0; g < tile_groups; ++g)
+            sums[i][g] = begin == 0 ? spread(0) : load(partial + (tile_groups * i + g) * lanes);
+    for (std::int64_t c = begin; c < end; ++c) {
+        Lanes values[tile_groups];
+#pragma GCC unroll 4
+        for (int g = 0; g < tile_groups; ++g) values[g] = load(right + (g * d + c) * lanes);
 #pragma GCC unroll 16
         for (int i = 0; i < tile_rows; ++i) {
             const Lanes value = spread(left[c * lanes + i]);
-            Metric::add(sums[i][0], value, b0);
-            Metric::add(sums[i][1], value, b1);
+#pragma GCC unroll 4
+            for (int g = 0; g < tile_groups; ++g) Metric::add(sums[i][g], value, values[g]);
         }
     }
-    for (int half = 0; half < 2; ++half) {
-        const std::int64_t j = j0 + half * lanes;
-        const Lanes norms = load(b.norms + j);
-        const Lanes limits = load(b.limits + j);
-        unsigned hits[tile_rows], any = 0;
+    unsigned any = 0;
+    if (end == d) {
+#pragma GCC unroll 4
+        for (int g = 0; g < tile_groups; ++g) {
+            const Lanes norms = load(b.norms + j0 + g * lanes), limits = load(b.limits + j0 + g * lanes);
 #pragma GCC unroll 16
-        for (int i = 0; i < tile_rows; ++i) {
-            sums[i][half] = Metric::finish(sums[i][half], a.norms[i0 + i], norms);
-            hits[i] = at_most(sums[i][half], larger(limits, spread(a.limits[i0 + i])));
-            any |= hits[i];
+            for (int i = 0; i < tile_rows; ++i) {
+                sums[i][g] = Metric::finish(sums[i][g], a.norms[i0 + i], norms);
+                any |= at_most(sums[i][g], larger(limits, spread(a.limits[i0 + i])));
+            }
         }
-        if (any == 0) continue;
-        for (int i = 0; i < tile_rows; ++i) {
-            if (hits[i] == 0) continue;
-            float distances[lanes];
-            store(distances, sums[i][half]);
-            for (int l = 0; l < lanes; ++l)
-                if (hits[i] >> l & 1u) offer(a, i0 + i, b, j + l, distances[l], lists);
-        }
+        if (any == 0) return;
     }
+#pragma GCC unroll 16
+    for (int i = 0; i < tile_rows; ++i)
+#pragma GCC unroll 4
+        for (int g = 0; g < tile_groups; ++g) store(partial + (tile_groups * i + g) * lanes, sums[i][g]);
+    if (any != 0) offer_tile(a, i0, b, j0, partial, lists);
 }
 
 template <class Metric>
 void sweep_tiles(const PackedRows& a, const PackedRows& b, std::int64_t d, const NeighborLists& lists) {
     for (std::int64_t j = 0; j < b.rows; j += tile_columns)
-        for (std::int64_t i = 0; i < a.rows; i += tile_rows) tile<Metric>(a, i, b, j, d, lists);
+        for (std::int64_t begin = 0; begin < d; begin += columns_at_once)
+            for (std::int64_t i = 0; i < a.rows; i += tile_rows)
+                tile<Metric>(a, i, b, j, begin, std::min(begin + columns_at_once, d), d, a.partial + i * tile_columns, lists);
 }
 
 // Rows of bits: shares of columns that differ (hamming), or of the columns set in either that differ (jaccard).

@@ -42,7 +42,16 @@ def test_tournament_finds_the_nearest_of_all_pairs(rng, metric, n, d):
     assert np.array_equal(lists.distances, distances)
 
 
-def test_rounds_meet_every_pair_of_blocks_once():
+@pytest.mark.parametrize("teams", [2, 4, 6, 8, 74])
+def test_in_a_round_every_block_plays_once_and_in_all_every_pair_does(teams):
+    rounds = [[_native.tournament_match(teams, r, m) for m in range(teams // 2)] for r in range(teams - 1)]
+    for matches in rounds:  # two threads must never hold the lists of one block
+        assert sorted(team for match in matches for team in match) == list(range(teams))
+    met = {frozenset(match) for matches in rounds for match in matches}
+    assert len(met) == teams * (teams - 1) // 2
+
+
+def test_rounds_compare_all_pairs_of_an_odd_number_of_blocks():
     # Wide rows make small blocks, so that the schedule has an odd number of them.
     rng = np.random.default_rng(1)
     x = rng.integers(-2, 3, size=(96 * 7 - 5, 12000)).astype(np.float32)
@@ -164,6 +173,23 @@ def test_refining_measures_in_double_precision(rng, dtype, metric):
     distances, indices = nearest(D, 5)
     assert np.array_equal(out.indices, indices)
     assert np.allclose(out.distances, distances, rtol=2e-7)
+
+
+@pytest.mark.parametrize("d", [1, 16, 37, 70])
+@pytest.mark.parametrize("metric", [0, 1, 2])
+def test_remeasuring_chooses_among_the_candidates(rng, metric, d):
+    x = rng.integers(-5, 6, size=(60, d)).astype(np.float32)
+    candidates = np.array([rng.permutation(np.delete(np.arange(60), i))[:20] for i in range(60)], dtype=np.int32)
+    candidates[:, 3] = NOBODY
+    lists = Lists.empty(60, 6)
+    order = rng.permutation(60).astype(np.int32)
+    _native.remeasure_lists(x, order, candidates, metric, lists.distances, lists.indices, 2)
+    D, masked = pairs(metric, x, x), np.full((60, 60), np.inf)
+    for i, some in enumerate(candidates):
+        masked[i, some[some != NOBODY]] = D[i, some[some != NOBODY]]
+    distances, indices = nearest(masked, 6)
+    assert np.array_equal(lists.indices, indices)
+    assert np.array_equal(lists.distances, distances)
 
 
 def walked(D, graph, start, k):

@@ -16,19 +16,23 @@ from numpy.typing import NDArray
 from lowdim import _native
 from lowdim.progress import report
 from lowdim.summaries.lists import NOBODY, Lists
+from lowdim.summaries.sketch import sketched
 from lowdim.summaries.space import Space
 
 __all__ = ["Cells", "Sample", "approximate"]
 
 Array = NDArray[Any]
 
-PROBES = 3  # cells in which a row looks, at first
-FORWARD = REVERSE = 16  # neighbours that a row introduces to each other: its nearest, and those that name it
+PROBES = 16  # cells in which a row looks, at first
+INTRODUCED = 12  # neighbours that a row introduces to each other: so many of its own, and of those that name it
 SHORTEST = 12  # lists are at least so long while they are built: shorter ones don't lead anywhere
 MOST_ROUNDS = 12
 SETTLED = 0.002  # a round that changes a smaller share of the places is the last
 SAMPLE = 256
-CENTRES, SAMPLED, DESCENT = range(3)  # streams of random numbers
+SKETCHED_ROWS = 4096
+LONGER = 2  # lists in a sketch are so many times longer, because it blurs distances
+ROUGH = 0.98  # the recall there
+CENTRES, SAMPLED, DESCENT, AXES = range(4)  # streams of random numbers
 CELL_SKEW = 8  # a cell is split when it is so many times larger than the mean
 
 
@@ -42,12 +46,16 @@ class Cells:
     offsets: NDArray[np.int64]  # (pieces + 1,)
 
     @classmethod
-    def around(cls, space: Space, k: int, seed: int) -> Cells:
-        """Cells around sampled rows, so many that finding a row's cells costs as much as looking there."""
+    def around(cls, space: Space, k: int, seed: int) -> tuple[Cells, NDArray[np.int32]]:
+        """Cells around sampled rows, and the nearest of them to every row.
+
+        There are so many that finding a row's cells costs as much as looking into them.
+        """
         n = space.n
         count = max(1, min(round(float(np.sqrt(PROBES * n))), n // k))
         centres = spread_sample(n, count, seed, CENTRES)
-        first = nearest_centres(space, space.work, centres, 1)[:, 0]
+        nearest = nearest_centres(space, space.work, centres, min(PROBES, count))
+        first = nearest[:, 0]
         sizes = np.bincount(first, minlength=len(centres))
         room = max(64, CELL_SKEW * n // len(centres))
         pieces = np.concatenate([[0], np.cumsum(np.maximum(1, -(-sizes // room)))])
@@ -57,7 +65,7 @@ class Cells:
         count = (pieces[1:] - pieces[:-1])[first[members]]
         piece = pieces[first[members]] + rank * count // sizes[first[members]]
         offsets = np.concatenate([[0], np.cumsum(np.bincount(piece, minlength=int(pieces[-1])))])
-        return cls(centres, pieces, members, offsets)
+        return cls(centres, pieces, members, offsets), nearest
 
     def probe(self, space: Space, work: Array, lists: Lists, cells: Array, same: bool) -> None:
         """Compare query i with the members of cell cells[i] (of one piece, where the cell is in pieces)."""
@@ -102,36 +110,66 @@ class Sample:
         return float((right | (distances <= self.truth.distances[:, -1:])).mean())
 
 
+Aim = tuple[Sample, float, int]  # rows to judge by, the recall wanted, and the seed
+
+
 def approximate(space: Space, k: int, target: float, seed: int) -> tuple[Lists, float, Cells]:
     """Lists whose recall is about `target`, the recall estimated, and the cells.
 
-    Looking into cells and descending take turns, with twice as many cells each time, until the sample is
-    content or a quarter of the cells has been seen.
+    Wide rows are searched in a sketch first, for longer lists, of which the true distances choose.
     """
-    sample = Sample.of(space, k, seed)
-    cells = Cells.around(space, k, seed)
+    axes = spread_sample(space.n, min(space.n, SKETCHED_ROWS), seed, SAMPLED)
+    sketch = sketched(space, axes, seed, AXES)
+    if sketch is None:
+        return _search(space, k, target, seed)
+    rough, _, cells = _search(sketch, min(space.n - 1, LONGER * k), min(target, ROUGH), seed)
     lists = Lists.empty(space.n, min(space.n - 1, max(k, SHORTEST)))
-    fresh = np.zeros(lists.indices.shape, dtype=np.uint8)
-    probes, most, recall = (0, PROBES), max(PROBES, len(cells.centres) // 4), 0.0
-    while recall < target and probes[0] < probes[1]:
-        _look(space, cells, lists, fresh, probes)
-        recall = _descend(space, cells, lists, fresh, (sample, target, seed + probes[0]))
-        probes = probes[1], min(2 * probes[1], most)
-    _complete(space, lists, k)
+    _native.remeasure_lists(
+        space.work, cells.members, rough.indices, space.kernel, lists.distances, lists.indices, space.threads
+    )
+    recall = _improve(space, cells, lists, 0, (Sample.of(space, k, seed), target, seed))
     return lists, recall, cells
 
 
-def _look(space: Space, cells: Cells, lists: Lists, fresh: Array, probes: tuple[int, int]) -> None:
-    """Every row looks into its nearest cells, from the probes[0]-th to the probes[1]-th."""
-    nearest = nearest_centres(space, space.work, cells.centres, min(probes[1], len(cells.centres)))
-    before = lists.indices.copy()
-    for step in range(probes[0], nearest.shape[1]):
+def _search(space: Space, k: int, target: float, seed: int) -> tuple[Lists, float, Cells]:
+    """Lists of rows as they are."""
+    cells, nearest = Cells.around(space, k, seed)
+    lists = Lists.empty(space.n, min(space.n - 1, max(k, SHORTEST)))
+    _look(space, cells, lists, nearest)
+    _complete(space, lists, k)
+    recall = _improve(space, cells, lists, nearest.shape[1], (Sample.of(space, k, seed), target, seed))
+    return lists, recall, cells
+
+
+def _improve(space: Space, cells: Cells, lists: Lists, probes: int, aim: Aim) -> float:
+    """Descending and looking into more cells take turns, until the sample is content. Returns the recall.
+
+    The cells that are looked into double each time, up to a quarter of them.
+    """
+    fresh = np.ones(lists.indices.shape, dtype=np.uint8)
+    recall = _descend(space, cells, lists, fresh, INTRODUCED, aim)
+    if recall < aim[1]:  # larger parties are cheaper than more cells
+        fresh.fill(1)
+        recall = _descend(space, cells, lists, fresh, 2 * INTRODUCED, aim)
+    most = len(cells.centres) // 4
+    while recall < aim[1] and probes < most:
+        seen, probes = probes, min(max(2 * probes, PROBES), most)
+        nearest = nearest_centres(space, space.work, cells.centres, probes)
+        before = lists.indices.copy()
+        _look(space, cells, lists, nearest[:, seen:])
+        np.bitwise_or(fresh, lists.indices != before, out=fresh)
+        recall = _descend(space, cells, lists, fresh, 2 * INTRODUCED, aim)
+    return recall
+
+
+def _look(space: Space, cells: Cells, lists: Lists, nearest: Array) -> None:
+    """Every row is compared with the members of its nearest cells, one after another."""
+    for step in range(nearest.shape[1]):
         cells.probe(space, space.work, lists, nearest[:, step], same=True)
         report("looking into cells", step + 1, nearest.shape[1])
-    np.bitwise_or(fresh, lists.indices != before, out=fresh)
 
 
-def _descend(space: Space, cells: Cells, lists: Lists, fresh: Array, aim: tuple[Sample, float, int]) -> float:
+def _descend(space: Space, cells: Cells, lists: Lists, fresh: Array, party: int, aim: Aim) -> float:
     """Rounds of descent, until the recall is reached or little changes. Returns the recall."""
     sample, target, seed = aim
     recall = sample.recall(lists)
@@ -147,8 +185,8 @@ def _descend(space: Space, cells: Cells, lists: Lists, fresh: Array, aim: tuple[
             fresh,
             seed,
             (DESCENT << 32) + turn,
-            FORWARD,
-            REVERSE,
+            party,
+            party,
             space.threads,
         )
         recall = sample.recall(lists)

@@ -1,0 +1,125 @@
+"""The neighbour search against pynndescent and faiss, and its growth with the number of rows."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+import lowdim
+from bench.case import Case, Contender, installed
+from bench.data import mixture, mnist, mnist_or_made
+
+K = 15
+THREADS = lowdim.config()["threads"]
+
+
+@cache
+def reduced() -> np.ndarray:
+    """70,000 × 50: the principal components of MNIST."""
+    return lowdim.PCA(50).fit_transform(mnist())
+
+
+@cache
+def _truth(rows: int, columns: int, address: int) -> tuple[np.ndarray, np.ndarray]:
+    """Exact neighbours of a sample of rows, by differences in float64."""
+    X = _held[address]
+    sample = np.random.default_rng(0).choice(rows, 300, replace=False)
+    lists = []
+    for i in sample:
+        distances = ((X - X[i]) ** 2).sum(axis=1, dtype=np.float64)
+        distances[i] = np.inf
+        lists.append(np.argpartition(distances, K)[:K])
+    return sample, np.array(lists)
+
+
+_held: dict[int, np.ndarray] = {}
+
+
+def recall(X: np.ndarray, indices: np.ndarray) -> dict[str, float]:
+    """The share of true neighbours found, on 300 rows."""
+    _held[id(X)] = X
+    sample, truth = _truth(*X.shape, id(X))
+    found = [len(np.intersect1d(indices[i], true)) for i, true in zip(sample, truth, strict=True)]
+    return {"recall": float(np.mean(found)) / K}
+
+
+def ours(algorithm: str) -> Contender:
+    return Contender("lowdim", lambda X: lowdim.neighbors(X, K, algorithm=algorithm).indices, role="ours")
+
+
+def faiss_flat(X: np.ndarray) -> np.ndarray:
+    import faiss
+
+    faiss.omp_set_num_threads(THREADS)
+    index = faiss.IndexFlatL2(X.shape[1])
+    index.add(np.ascontiguousarray(X))
+    found = index.search(np.ascontiguousarray(X), K + 1)[1]
+    return np.array([row[row != i][:K] for i, row in enumerate(found)])
+
+
+def pynndescent(X: np.ndarray) -> np.ndarray:
+    from pynndescent import NNDescent
+
+    found = NNDescent(X, n_neighbors=K + 1, n_jobs=THREADS, random_state=0).neighbor_graph[0]
+    return np.array([row[row != i][:K] for i, row in enumerate(found)])
+
+
+def peers(*wanted: tuple[str, str, str, Any]) -> tuple[Contender, ...]:
+    return tuple(Contender(name, run, package) for name, module, package, run in wanted if installed(module))
+
+
+FAISS = ("faiss flat", "faiss", "faiss-cpu", faiss_flat)
+DESCENT = ("pynndescent", "pynndescent", "pynndescent", pynndescent)
+
+
+def good(quality: dict[str, float]) -> bool:
+    return quality.get("recall", 0.0) >= 0.985
+
+
+def growth(n: int) -> Case:
+    return Case(
+        f"neighbors-{n // 1000}k",
+        f"{K} neighbours of {n:,} × 50 made rows, chosen by itself: growth",
+        lambda: mixture(n),
+        (ours("auto"),),
+        recall,
+        repeats=1,
+    )
+
+
+CASES = [
+    Case(
+        "neighbors-exact-50",
+        f"{K} neighbours of 70,000 × 50, exact ({mnist_or_made()} by PCA)",
+        reduced,
+        (ours("exact"), *peers(FAISS)),
+        recall,
+        bar=2,
+        repeats=2,
+    ),
+    Case(
+        "neighbors-50",
+        f"{K} neighbours of 70,000 × 50, approximate ({mnist_or_made()} by PCA)",
+        reduced,
+        (ours("approximate"), *peers(DESCENT)),
+        recall,
+        bar=1,
+        good=good,
+        repeats=3,
+    ),
+    Case(
+        "neighbors-784",
+        f"{K} neighbours of 70,000 × 784, approximate ({mnist_or_made()})",
+        mnist,
+        (ours("approximate"), *peers(DESCENT)),
+        recall,
+        bar=1,
+        good=good,
+        repeats=3,
+    ),
+    growth(10_000),
+    growth(300_000),
+    growth(1_000_000),
+]
