@@ -85,7 +85,7 @@ def _verdict(A: Array, tol: float | None, quick: bool | None, seed: int) -> Defi
         values = uninterrupted(lambda: scipy.linalg.eigvalsh(A, check_finite=False))
     smallest, largest = float(values[0]), float(values[-1])
     share = n * np.finfo(np.float64).eps if tol is None else tol
-    tolerance = share * max(abs(smallest), abs(largest))
+    tolerance = float(share * max(abs(smallest), abs(largest)))
     return Definiteness(smallest >= -tolerance, smallest, largest, tolerance, not quick)
 
 

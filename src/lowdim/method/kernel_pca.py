@@ -85,7 +85,7 @@ class KernelPCA(Estimator):
         Choice("auto", "fixed_point", "ridge"),
         "How inverse_transform finds rows: by fixed point (Gaussian kernels), or by regression on the scores.",
     )
-    alpha: float = param(0.01, Real(0, open=True), "Ridge of pre_image='ridge'.")
+    alpha: float = param(1.0, Real(0, open=True), "Ridge of pre_image='ridge'.")
     tol: float | None = param(None, Maybe(Real(0, open=True)), "Accuracy of Lanczos; None for what the dtype allows.")
     random_state: Seed = param(0, SeedLike(), "Seed of Lanczos's first block and of the landmarks.")
     n_jobs: int | None = param(None, Maybe(Integer()), "Threads; the result has the same bits for any number.")

@@ -34,7 +34,7 @@ def spread_landmarks(rows: Array, kernel: Kernel, count: int, seed: int) -> Plac
     They are drawn in rounds, from a uniform sample where there are very many rows.
     """
     n = len(rows)
-    pool = uniform_landmarks(n, min(n, max(count, CANDIDATES * count)), seed)
+    pool = uniform_landmarks(n, max(count, min(n, CANDIDATES * count)), seed)
     rng = np.random.default_rng([seed % 2**63, 1])
     points = Points(np.ascontiguousarray(rows[pool]))
     lengths = kernel.diagonal(points).astype(np.float64)

@@ -96,7 +96,7 @@ class Mapped(Rows):
         new = self._rows.block(start, stop)
         if not np.isfinite(new).all():
             raise finite_error(self._rows, Chunk(start, stop, lambda: new))
-        return self._function(new).astype(self.dtype, copy=False)
+        return np.ascontiguousarray(self._function(new), dtype=self.dtype)
 
 
 def kernel_table(rows: Rows, source: KernelRows) -> Mapped:
