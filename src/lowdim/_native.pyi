@@ -121,6 +121,15 @@ def select_rows(block: Annotated[NDArray[numpy.float32], dict(shape=(None, None)
     The smallest of each row of given distances, whose first column is `first`, into the lists.
     """
 
+@overload
+def mirrored_times(strip: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device='cpu', writable=False)], start: int, v: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], own: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], above: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')]) -> None: ...
+
+@overload
+def mirrored_times(strip: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], start: int, v: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], own: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], above: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+    """
+    For rows from `start` of a symmetric matrix up to their diagonal block: own += strip @ v[:stop], above += strip[:, :start].T @ v[start:stop].
+    """
+
 def idle(seconds: float, threads: int) -> None:
     """Wait, polling for Ctrl-C as every long kernel does."""
 
