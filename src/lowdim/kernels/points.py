@@ -42,19 +42,19 @@ class Points:
     @cached_property
     def left(self) -> Array:
         """(-2x, |x|², 1) about the shift: its product with `right` is a squared distance, (n, d + 2)."""
-        out = np.empty((len(self.rows), self.rows.shape[1] + 2), dtype=self.rows.dtype)
-        np.multiply(self.right[:, :-2], -2, out=out[:, :-2])
-        out[:, -2], out[:, -1] = self.right[:, -1], 1
-        return out
+        return _left(self.right)
 
     @cached_property
     def right(self) -> Array:
         """(x, 1, |x|²) about the shift, (n, d + 2)."""
-        out = np.empty((len(self.rows), self.rows.shape[1] + 2), dtype=self.rows.dtype)
-        centred = np.subtract(self.rows, self.shift, out=out[:, :-2])
-        out[:, -2] = 1
-        out[:, -1] = np.einsum("ij,ij->i", centred, centred)
-        return out
+        return _right(self.rows, self.shift)
+
+    @cached_property
+    def inward(self) -> tuple[Array, Array]:
+        """Left and right for distances among these rows, to which columns that never change add nothing."""
+        varying = (self.rows != self.rows[0]).any(axis=0)
+        right = self.right if varying.all() else _right(self.rows[:, varying], self.shift[varying])
+        return _left(right), right
 
     @cached_property
     def unit(self) -> Array:
@@ -87,10 +87,12 @@ class Pair:
     @property
     def squares(self) -> Array:
         """Squared Euclidean distances; exactly zero from a row to itself."""
-        out = self._product(self.a.left, self.b.right)
+        if self.a is not self.b:
+            out = self._product(self.a.left, self.b.right)
+            return np.maximum(out, 0, out=out)
+        out = self._product(*self.a.inward)
         np.maximum(out, 0, out=out)
-        if self.a is self.b:
-            self._clear_diagonal(out)
+        self._clear_diagonal(out)
         return out
 
     @property
@@ -158,6 +160,21 @@ class Diagonal:
     def distances(self, metric: Any) -> Array:
         """Zeros."""
         return self.squares
+
+
+def _right(rows: Array, shift: Array) -> Array:
+    out = np.empty((len(rows), rows.shape[1] + 2), dtype=rows.dtype)
+    centred = np.subtract(rows, shift, out=out[:, :-2])
+    out[:, -2] = 1
+    out[:, -1] = np.einsum("ij,ij->i", centred, centred)
+    return out
+
+
+def _left(right: Array) -> Array:
+    out = np.empty_like(right)
+    np.multiply(right[:, :-2], -2, out=out[:, :-2])
+    out[:, -2], out[:, -1] = right[:, -1], 1
+    return out
 
 
 def variance(rows: Array) -> float:

@@ -15,6 +15,7 @@ __all__ = ["choose_solver", "smallest_of_gram", "top_of_gram"]
 
 DENSE_LIMIT = 1000  # rows up to which an n³ solver takes less than a few passes
 MAX_PASSES = 300
+WIDTH = 16  # columns that a pass over the matrix serves at the price of one
 
 
 def choose_solver(n: int, k: int, wish: str = "auto") -> str:
@@ -35,7 +36,7 @@ def top_of_gram(gram: Gram, k: int, *, solver: str = "auto", tol: float | None =
         return top(gram.dense(), None if k == gram.n else k)
     tol = tolerance(gram) if tol is None else tol
     gram.means  # noqa: B018  (the first pass computes and keeps the matrix)
-    found = top_of_operator(gram.times, gram.n, k, tol=tol, max_iter=MAX_PASSES, seed=seed)
+    found = top_of_operator(gram.times, gram.n, k, tol=tol, max_iter=MAX_PASSES, seed=seed, width=WIDTH)
     if not found.converged:
         warnings.warn(
             f"{MAX_PASSES} passes did not reach tol={tol:g}: the last components may be rough, as they are where "

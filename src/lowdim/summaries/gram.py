@@ -170,9 +170,11 @@ class Gram:
 
     def dense(self) -> NDArray[np.float64]:
         """All of G: for few rows."""
+        G = np.empty((self.n, self.n))
+        self.means  # noqa: B018  (found once, before threads ask for them)
         cuts = list(self._cuts())
-        parts = ordered_map(lambda cut: self.centred_rows(*cut), cuts, self.threads if len(cuts) > 1 else 1)
-        G = np.concatenate(list(parts))
+        for cut, part in zip(cuts, ordered_map(lambda cut: self.centred_rows(*cut), cuts, self.threads), strict=True):
+            G[slice(*cut)] = part
         G += G.T
         G /= 2
         if self.weights is not None:
@@ -217,7 +219,8 @@ class Gram:
             strip = self._compute(start, stop)
             return start, stop, strip if keep else None, strip @ shares[:stop], shares[start:stop] @ strip[:, :start]
 
-        means, strips = np.zeros(self.n), []
+        means = np.zeros(self.n)
+        strips: list[Array] = []
         for start, stop, strip, own, above in ordered_map(work, self._cuts(), self.threads):
             if not (np.isfinite(own).all() and np.isfinite(above).all()):
                 raise overflow_error()
@@ -225,8 +228,8 @@ class Gram:
             means[:start] += above
             if strip is not None:
                 strips.append(strip)
-            report("kernel matrix", stop, self.n)
-        self._strips = strips if keep else None
+            report("kernel matrix", self.n - start, self.n)
+        self._strips = strips[::-1] if keep else None
         return means
 
     def _is_worth_keeping(self) -> bool:
@@ -236,7 +239,8 @@ class Gram:
         return available is None or self.n**2 // 2 * self.dtype.itemsize <= KEPT_SHARE * available
 
     def _cuts(self) -> Iterator[tuple[int, int]]:
-        return ((start, min(start + STRIP, self.n)) for start in range(0, self.n, STRIP))
+        """The strips, the longest first: threads then end together."""
+        return ((start, min(start + STRIP, self.n)) for start in reversed(range(0, self.n, STRIP)))
 
     def _strip(self, start: int, stop: int) -> Array:
         return self._compute(start, stop) if self._strips is None else self._strips[start // STRIP]
