@@ -13,6 +13,7 @@ from lowdim.data.rows import Rows, open_rows
 from lowdim.errors import BadInput, NotEnoughData
 from lowdim.estimator import Estimator, estimator
 from lowdim.kernels.points import METRICS, Pair, Points
+from lowdim.memory import require_memory
 from lowdim.param import Choice, Either, Integer, Maybe, SeedLike, Such, param
 from lowdim.random import Seed, seed_of
 from lowdim.solve import scaling
@@ -146,6 +147,8 @@ class ClassicalMDS(Estimator):
             return D if chosen is None else np.ascontiguousarray(D[np.ix_(chosen, chosen)])
         table = dense_rows(rows)
         self.rows_ = table if chosen is None else table[chosen]
+        n = len(self.rows_)
+        require_memory(3 * 8 * n * n, f"distances between {n} rows", "Use n_landmarks, or metric='euclidean'.")
         points = Points(self.rows_)
         return scaling.check_distances(Pair(points, points).distances(self.metric))
 
