@@ -9,6 +9,11 @@ from bench.measure import peak_memory, peak_memory_here, times
 from bench.report import section, write
 
 CASES = {case.name: case for family in (pca, neighbors) for case in family.CASES}
+from bench import kernels, pca
+from bench.measure import peak_memory, peak_memory_here, times
+from bench.report import section, write
+
+CASES = {case.name: case for case in (*pca.CASES, *kernels.CASES)}
 
 
 def main() -> None:

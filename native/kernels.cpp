@@ -22,6 +22,7 @@ namespace {
 #include "lists.hpp"
 #include "tiles.hpp"
 #include "joins.hpp"
+#include "mirror.hpp"
 }  // namespace
 
 #define LOWDIM_QUOTE(x) #x
@@ -47,6 +48,7 @@ const Kernels& table() {
          {walk<SquaredDifferences>, walk<AbsoluteDifferences>, walk<LargestDifference>},
          refine<float>,
          refine<double>},
+        {mirrored_times<float>, mirrored_times<double>},
     };
     return kernels;
 }

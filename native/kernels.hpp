@@ -121,6 +121,24 @@ struct NeighborKernels {
     }
 };
 
+// ---- symmetric matrices of which half is stored ----
+
+constexpr std::int64_t mirror_width = 16;  // the narrow matrix is padded to a multiple of this many columns
+
+struct GramKernels {
+    void (*mirrored32)(const RowBlock<float>&, std::int64_t, const float*, std::int64_t, double*, float*);
+    void (*mirrored64)(const RowBlock<double>&, std::int64_t, const double*, std::int64_t, double*, double*);
+
+    template <class T>
+    auto mirrored() const {
+        if constexpr (sizeof(T) == sizeof(float)) {
+            return mirrored32;
+        } else {
+            return mirrored64;
+        }
+    }
+};
+
 struct Kernels {
     const char* name;
     MomentKernels<float> moments32;
@@ -130,6 +148,7 @@ struct Kernels {
     SparseKernels<float, std::int64_t> sparse32_long;
     SparseKernels<double, std::int64_t> sparse64_long;
     NeighborKernels neighbors;
+    GramKernels gram;
 
     template <class T>
     const MomentKernels<T>& moments() const {

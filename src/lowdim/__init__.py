@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lowdim import choose, plot
+    from lowdim import choose, kernels, plot
     from lowdim.config import config, show_config
     from lowdim.data import datasets
     from lowdim.data.files import read_table
@@ -20,16 +20,22 @@ if TYPE_CHECKING:
     from lowdim.data.table import Table
     from lowdim.diagnosis import diagnose
     from lowdim.estimator import methods
+    from lowdim.method.classical_mds import ClassicalMDS
+    from lowdim.method.kernel_pca import KernelPCA
     from lowdim.method.pca import PCA
     from lowdim.models import load, save
     from lowdim.progress import Step, watch
+    from lowdim.summaries.gram import Gram, gram
     from lowdim.summaries.graph import Graph
     from lowdim.summaries.moments import Moments, moments
     from lowdim.summaries.neighbors import NeighborIndex, neighbors
 
 # Where each public name lives.
 _HOMES = {
+    "ClassicalMDS": "lowdim.method.classical_mds",
+    "KernelPCA": "lowdim.method.kernel_pca",
     "PCA": "lowdim.method.pca",
+    "Gram": "lowdim.summaries.gram",
     "Graph": "lowdim.summaries.graph",
     "Moments": "lowdim.summaries.moments",
     "NeighborIndex": "lowdim.summaries.neighbors",
@@ -39,6 +45,8 @@ _HOMES = {
     "config": "lowdim.config",
     "datasets": "lowdim.data.datasets",
     "diagnose": "lowdim.diagnosis",
+    "gram": "lowdim.summaries.gram",
+    "kernels": "lowdim.kernels",
     "load": "lowdim.models",
     "methods": "lowdim.estimator",
     "moments": "lowdim.summaries.moments",
@@ -53,13 +61,17 @@ _HOMES = {
 _MODULES = (  # names that are the module itself
     "choose",
     "datasets",
+    "kernels",
     "plot",
 )
 
 __version__ = "0.1.0"
 __all__ = [
     "PCA",
+    "ClassicalMDS",
+    "Gram",
     "Graph",
+    "KernelPCA",
     "Moments",
     "NeighborIndex",
     "Step",
@@ -69,6 +81,8 @@ __all__ = [
     "datasets",
     "diagnose",
     "errors",
+    "gram",
+    "kernels",
     "load",
     "methods",
     "moments",

@@ -18,7 +18,7 @@ __all__ = ["STATES", "estimators", "rules"]
 STATES: dict[str, type] = {"Moments": Moments}
 
 # Modules whose exported frozen dataclasses may be parameters.
-RULE_HOMES = ("lowdim.choose",)
+RULE_HOMES = ("lowdim.choose", "lowdim.kernels")
 
 
 def estimators() -> dict[str, type]:

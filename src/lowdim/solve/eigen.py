@@ -108,14 +108,16 @@ def pencil(A: Array, B: Array, k: int | None = None, tol: float | None = None) -
     return Eigen(reduced.values, fix_signs(root @ reduced.vectors))
 
 
-def top_of_operator(apply: Callable[[Array], Array], n: int, k: int, *, tol: float, max_iter: int, seed: int) -> Eigen:
+def top_of_operator(
+    apply: Callable[[Array], Array], n: int, k: int, *, tol: float, max_iter: int, seed: int, width: int | None = None
+) -> Eigen:
     """The k largest eigenpairs of a positive semidefinite operator: block Lanczos with thick restarts.
 
-    `apply(V)` is the operator times a block (n, b). Each pass adds one block to an orthonormal basis,
-    and the wanted pairs are read off the small projected matrix, until every residual is below tol
-    times the largest value. A full basis is cut back to its best directions, and goes on from there.
+    `apply(V)` is the operator times a block (n, b) of at most `width` columns. Each pass adds one block to
+    an orthonormal basis, and the wanted pairs are read off the small projected matrix, until every residual
+    is below tol times the largest value. A full basis is cut back to its best directions, and goes on from there.
     """
-    width = min(n, max(8, min(k, 16)))
+    width = min(n, max(8, min(k, 16)) if width is None else width)
     most = min(n, max(3 * k, k + 6 * width))
     basis, image = np.empty((n, 0)), np.empty((n, 0))
     block = _orthonormal(normal((n, width), seed), basis)

@@ -1,0 +1,112 @@
+"""Kernel PCA and classical scaling against scikit-learn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import subspace_angles
+from sklearn import decomposition, manifold
+
+from bench.case import Case, Contender
+from bench.data import mnist, mnist_or_made
+from lowdim import ClassicalMDS, KernelPCA
+
+K, GAMMA = 10, 1 / 784
+_exact: dict[int, np.ndarray] = {}
+
+
+def rows(n: int, dtype: Any = np.float32) -> Any:
+    """The first rows, at the scale of pixels from 0 to 1, which γ is made for."""
+
+    def load() -> np.ndarray:
+        X = mnist()[:n]
+        return (X * (0.3 / X.std())).astype(dtype)
+
+    return load
+
+
+def angle(X: np.ndarray, Z: np.ndarray) -> dict[str, float]:
+    """The largest angle to the components found in double precision to full accuracy."""
+    if id(X) not in _exact:
+        reference = KernelPCA(K, gamma=GAMMA, solver="lanczos", tol=1e-13).fit(X.astype(np.float64))
+        _exact[id(X)] = reference.scores_
+    return {"subspace angle": float(subspace_angles(np.asarray(Z, dtype=np.float64), _exact[id(X)]).max())}
+
+
+def captured(X: np.ndarray, Z: np.ndarray) -> dict[str, float]:
+    """Mean squared score on all components: what of the variance in the kernel's space they hold, times n."""
+    return {"variance held": float(np.square(Z, dtype=np.float64).sum() / len(Z))}
+
+
+def stress(X: np.ndarray, Z: np.ndarray) -> dict[str, float]:
+    """Share of the squared distances that the map misses (strain has its minimum at classical scaling)."""
+    spread = X.astype(np.float64) - X.mean(axis=0, dtype=np.float64)
+    return {"variance held": float(np.square(Z, dtype=np.float64).sum() / np.square(spread).sum())}
+
+
+def sklearn_kernel_pca(solver: str) -> Contender:
+    def run(X: Any) -> Any:
+        model = decomposition.KernelPCA(K, kernel="rbf", gamma=GAMMA, eigen_solver=solver, random_state=0)
+        return model.fit_transform(X)
+
+    return Contender(f"scikit-learn {solver}", run, "scikit-learn")
+
+
+def ours(**options: Any) -> Contender:
+    return Contender("lowdim", lambda X: KernelPCA(K, gamma=GAMMA, **options).fit_transform(X), role="ours")
+
+
+def half_product(X: np.ndarray) -> None:
+    """The inner products that a kernel can't do without: half of XXᵀ."""
+    for start in range(0, len(X), 2048):
+        X[start : start + 2048] @ X[: start + 2048].T
+
+
+def nystroem(X: Any) -> Any:
+    from sklearn.kernel_approximation import Nystroem
+    from sklearn.pipeline import make_pipeline
+
+    return make_pipeline(
+        Nystroem(gamma=GAMMA, n_components=1000, random_state=0), decomposition.PCA(K, svd_solver="covariance_eigh")
+    ).fit_transform(X)
+
+
+FLOOR = Contender("floor", half_product, role="floor")
+PEERS = (sklearn_kernel_pca("arpack"), sklearn_kernel_pca("randomized"))
+
+CASES = [
+    Case(
+        "kernel-pca",
+        f"kernel PCA 10,000 × 784 → 10, Gaussian, float32 ({mnist_or_made()}); floor: half of XXᵀ",
+        rows(10_000), (ours(), *PEERS, FLOOR), angle,
+        "Angle to the components found in double precision.",
+        bar=2.5, good=lambda quality: quality.get("subspace angle", 1.0) <= 1e-5, repeats=3,
+    ),
+    Case(
+        "kernel-pca-double",
+        f"kernel PCA 10,000 × 784 → 10, Gaussian, float64 ({mnist_or_made()}); floor: half of XXᵀ",
+        rows(10_000, np.float64), (ours(), *PEERS, FLOOR), angle,
+        bar=2.5, good=lambda quality: quality.get("subspace angle", 1.0) <= 1e-8, repeats=1,
+    ),
+    Case(
+        "kernel-pca-nystrom",
+        f"kernel PCA 70,000 × 784 → 10 on 1,000 landmarks, Gaussian, float32 ({mnist_or_made()})",
+        rows(70_000),
+        (
+            ours(solver="nystrom", landmarks="uniform"),
+            Contender("scikit-learn Nystroem + PCA", nystroem, "scikit-learn"),
+        ),
+        captured, repeats=2,
+    ),
+    Case(
+        "classical-mds",
+        f"classical scaling 5,000 × 784 → 2, float32 ({mnist_or_made()})",
+        rows(5000),
+        (
+            Contender("lowdim", lambda X: ClassicalMDS(2).fit_transform(X), role="ours"),
+            Contender("scikit-learn", lambda X: manifold.ClassicalMDS(2).fit_transform(X), "scikit-learn"),
+        ),
+        stress, bar=50, repeats=2,
+    ),
+]  # fmt: skip

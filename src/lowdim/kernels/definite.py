@@ -1,0 +1,125 @@
+"""Is it a kernel, is it Euclidean: a verdict with its evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_array
+
+from lowdim.errors import BadInput
+from lowdim.random import Seed, normal, seed_of
+from lowdim.threads import single_blas, uninterrupted
+
+__all__ = ["Definiteness", "is_conditionally_negative_definite", "is_euclidean", "is_psd"]
+
+Array = NDArray[np.float64]
+
+QUICK_STEPS = 40
+EXACT_LIMIT = 3000  # rows up to which all eigenvalues cost seconds
+
+
+@dataclass(frozen=True)
+class Definiteness:
+    """A verdict that is true or false in an `if`, and what it rests on.
+
+    `smallest` is the smallest eigenvalue found of the matrix that has to be positive semidefinite. The
+    quick form finds one that is at least the true smallest: its "no" is certain, its "yes" is not.
+    """
+
+    holds: bool
+    smallest: float
+    largest: float
+    tolerance: float  # eigenvalues above -tolerance count as zero
+    exact: bool
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+
+def is_psd(K: Any, *, tol: float | None = None, quick: bool | None = None, random_state: Seed = 0) -> Definiteness:
+    """Whether a symmetric matrix is positive semidefinite.
+
+    Parameters
+    ----------
+    K : array (n, n)
+        A kernel matrix, for instance.
+    tol : float, optional
+        Share of the largest eigenvalue's size that rounding may take; n times the machine's precision if None.
+    quick : bool, optional
+        Lanczos from a random start instead of all eigenvalues; by itself above 3,000 rows.
+    random_state : seed
+        Of the random start.
+
+    """
+    return _verdict(_symmetric(K, "K"), tol, quick, seed_of(random_state))
+
+
+def is_conditionally_negative_definite(
+    D: Any, *, tol: float | None = None, quick: bool | None = None, random_state: Seed = 0
+) -> Definiteness:
+    """Whether vᵀDv ≤ 0 for every v that sums to zero: as -½HDH ⪰ 0 (Young, Householder, Schoenberg)."""
+    return _verdict(_double_centred(_symmetric(D, "D")), tol, quick, seed_of(random_state))
+
+
+def is_euclidean(
+    D: Any, *, squared: bool = False, tol: float | None = None, quick: bool | None = None, random_state: Seed = 0
+) -> Definiteness:
+    """Whether D are distances between points of some Euclidean space (their squares with `squared=True`)."""
+    D = _symmetric(D, "D")
+    if (D < 0).any() or np.diagonal(D).any():
+        raise BadInput("distances must not be negative, and zero from a row to itself.")
+    return _verdict(_double_centred(D if squared else D**2), tol, quick, seed_of(random_state))
+
+
+def _verdict(A: Array, tol: float | None, quick: bool | None, seed: int) -> Definiteness:
+    n = len(A)
+    quick = n > EXACT_LIMIT if quick is None else quick
+    if quick:
+        with single_blas():
+            values = _lanczos_values(A, seed)
+    else:
+        values = uninterrupted(lambda: scipy.linalg.eigvalsh(A, check_finite=False))
+    smallest, largest = float(values[0]), float(values[-1])
+    share = n * np.finfo(np.float64).eps if tol is None else tol
+    tolerance = float(share * max(abs(smallest), abs(largest)))
+    return Definiteness(smallest >= -tolerance, smallest, largest, tolerance, not quick)
+
+
+def _lanczos_values(A: Array, seed: int) -> Array:
+    """Ritz values, ascending: from within, so a negative one proves that A has a negative direction."""
+    steps = min(len(A), QUICK_STEPS)
+    basis = np.empty((len(A), steps))
+    vector = normal((len(A),), seed)
+    for step in range(steps):
+        for _ in range(2):  # orthogonal to working precision
+            vector = vector - basis[:, :step] @ (basis[:, :step].T @ vector)
+        length = np.linalg.norm(vector)
+        if length == 0:
+            steps = step
+            break
+        basis[:, step] = vector / length
+        vector = A @ basis[:, step]
+    basis = basis[:, :steps]
+    projected = basis.T @ (A @ basis)
+    return np.asarray(np.linalg.eigvalsh((projected + projected.T) / 2), dtype=np.float64)
+
+
+def _double_centred(D: Array) -> Array:
+    means = D.mean(axis=0)
+    return -0.5 * (D - means - means[:, None] + means.mean())
+
+
+def _symmetric(A: Any, name: str) -> Array:
+    try:
+        A = check_array(A, dtype=np.float64, input_name=name)
+    except ValueError as error:
+        raise BadInput(str(error)) from error
+    if A.shape[0] != A.shape[1] or not np.allclose(A, A.T, rtol=1e-6, atol=1e-8 * np.abs(A).max()):
+        raise BadInput(
+            f"{name} must be square and symmetric; got shape {A.shape}. Use ({name} + {name}.T) / 2 if meant."
+        )
+    return (A + A.T) / 2

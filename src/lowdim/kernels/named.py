@@ -1,0 +1,42 @@
+"""Kernels by their names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lowdim.errors import BadParameter
+from lowdim.kernels import common
+from lowdim.kernels.base import Kernel
+from lowdim.param import Choice, Either, Such
+
+__all__ = ["NAMES", "as_kernel", "kernel_domain"]
+
+NAMES: dict[str, type[Kernel]] = {
+    "linear": common.linear,
+    "cosine": common.cosine,
+    "rbf": common.rbf,
+    "gaussian": common.rbf,
+    "polynomial": common.polynomial,
+    "poly": common.polynomial,
+    "sigmoid": common.sigmoid,
+    "laplacian": common.laplacian,
+    "chi2": common.chi2,
+    "rational_quadratic": common.rational_quadratic,
+    "precomputed": common.precomputed,
+}
+
+kernel_domain = Either(
+    Choice(*NAMES),
+    Such("a kernel of lowdim.kernels, or a function of two rows", lambda v: callable(v) and not isinstance(v, type)),
+)
+
+
+def as_kernel(kernel: Any, gamma: Any = None) -> Kernel:
+    """The kernel of this name, itself, or the one that a function of two rows computes."""
+    if not kernel_domain.accepts(kernel):
+        raise BadParameter(f"kernel must be {kernel_domain.text}; got {kernel!r}.")
+    if isinstance(kernel, str):
+        kernel = NAMES[kernel]()
+    elif not isinstance(kernel, Kernel):
+        kernel = common.from_function(kernel)
+    return kernel if gamma is None else kernel.with_gamma(gamma)

@@ -1,0 +1,204 @@
+"""Kernel principal component analysis."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from lowdim.check import read_rows
+from lowdim.data.rows import Rows, open_rows
+from lowdim.errors import BadInput, BadParameter, NotEnoughData
+from lowdim.estimator import Estimator, estimator
+from lowdim.kernels.common import WIDTHS, precomputed, rbf
+from lowdim.kernels.named import as_kernel, kernel_domain
+from lowdim.param import Choice, Integer, Maybe, Real, SeedLike, param
+from lowdim.random import Seed, seed_of
+from lowdim.solve.gram import choose_solver, top_of_gram
+from lowdim.solve.landmarks import spread_landmarks, uniform_landmarks
+from lowdim.solve.nystrom import by_nystrom
+from lowdim.solve.preimage import Images, by_fixed_point, by_ridge
+from lowdim.summaries.centred import Centred
+from lowdim.summaries.gram import Given, Gram, KernelRows, dense_rows, kernel_table, square_rows
+from lowdim.threads import thread_count
+
+__all__ = ["KernelPCA"]
+
+Array = NDArray[Any]
+
+LANDMARKS = 1000  # unless another number is asked for
+NYSTROM_FROM = 30_000  # rows from which the whole matrix is too much
+
+
+@estimator(title="directions of greatest variance in a kernel's space", summary="gram", inverse=True)
+class KernelPCA(Estimator):
+    """Directions of greatest variance in the space of a kernel.
+
+        G α* = λ α*,   G = K - 1K - K1 + 1K1,   α = α* / √λ,   score of x = Σ αᵢ k̃(x, xᵢ)
+
+    `fit` takes rows, a kernel matrix with kernel="precomputed", or `lowdim.gram(X, kernel)`.
+
+    {parameters}
+
+    Attributes
+    ----------
+    eigenvalues_ : array (k,)
+        Of the centred kernel matrix, descending; n times the variance along each component.
+    explained_variance_ratio_ : array (k,)
+        Their shares of the total variance in the kernel's space.
+    alphas_, kernel_means_ : array (n, k), (n,)
+        New rows y have the scores (k(y, X) - kernel_means_) alphas_.
+    kernel_ : kernel
+        With its scale found.
+    rows_, scores_ : array (n, d), (n, k)
+        The fitted rows (or the landmarks) and their scores; rows_ is None for a precomputed kernel.
+    solver_, n_iter_, converged_
+        How the components were found.
+    nystrom_error_ : float
+        Share of the kernel's trace that the landmarks can't see; 0 for the other solvers.
+
+    """
+
+    n_components: int | None = param(
+        2, Maybe(Integer(1)), "Number of components; None for all that vary.", kw_only=False
+    )
+    kernel: Any = param("rbf", kernel_domain, "The kernel: a name, an object, or a slow function of two rows.")
+    gamma: float | str | None = param(
+        None, Maybe(WIDTHS), "The kernel's γ: a number, 'scale', 'median', or None for the kernel's own."
+    )
+    solver: str = param(
+        "auto",
+        Choice("auto", "dense", "lanczos", "nystrom"),
+        "All eigenpairs, block Lanczos, or Nyström's approximation on landmarks; 'auto' takes the last from "
+        f"{NYSTROM_FROM:,} rows.",
+    )
+    n_landmarks: int | None = param(
+        None, Maybe(Integer(1)), f"Landmarks for solver='nystrom'; None for {LANDMARKS:,} (or all rows, if fewer)."
+    )
+    landmarks: str = param(
+        "kmeans++", Choice("kmeans++", "uniform"), "How landmarks are drawn: far from one another, or evenly."
+    )
+    pre_image: str = param(
+        "auto",
+        Choice("auto", "fixed_point", "ridge"),
+        "How inverse_transform finds rows: by fixed point (Gaussian kernels), or by regression on the scores.",
+    )
+    alpha: float = param(1.0, Real(0, open=True), "Ridge of pre_image='ridge'.")
+    tol: float | None = param(None, Maybe(Real(0, open=True)), "Accuracy of Lanczos; None for what the dtype allows.")
+    random_state: Seed = param(0, SeedLike(), "Seed of Lanczos's first block and of the landmarks.")
+    n_jobs: int | None = param(None, Maybe(Integer()), "Threads; the result has the same bits for any number.")
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the components."""
+        self._fit(X, scores=False)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
+        """Find the components, and the scores of the same rows, (n, k)."""
+        return self._fit(X, scores=True)
+
+    def transform(self, X: Any) -> Array:
+        """Scores of rows (or of rows of kernel values, if precomputed) on the fitted components, (m, k)."""
+        check_is_fitted(self, "alphas_")
+        return self._scores(read_rows(self, X, fitting=False))
+
+    def inverse_transform(self, Z: Any) -> Array:
+        """Rows of the original space for scores Z (m, k): their images lie nearest to what the scores stand for."""
+        check_is_fitted(self, "alphas_")
+        if self.rows_ is None:
+            raise BadInput("a precomputed kernel has no rows to go back to; fit the rows themselves.")
+        Z = check_array(Z, dtype=[np.float64, np.float32], input_name="Z")
+        if Z.shape[1] != self.alphas_.shape[1]:
+            raise BadInput(f"Z has {Z.shape[1]} columns and the model {self.alphas_.shape[1]} components.")
+        kernel: Any = self.kernel_
+        gaussian = isinstance(kernel, rbf)
+        if self.pre_image == "fixed_point" and not gaussian:
+            raise BadParameter(f"pre_image='fixed_point' needs the rbf kernel; got {kernel!r}. Use 'ridge'.")
+        wide = (self.rows_, self.scores_, self.alphas_, self.mean_weights_)
+        images = Images(*(part.astype(np.float64) for part in wide))
+        if self.pre_image == "ridge" or not gaussian:
+            return by_ridge(Z.astype(np.float64), images, self.alpha).astype(Z.dtype)
+        return by_fixed_point(Z.astype(np.float64), images, kernel.gamma).astype(Z.dtype)
+
+    def _fit(self, X: Any, scores: bool) -> Array:
+        with self._fitting():
+            if isinstance(X, Gram):
+                return self._fit_gram(X)
+            rows = read_rows(self, X, fitting=True, min_rows=1)
+            kernel = as_kernel(self.kernel, self.gamma)
+            threads = thread_count(self.n_jobs)
+            if isinstance(kernel, precomputed):
+                return self._fit_gram(Gram(Given(square_rows(rows, "a precomputed kernel")), None, threads))
+            table = dense_rows(rows)
+            kernel = kernel.resolve(table)
+            if self.solver == "nystrom" or (self.solver == "auto" and len(table) >= NYSTROM_FROM):
+                return self._fit_nystrom(table, kernel, scores)
+            return self._fit_gram(Gram(KernelRows(table, kernel), None, threads))
+
+    def _fit_gram(self, gram: Gram) -> Array:
+        n, k = gram.n, gram.n if self.n_components is None else self.n_components
+        if k > n:
+            raise NotEnoughData(f"n_components={k} must be at most the number of rows, {n}. Ask for fewer.")
+        if self.solver == "nystrom":
+            raise BadParameter("solver='nystrom' needs the rows themselves, not a matrix.")
+        self.solver_ = choose_solver(n, k, self.solver)
+        found = top_of_gram(gram, k, solver=self.solver_, tol=self.tol, seed=seed_of(self.random_state))
+        values = np.where(found.values > gram.rounding, found.values, 0.0)
+        if self.n_components is None:
+            values = values[: max(1, np.count_nonzero(values))]
+        roots = np.sqrt(values)
+        vectors = found.vectors[:, : len(values)] - found.vectors[:, : len(values)].mean(axis=0)
+        alphas = np.divide(vectors, roots, out=np.zeros_like(vectors), where=roots > 0)
+        Z = vectors * roots
+        self.n_iter_, self.converged_, self.nystrom_error_ = found.n_iter, found.converged, 0.0
+        source = gram.source
+        if isinstance(source, KernelRows):
+            rows: Array | None = source.points.rows
+            self.kernel_, self.n_features_in_ = source.kernel, source.points.rows.shape[1]
+        else:
+            rows, self.kernel_, self.n_features_in_ = None, precomputed(), n
+        self.rows_ = rows
+        self.mean_weights_ = gram.shares.astype(gram.dtype)
+        return self._keep(values, alphas, gram.means, Z, gram.trace)
+
+    def _fit_nystrom(self, table: Array, kernel: Any, scores: bool) -> Array:
+        n, k, seed = len(table), self.n_components, seed_of(self.random_state)
+        count = min(n, LANDMARKS) if self.n_landmarks is None else self.n_landmarks
+        k = count if k is None else k
+        if k > count:
+            raise NotEnoughData(f"n_components={k} must be at most the number of landmarks, {count}.")
+        spread = self.landmarks == "kmeans++"
+        drawn = spread_landmarks(table, kernel, count, seed) if spread else uniform_landmarks(n, count, seed)
+        source = KernelRows(table[drawn], kernel)
+        found = by_nystrom(open_rows(table), source, k, thread_count(self.n_jobs))
+        self.solver_, self.n_iter_, self.converged_, self.nystrom_error_ = "nystrom", 1, True, found.error
+        self.kernel_, self.rows_ = kernel, source.points.rows
+        self.mean_weights_ = found.mean_weights.astype(table.dtype)
+        own = (source.block(slice(None), slice(None)) - found.means) @ found.alphas
+        self._keep(found.values, found.alphas, found.means, own, found.trace)
+        return self._scores(open_rows(table)) if scores else own
+
+    def _keep(self, values: Array, alphas: Array, means: Array, Z: Array, trace: float) -> Array:
+        dtype = self.mean_weights_.dtype
+        total = max(trace, float(values.sum()), np.finfo(float).tiny)  # an indefinite kernel may have less
+        self.eigenvalues_ = values.astype(dtype)
+        self.explained_variance_ratio_ = (values / total).astype(dtype)
+        self.kernel_means_ = means.astype(np.float64)
+        self.scores_ = Z.astype(dtype)
+        self.alphas_ = np.ascontiguousarray(alphas, dtype=dtype)
+        return self.scores_.copy()
+
+    def _scores(self, rows: Rows) -> Array:
+        table = rows if self.rows_ is None else kernel_table(rows, KernelRows(self.rows_, self.kernel_))
+        return Centred(table, self.kernel_means_, None, None, thread_count(self.n_jobs)).times(self.alphas_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.alphas_.shape[1]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = isinstance(self.kernel, precomputed) or self.kernel == "precomputed"
+        return tags

@@ -1,0 +1,222 @@
+"""Kernel PCA: the lectures' examples, solvers that agree, new rows, pre-images."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.linalg import subspace_angles
+from sklearn.metrics import roc_auc_score
+
+import lowdim
+from lowdim import PCA, ClassicalMDS, KernelPCA
+from lowdim.errors import BadInput, BadInputType, BadParameter, Cancelled, LowdimWarning, NotEnoughData
+from lowdim.kernels import from_distance, linear, polynomial, rbf, sigmoid
+
+
+def auc(labels, scores):
+    area = roc_auc_score(labels, scores)
+    return max(area, 1 - area)
+
+
+def test_rings_of_lecture_3():
+    """Radii 1 and 3: a Gaussian wide enough for a ring and too narrow for the gap puts the ring on axis 1."""
+    table = lowdim.datasets.load("rings", n=600, rings=3)
+    two = table.labels != 1
+    X, ring = table.X[two], table.labels[two]
+    assert auc(ring, KernelPCA(1, gamma=0.5).fit_transform(X)[:, 0]) >= 0.99
+    assert auc(ring, PCA(1).fit_transform(X)[:, 0]) < 0.6
+
+
+def test_rings_of_radii_1_and_2_are_apart_on_a_later_axis():
+    """The waves around a ring of half the radius always vary more than its distance from the other ring."""
+    table = lowdim.datasets.load("rings")
+    Z = KernelPCA(3, gamma=0.3).fit_transform(table.X)
+    assert [auc(table.labels, z) >= 0.99 for z in Z.T] == [False, False, True]
+    assert max(auc(table.labels, z) for z in PCA(2).fit_transform(table.X).T) < 0.6
+
+
+@pytest.mark.parametrize("solver", ["dense", "lanczos", "nystrom"])
+def test_linear_kernel_pca_is_pca_is_classical_mds(solver, rng):
+    X = rng.standard_normal((80, 5)) * [5, 4, 3, 2, 1] + 10
+    new = rng.standard_normal((7, 5)) + 10
+    pca, mds = PCA(3, ddof=0).fit(X), ClassicalMDS(3).fit(X)
+    kernel = KernelPCA(3, kernel="linear", solver=solver).fit(X)
+    assert_allclose(kernel.eigenvalues_, 80 * pca.explained_variance_, rtol=1e-6)
+    assert_allclose(mds.eigenvalues_[:3], 80 * pca.explained_variance_, rtol=1e-10)
+    assert_allclose(kernel.explained_variance_ratio_, pca.explained_variance_ratio_, rtol=1e-6)
+    for rows in (X, new):
+        assert_allclose(np.abs(kernel.transform(rows)), np.abs(pca.transform(rows)), atol=1e-5)
+        assert_allclose(mds.transform(rows), pca.transform(rows), atol=1e-10)
+    same = KernelPCA(3, kernel=from_distance()).fit_transform(X)
+    assert_allclose(np.abs(same), np.abs(mds.embedding_), atol=1e-9)
+
+
+def test_components_have_length_one_in_the_kernels_space(rng):
+    """α scaled by 1/√λ: αᵀ G α = 1 (lecture 1), so scores have variance λ / n."""
+    X = rng.standard_normal((60, 3))
+    model = KernelPCA(4, gamma=0.2)
+    Z = model.fit_transform(X)
+    G = lowdim.gram(X, "rbf", gamma=0.2).dense()
+    assert_allclose(model.alphas_.T @ G @ model.alphas_, np.eye(4), atol=1e-10)
+    assert_allclose(Z.T @ Z, np.diag(model.eigenvalues_), atol=1e-10)
+    assert_allclose(Z, G @ model.alphas_, atol=1e-10)
+    assert model.explained_variance_ratio_.sum() == pytest.approx(model.eigenvalues_.sum() / np.trace(G))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("solver", ["dense", "lanczos", "nystrom"])
+def test_training_rows_come_back(solver, dtype, digits):
+    X = (digits[:500] / 16).astype(dtype)
+    model = KernelPCA(5, gamma=0.05, solver=solver, n_landmarks=100)
+    Z = model.fit_transform(X)
+    assert Z.dtype == model.transform(X).dtype == dtype
+    assert_allclose(model.transform(X), Z, atol=1e-4 if dtype == np.float32 else 1e-9)
+    before = model.transform(X)
+    X_changed = X.copy()
+    X[:] = 0
+    assert_array_equal(model.transform(X_changed), before)  # the model keeps its own rows
+
+
+def test_the_matrix_the_gram_and_the_rows_are_one(rng):
+    X, new = rng.standard_normal((50, 3)), rng.standard_normal((6, 3))
+    kernel = rbf(0.5) + 0.1 * linear()
+    direct = KernelPCA(3, kernel=kernel).fit(X)
+    given = KernelPCA(3, kernel="precomputed").fit(kernel(X))
+    summary = KernelPCA(3).fit(lowdim.gram(X, kernel))
+    assert_allclose(given.transform(kernel(new, X)), direct.transform(new), atol=1e-10)
+    assert_allclose(summary.transform(new), direct.transform(new), atol=1e-12)
+    assert summary.kernel_ == kernel
+    by_hand = KernelPCA(3, kernel=lambda x, y: np.exp(-0.5 * ((x - y) ** 2).sum()) + 0.1 * x @ y).fit(X)
+    assert_allclose(by_hand.transform(new), direct.transform(new), atol=1e-9)
+
+
+@pytest.mark.parametrize("landmarks", ["uniform", "kmeans++"])
+def test_nystrom(landmarks, digits):
+    X = digits / 16
+    exact = KernelPCA(5, gamma=0.02, solver="lanczos").fit(X)
+    errors, angles = [], []
+    for count in (20, 100, 400):
+        model = KernelPCA(5, gamma=0.02, solver="nystrom", n_landmarks=count, landmarks=landmarks)
+        Z = model.fit_transform(X)
+        errors.append(model.nystrom_error_)
+        angles.append(subspace_angles(Z, exact.scores_).max())
+        assert (model.eigenvalues_ <= exact.eigenvalues_ * (1 + 1e-9)).all()  # a projection can't gain variance
+        assert model.rows_.shape == (count, 64)
+    assert errors[0] > errors[1] > errors[2] > 0
+    assert angles[0] > angles[1] > angles[2]
+    assert angles[2] < 0.02
+
+
+def test_the_nystrom_error_is_the_trace_that_is_missed(rng):
+    X = rng.standard_normal((90, 3))
+    model = KernelPCA(2, gamma=0.3, solver="nystrom", n_landmarks=15).fit(X)
+    K, C, L = rbf(0.3)(X), rbf(0.3)(X, model.rows_), rbf(0.3)(model.rows_)
+    missed = np.trace(K - C @ np.linalg.solve(L, C.T)) / np.trace(K)
+    assert model.nystrom_error_ == pytest.approx(missed, rel=1e-6)
+
+
+def test_all_landmarks_are_no_approximation(rng):
+    X = rng.standard_normal((40, 3))
+    exact, model = KernelPCA(3).fit(X), KernelPCA(3, solver="nystrom").fit(X)
+    assert model.nystrom_error_ < 1e-9
+    assert_allclose(model.eigenvalues_, exact.eigenvalues_, rtol=1e-7)
+    assert_allclose(np.abs(model.transform(X)), np.abs(exact.transform(X)), atol=1e-6)
+
+
+@pytest.mark.parametrize("solver", ["dense", "nystrom"])
+def test_pre_images_of_all_components_are_the_rows(solver, rng):
+    X = rng.standard_normal((40, 2)) * 3
+    model = KernelPCA(None, gamma=0.2, solver=solver).fit(X)
+    assert_allclose(model.inverse_transform(model.transform(X)), X, atol=1e-4)
+
+
+def test_pre_images_take_noise_away():
+    """Rows about a circle: what a few components keep lies nearer to it (Mika and others)."""
+    rng = np.random.default_rng(1)
+    angle = rng.uniform(0, 2 * np.pi, 400)
+    circle = 3 * np.column_stack([np.cos(angle), np.sin(angle)])
+    noisy = circle + 0.25 * rng.standard_normal(circle.shape)
+
+    def distance(X):
+        return np.sqrt(((np.linalg.norm(X, axis=1) - 3) ** 2).mean())
+
+    for options, factor in (({"pre_image": "fixed_point"}, 0.6), ({"pre_image": "ridge"}, 0.6)):
+        model = KernelPCA(6, gamma=0.1, **options)
+        clean = model.inverse_transform(model.fit_transform(noisy))
+        assert distance(clean) < factor * distance(noisy)
+        assert (
+            np.sqrt(((clean - circle) ** 2).sum(axis=1)).mean()
+            < 0.9 * np.sqrt(((noisy - circle) ** 2).sum(axis=1)).mean()
+        )
+
+
+def test_ridge_serves_any_kernel(rng):
+    X = rng.standard_normal((200, 3))
+    model = KernelPCA(3, kernel=polynomial(2), alpha=1e-3)
+    back = model.inverse_transform(model.fit_transform(X.astype(np.float32)))
+    assert back.dtype == np.float32
+    assert np.corrcoef(back[:, 0], X[:, 0])[0, 1] ** 2 < 1  # finite, and not asked for more
+    linear_model = KernelPCA(3, kernel="linear", alpha=1e-6)
+    assert_allclose(linear_model.inverse_transform(linear_model.fit_transform(X)), X, atol=0.05)
+
+
+def test_what_is_refused(rng):
+    X = rng.standard_normal((20, 3))
+    with pytest.raises(NotEnoughData, match="at most the number of rows, 20"):
+        KernelPCA(21).fit(X)
+    with pytest.raises(NotEnoughData, match="landmarks"):
+        KernelPCA(6, solver="nystrom", n_landmarks=5).fit(X)
+    with pytest.raises(NotEnoughData, match="n_landmarks=50"):
+        KernelPCA(2, solver="nystrom", n_landmarks=50).fit(X)
+    with pytest.raises(BadParameter, match="needs the rows"):
+        KernelPCA(2, kernel="precomputed", solver="nystrom").fit(X @ X.T)
+    with pytest.raises(BadParameter, match="fixed_point"):
+        KernelPCA(2, kernel="linear", pre_image="fixed_point").fit(X).inverse_transform(X[:, :2])
+    with pytest.raises(BadInput, match="no rows to go back to"):
+        KernelPCA(2, kernel="precomputed").fit(X @ X.T).inverse_transform(X[:, :2])
+    with pytest.raises(BadInput, match="3 columns and the model 2"):
+        KernelPCA(2).fit(X).inverse_transform(X)
+    with pytest.raises(BadInputType, match="toarray"):
+        import scipy.sparse as sp
+
+        KernelPCA(2).fit(sp.csr_array(X))
+    with pytest.raises(BadParameter, match="gamma"):
+        KernelPCA(2, kernel="linear", gamma=1.0).fit(X)
+
+
+def test_an_indefinite_kernel_gives_no_nan(rng):
+    X = rng.standard_normal((40, 3))
+    model = KernelPCA(40, kernel=sigmoid(1.0, -1.0)).fit(X)
+    assert np.isfinite(model.transform(X)).all()
+    assert (model.eigenvalues_ >= 0).all() and (model.eigenvalues_[-5:] == 0).all()
+
+
+def test_more_than_can_be_found_is_said(rng):
+    """A matrix of rank one has no second component to converge to beyond rounding; a tight budget is told of."""
+    X = rng.standard_normal((300, 30))
+    with pytest.warns(LowdimWarning, match="passes did not reach"):
+        model = KernelPCA(20, gamma=1e-3, solver="lanczos", tol=1e-300).fit(X)
+    assert not model.converged_
+    assert np.isfinite(model.scores_).all()
+
+
+def test_cancelling_leaves_it_unfitted(digits):
+    model = KernelPCA(2, solver="lanczos")
+    with pytest.raises(Cancelled), lowdim.watch(lambda step: step.task == "block Lanczos"):
+        model.fit(digits)
+    assert not hasattr(model, "alphas_")
+
+
+@pytest.mark.parametrize("kernel", [rbf(0.5) + 2 * linear() * rbf("median"), "rbf", "precomputed"])
+def test_model_files(kernel, tmp_path, rng):
+    X = rng.standard_normal((30, 3))
+    X = rbf(0.5)(X) if isinstance(kernel, str) and kernel == "precomputed" else X
+    model = KernelPCA(3, kernel=kernel).fit(X)
+    lowdim.save(model, tmp_path / "m")
+    loaded = lowdim.load(tmp_path / "m")
+    assert loaded.kernel == kernel
+    assert loaded.kernel_ == model.kernel_
+    assert_array_equal(loaded.transform(X), model.transform(X))
+    if loaded.rows_ is not None:
+        assert_array_equal(loaded.inverse_transform(X), model.inverse_transform(X))
