@@ -21,6 +21,7 @@ namespace {
 #include "lists.hpp"
 #include "tiles.hpp"
 #include "joins.hpp"
+#include "manifold.hpp"
 }  // namespace
 
 #define LOWDIM_QUOTE(x) #x
@@ -45,6 +46,7 @@ const Kernels& table() {
          {walk<SquaredDifferences>, walk<AbsoluteDifferences>, walk<LargestDifference>},
          refine<float>,
          refine<double>},
+        {relax_sweep, square_row, center_row, gram_times, pair_sums, chebyshev_rows},
     };
     return kernels;
 }

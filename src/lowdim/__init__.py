@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from lowdim.data.table import Table
     from lowdim.diagnosis import diagnose
     from lowdim.estimator import methods
+    from lowdim.method.isomap import Isomap
+    from lowdim.method.laplacian import LaplacianEigenmaps
     from lowdim.method.pca import PCA
     from lowdim.models import load, save
     from lowdim.progress import Step, watch
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "PCA": "lowdim.method.pca",
     "Graph": "lowdim.summaries.graph",
+    "Isomap": "lowdim.method.isomap",
+    "LaplacianEigenmaps": "lowdim.method.laplacian",
     "Moments": "lowdim.summaries.moments",
     "NeighborIndex": "lowdim.summaries.neighbors",
     "Step": "lowdim.progress",
@@ -60,6 +64,8 @@ __version__ = "0.1.0"
 __all__ = [
     "PCA",
     "Graph",
+    "Isomap",
+    "LaplacianEigenmaps",
     "Moments",
     "NeighborIndex",
     "Step",

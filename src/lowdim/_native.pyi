@@ -121,6 +121,37 @@ def select_rows(block: Annotated[NDArray[numpy.float32], dict(shape=(None, None)
     The smallest of each row of given distances, whose first column is `first`, into the lists.
     """
 
+def geodesics(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], lengths: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], names: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], seeds: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], seed_lengths: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], slots: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
+    """
+    Lengths of the shortest ways from every query, which stands near its seeds, to every node, into row slots[query].
+    """
+
+def local_order(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], lengths: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """An order of the nodes in which neighbours stand near one another."""
+
+def square_rows(d: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], means: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], threads: int) -> None:
+    """
+    Square distances where they are; `means` receives the mean of each row.
+    """
+
+def center_rows(d: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], means: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], grand: float, squares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], threads: int) -> None:
+    """
+    Turn squared distances into the centred Gram matrix, in place; `squares` receives the sum of squares of each row.
+    """
+
+def gram_times(gram: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], v: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
+    """A float32 matrix times a narrow one, summed in double precision."""
+
+def pair_sums(table: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], own: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], other: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], factor: float, at: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
+    """
+    Sums for the correlation of distances given by `table` with those on a map, by number of components.
+    """
+
+def chebyshev(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], now: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], past: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], degree: int, low: float, high: float, threads: int) -> None:
+    """
+    Chebyshev's polynomial of a symmetric matrix, small on [low, high], times `now`, in place; `past` is scratch.
+    """
+
 def idle(seconds: float, threads: int) -> None:
     """Wait, polling for Ctrl-C as every long kernel does."""
 
