@@ -136,9 +136,9 @@ void chebyshev(const Starts& starts, const Ids& columns, const Vector<const doub
     double *one = now.data(), *other = past.data();
     run(threads, [&](int count, auto& stop) {
         for (int step = 0; step < degree && !stop.requested(); ++step) {
-            // T₁ = x, then T = 2 x T - T: the first step forgets what stood there.
+            // T₁ = x T₀, and then each is 2 x times the last less the one before.
             by_rows(n, 16 * k, count, stop, [&](std::int64_t first, std::int64_t last) {
-                const lowdim::ChebyshevStep s = {first, last, (step == 0 ? 1.0 : 2.0) / half, centre, step == 0 ? 0.0 : 1.0};
+                const lowdim::ChebyshevStep s = {first, last, (step == 0 ? 1.0 : 2.0) / half, centre, step == 0};
                 lowdim::kernels().manifold.chebyshev_rows(a, s, one, k, other);
             });
             std::swap(one, other);

@@ -148,7 +148,8 @@ struct WideStarts {
 
 struct ChebyshevStep {
     std::int64_t first, last;
-    double scale, centre, keep;
+    double scale, centre;
+    bool fresh;
 };
 
 struct ManifoldKernels {

@@ -54,7 +54,7 @@ class LaplacianEigenmaps(Estimator):
     components_of_rows_, n_connected_components_ : array (n,), int
         The component of every row, and their number.
     gamma_ : float or None
-        The γ of the weights.
+        The γ of the weights, if there is one.
 
     """
 
@@ -66,10 +66,10 @@ class LaplacianEigenmaps(Estimator):
         "Weights of edges: e^(-γ d²), or 1; or X holds the weights.",
     )
     gamma: float | str = param(
-        "median",
+        "local",
         Either(Real(0, open=True), Choice("median", "local")),
-        "γ of the heat weights; 'median' is 1 / the median d² of the edges, 'local' replaces γ d² by "
-        "d² / (σ_i σ_j), σ the distance to the last neighbour.",
+        "γ of the heat weights; 'local' puts d² / (σ_i σ_j) for γ d², σ the distance to the last neighbour, and "
+        "'median' is 1 / the median d² of the edges.",
     )
     laplacian: str = param(
         "random_walk",

@@ -41,11 +41,14 @@ def map_all(roads: Roads, k: int, seed: int, threads: int) -> GeodesicMap:
 
 
 def map_by_landmarks(landmarks: Array, ways: NDArray[np.float32], k: int, seed: int, threads: int) -> GeodesicMap:
-    """Classical scaling of the landmarks; every row is placed by its distances to them (de Silva, Tenenbaum 2004)."""
+    """Classical scaling of the landmarks; every row is placed by its distances to them (de Silva, Tenenbaum 2004).
+
+    The map is turned to the principal axes of all rows, which a few landmarks may miss.
+    """
     gram = np.ascontiguousarray(ways[:, landmarks])
     means, gram_square = gram_in_place(gram, threads)
     scaling = scaling_of(gram, means, k, seed, threads)
-    Z = scaling.place(ways.T)
+    scaling, Z = scaling.turned(scaling.place(ways.T))
     nothing = np.zeros(len(landmarks)), np.zeros(len(Z))
     left = residual_variance(lambda part: np.square(ways[part]), *nothing, 1.0, Z[landmarks], Z, threads)
     return GeodesicMap(Z, scaling, gram_square, left, landmarks.astype(np.int32), ways)

@@ -23,26 +23,34 @@ PLACE_VALUES = 1 << 22  # distances that are made double at a time
 
 @dataclass(frozen=True)
 class Scaling:
-    """A map of m points: eigenvalues (k,) and vectors (m, k) of their Gram matrix, means (m,) of squared distances."""
+    """A map of m points: eigenvalues (k,) of their Gram matrix, and what places others by their distances to them."""
 
     values: NDArray[np.float64]
-    vectors: NDArray[np.float64]
-    means: NDArray[np.float64]
+    axes: NDArray[np.float64]  # (m, k): V Λ^-½ / 2
+    means: NDArray[np.float64]  # (m,) of the squared distances of each point
+    shift: NDArray[np.float64]  # (k,) taken off at the end
 
     def embedding(self) -> NDArray[np.float64]:
-        """The points themselves, (m, k)."""
-        return np.asarray(self.vectors * np.sqrt(self.values))
+        """The points themselves, V Λ^½, (m, k)."""
+        return np.asarray(self.axes * (2 * self.values))
 
     def place(self, distances: Array) -> NDArray[np.float64]:
-        """Points at these distances (q, m) from the fitted ones: z = Λ^-½ Vᵀ (means - d²) / 2, (q, k)."""
-        roots = np.sqrt(self.values)
-        axes = self.vectors / np.where(roots > 0, 2 * roots, np.inf)
-        out = np.empty((len(distances), len(roots)))
+        """Points at these distances (q, m) from the fitted ones (Gower): z = Λ^-½ Vᵀ (means - d²) / 2, (q, k)."""
+        out = np.empty((len(distances), len(self.values)))
         size = max(1, PLACE_VALUES // max(1, len(self.means)))
         for start in range(0, len(distances), size):
-            squares = np.square(distances[start : start + size], dtype=np.float64)
-            out[start : start + size] = (self.means - squares) @ axes
+            pulls = self.means - np.square(distances[start : start + size], dtype=np.float64)
+            # The axes sum to zero, so this changes nothing but the rounding of what would cancel.
+            pulls -= pulls.mean(axis=1, keepdims=True)
+            out[start : start + size] = pulls @ self.axes - self.shift
         return out
+
+    def turned(self, Z: Array) -> tuple[Scaling, NDArray[np.float64]]:
+        """The same map with the placed points Z (n, k) centred and turned to their principal axes, and Z so."""
+        centre = Z.mean(axis=0)
+        rotation = top((Z - centre).T @ (Z - centre)).vectors  # (k, k)
+        better = Scaling(self.values, self.axes @ rotation, self.means, centre @ rotation)
+        return better, (Z - centre) @ rotation
 
 
 def gram_in_place(D: NDArray[np.float32], threads: int) -> tuple[NDArray[np.float64], float]:
@@ -62,7 +70,8 @@ def scaling_of(gram: NDArray[np.float32], means: NDArray[np.float64], k: int, se
     else:
         found = _iterated(gram, k, seed, threads)
     values = np.where(found.values > NOISE * max(float(found.values[0]), 0.0), found.values, 0.0)
-    return Scaling(values, found.vectors, means)
+    vectors = found.vectors - found.vectors.mean(axis=0)
+    return Scaling(values, vectors / np.where(values > 0, 2 * np.sqrt(values), np.inf), means, np.zeros(k))
 
 
 def _iterated(gram: NDArray[np.float32], k: int, seed: int, threads: int) -> Eigen:
