@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <vector>
@@ -71,6 +72,7 @@ struct GeodesicWork {
     std::vector<float> reach;         // (n,) from one query
     std::vector<std::int32_t> order;  // (n,) nodes, nearest first
     std::vector<float> together;      // (n, lockstep) from several
+    std::vector<std::uint8_t> asked;  // (n,) whether a neighbour's ways have become shorter
 };
 
 // Distances from one query to every node (infinite where there is no way), and the nodes in the order of them.
@@ -100,45 +102,61 @@ inline void dijkstra(const LengthGraph& g, const Seeds& seeds, std::int64_t quer
     }
 }
 
-constexpr int most_sweeps = 40;
+constexpr int most_visits = 24;  // of a node; beyond, `lockstep` searches are cheaper one by one
 
-// Distances of `lockstep` queries that stand near one another: the first is found by Dijkstra's way, and in its order the
-// others need only a few sweeps. The least fixed point is the same as Dijkstra's, bit for bit. False: they stand too far apart.
-inline bool dijkstra_together(const LengthGraph& g, const Seeds& seeds, std::int64_t first, GeodesicWork& work) {
-    const float infinite = std::numeric_limits<float>::infinity();
-    work.together.assign(g.n * lockstep, infinite);
-    dijkstra(g, seeds, first, work);
-    for (std::int64_t v = 0; v < g.n && static_cast<std::int64_t>(work.order.size()) < g.n; ++v)
-        if (work.reach[v] == infinite) work.order.push_back(static_cast<std::int32_t>(v));
-    for (std::int64_t v = 0; v < g.n; ++v) work.together[v * lockstep] = work.reach[v];
-    for (std::int64_t l = 1; l < lockstep; ++l)
+// Distances of `lockstep` queries that stand near one another: in the order of the distances from a point among them, a few
+// sweeps find all ways. The least fixed point is Dijkstra's, bit for bit. False: they stand too far apart for it.
+inline bool sweep_together(const LengthGraph& g, const Seeds& seeds, std::int64_t first, GeodesicWork& work) {
+    work.together.assign(g.n * lockstep, std::numeric_limits<float>::infinity());
+    work.asked.assign(g.n, 1);
+    for (std::int64_t l = 0; l < lockstep; ++l)
         for (std::int64_t s = (first + l) * seeds.k; s < (first + l + 1) * seeds.k; ++s) {
             float& place = work.together[seeds.nodes[s] * static_cast<std::int64_t>(lockstep) + l];
             place = std::min(place, seeds.lengths[s]);
         }
-    for (int sweep = 0; sweep < most_sweeps; ++sweep)
-        if (!kernels().manifold.relax_sweep(g, work.order.data(), sweep % 2 == 1, work.together.data())) return true;
+    std::int64_t visits = 0;
+    for (int sweep = 0; visits < most_visits * g.n; ++sweep) {
+        const bool backwards = sweep > 2 && sweep % 2 == 0;  // ways lead outwards, so most are found forwards
+        const std::int64_t more = kernels().manifold.relax_sweep(g, work.order.data(), backwards, work.asked.data(), work.together.data());
+        if (more == 0) return true;
+        visits += more;
+    }
     return false;
 }
 
 // out (slots, n): distances from every query to every node, the node v in column names[v].
 inline void geodesics(const LengthGraph& g, const Seeds& seeds, const std::int32_t* names, float* out, int threads, Stop& stop) {
     std::vector<GeodesicWork> works(threads);
-    const std::int64_t batches = (seeds.count + lockstep - 1) / lockstep;
-    parallel_blocks(batches, threads, stop, [&](std::int64_t batch) {
+    const std::int64_t many = seeds.count >= 1024 ? 4 : 1;  // batches that share the order of one search
+    const std::int64_t size = many * lockstep, blocks = (seeds.count + size - 1) / size;
+    parallel_blocks(blocks, threads, stop, [&](std::int64_t block) {
         GeodesicWork& work = works[thread_index()];
-        const std::int64_t first = batch * lockstep, last = std::min<std::int64_t>(first + lockstep, seeds.count);
-        if (last - first == lockstep && dijkstra_together(g, seeds, first, work)) {
-            for (std::int64_t l = 0; l < lockstep; ++l) {
-                float* row = out + seeds.slots[first + l] * g.n;
-                for (std::int64_t v = 0; v < g.n; ++v) row[names[v]] = work.together[v * lockstep + l];
-            }
-            return;
+        const std::int64_t begin = block * size, end = std::min(begin + size, seeds.count);
+        if (end - begin >= lockstep) {
+            dijkstra(g, seeds, (begin + end) / 2, work);
+            for (std::int64_t v = 0; v < g.n && static_cast<std::int64_t>(work.order.size()) < g.n; ++v)
+                if (std::isinf(work.reach[v])) work.order.push_back(static_cast<std::int32_t>(v));
         }
-        for (std::int64_t query = first; query < last && !stop.requested(); ++query) {
-            dijkstra(g, seeds, query, work);
-            float* row = out + seeds.slots[query] * g.n;
-            for (std::int64_t v = 0; v < g.n; ++v) row[names[v]] = work.reach[v];
+        bool together = true;
+        for (std::int64_t first = begin; first < end && !stop.requested();) {
+            const std::int64_t count = std::min<std::int64_t>(lockstep, end - first);
+            if (together && count == lockstep) {
+                together = sweep_together(g, seeds, first, work);
+                if (together) {
+                    for (std::int64_t l = 0; l < lockstep; ++l) {
+                        float* row = out + seeds.slots[first + l] * g.n;
+                        for (std::int64_t v = 0; v < g.n; ++v) row[names[v]] = work.together[v * lockstep + l];
+                    }
+                    first += lockstep;
+                    continue;
+                }
+            }
+            for (std::int64_t query = first; query < first + count && !stop.requested(); ++query) {
+                dijkstra(g, seeds, query, work);
+                float* row = out + seeds.slots[query] * g.n;
+                for (std::int64_t v = 0; v < g.n; ++v) row[names[v]] = work.reach[v];
+            }
+            first += count;
         }
     });
 }

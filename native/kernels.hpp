@@ -153,7 +153,7 @@ struct ChebyshevStep {
 };
 
 struct ManifoldKernels {
-    bool (*relax_sweep)(const LengthGraph&, const std::int32_t*, bool, float*);
+    std::int64_t (*relax_sweep)(const LengthGraph&, const std::int32_t*, bool, std::uint8_t*, float*);
     double (*square_row)(float*, std::int64_t);
     double (*center_row)(float*, const double*, double, std::int64_t);
     void (*gram_times)(const float*, std::int64_t, std::int64_t, const double*, std::int64_t, double*);

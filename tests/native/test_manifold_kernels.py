@@ -81,7 +81,6 @@ def test_sources_that_stand_far_apart(rng):
 def test_the_order_of_the_roads_is_a_permutation_that_keeps_neighbours_near(rng):
     roads = Roads.of(random_graph(500, 2, rng))
     assert_array_equal(np.sort(roads.names), np.arange(500))
-    path = sp.diags_array([np.ones(999), np.ones(999)], offsets=[-1, 1]).tocsr()[rng.permutation(1000)]
     shuffle = rng.permutation(1000)
     path = sp.diags_array([np.ones(999), np.ones(999)], offsets=[-1, 1]).tocsr()[shuffle][:, shuffle]
     roads = Roads.of(sp.csr_array(path))
@@ -162,10 +161,8 @@ def test_what_does_not_fit_is_refused(rng):
             _native.geodesics(*good, np.array([[bad]], dtype=np.int32), zero, np.zeros(1, dtype=np.int32), out, 1)
     with pytest.raises(ValueError, match="negative"):
         _native.geodesics(*good, np.zeros((1, 1), dtype=np.int32), zero - 1, np.zeros(1, dtype=np.int32), out, 1)
-    with pytest.raises(ValueError, match="out of order|do not end"):
-        _native.local_order(
-            roads.starts[::-1].copy() - roads.starts[-1], roads.columns, roads.lengths, roads.names.copy()
-        )
+    with pytest.raises(ValueError, match="begin with 0"):
+        _native.local_order(roads.starts + 1, roads.columns, roads.lengths, roads.names.copy())
 
 
 @pytest.mark.parametrize("isa", ["baseline", "avx2"])

@@ -18,7 +18,7 @@ __all__ = ["Roads"]
 
 Array = NDArray[Any]
 
-QUERIES = 512  # between two reports of progress
+QUERIES = 2048  # between two reports of progress
 
 
 @dataclass(frozen=True)
