@@ -18,7 +18,8 @@ __all__ = ["smallest"]
 Array = NDArray[Any]
 
 DENSE_ROWS = 400  # below, the whole small matrix is solved at once
-SPARE = 10  # vectors beyond the wanted ones: the filter separates from the first value that is not held
+SPARE = 5  # at least so many vectors beyond the wanted ones: the filter separates from the first value not held
+LANES = 8  # the width of the block is a multiple of it
 GROWTH = 1e8  # how much one filter may stretch the best direction beyond the others before they drown in rounding
 SMALL = 1 << 22  # multiplications below which handing a product to several threads costs more than it saves
 MOST_DEGREE = 60
@@ -36,7 +37,8 @@ def smallest(A: sp.csr_array, k: int, null: Array, upper: float, tol: float, see
     if n <= DENSE_ROWS or k + null.shape[1] > n // 8:
         return bottom(A.toarray(), k, null)
     parts = A.indptr.astype(np.int64), A.indices.astype(np.int32), A.data.astype(np.float64)
-    block = _orthonormal(normal((n, k + SPARE), seed), null)
+    width = -(-(k + SPARE) // LANES) * LANES
+    block = _orthonormal(normal((n, width), seed, threads=threads), null)
     threads = threads if A.nnz * block.shape[1] > SMALL else 1
     products = 0
     while products < MOST_PRODUCTS:
@@ -48,7 +50,7 @@ def smallest(A: sp.csr_array, k: int, null: Array, upper: float, tol: float, see
         if residual <= tol:
             return Eigen(values[:k], fix_signs(block[:, :k]), products)
         cut = min(max(float(values[-1]), 1e-12 * upper), 0.9 * upper)
-        degree = _degree(cut, upper)
+        degree = _degree(cut, upper, float(values[k - 1]), float(residual) / tol)
         block = np.ascontiguousarray(block)
         _native.chebyshev(*parts, block, np.empty_like(block), degree, cut, upper, threads)
         block = _orthonormal(block, null)
@@ -56,10 +58,15 @@ def smallest(A: sp.csr_array, k: int, null: Array, upper: float, tol: float, see
     return bottom(A, k, null)
 
 
-def _degree(cut: float, upper: float) -> int:
-    """The even degree at which the polynomial grows by GROWTH from [cut, upper] to 0."""
-    rate = float(np.arccosh((upper + cut) / (upper - cut)))
-    return 2 * int(np.clip(np.log(GROWTH) / rate / 2, 2, MOST_DEGREE // 2))
+def _degree(cut: float, upper: float, last: float, missing: float) -> int:
+    """The even degree at which the polynomial grows by GROWTH towards 0, or by what is missing towards `last`."""
+
+    def needed(growth: float, value: float) -> float:
+        inside = max((upper + cut - 2 * value) / (upper - cut), 1 + 1e-12)
+        return float(np.log(growth) / np.arccosh(inside))
+
+    enough = needed(100 * missing, last)  # with a margin: one more filter costs more than a few more degrees
+    return 2 * int(np.clip(np.ceil(min(needed(GROWTH, 0.0), enough) / 2), 2, MOST_DEGREE // 2))
 
 
 def _orthonormal(block: Array, null: Array) -> Array:
