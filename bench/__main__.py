@@ -14,6 +14,11 @@ from bench.measure import peak_memory, peak_memory_here, times
 from bench.report import section, write
 
 CASES = {case.name: case for case in (*pca.CASES, *kernels.CASES)}
+from bench import manifold, pca
+from bench.measure import peak_memory, peak_memory_here, times
+from bench.report import section, write
+
+CASES = {case.name: case for case in (*pca.CASES, *manifold.CASES)}
 
 
 def main() -> None:

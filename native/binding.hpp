@@ -22,6 +22,7 @@ void bind_sparse(nb::module_& m);
 void bind_random(nb::module_& m);
 void bind_neighbors(nb::module_& m);
 void bind_gram(nb::module_& m);
+void bind_manifold(nb::module_& m);
 
 template <class T>
 using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;

@@ -23,6 +23,7 @@ namespace {
 #include "tiles.hpp"
 #include "joins.hpp"
 #include "mirror.hpp"
+#include "manifold.hpp"
 }  // namespace
 
 #define LOWDIM_QUOTE(x) #x
@@ -49,6 +50,7 @@ const Kernels& table() {
          refine<float>,
          refine<double>},
         {mirrored_times<float>, mirrored_times<double>},
+        {relax_sweep, square_row, center_row, gram_times, pair_sums, chebyshev_rows},
     };
     return kernels;
 }

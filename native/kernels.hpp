@@ -137,6 +137,46 @@ struct GramKernels {
             return mirrored64;
         }
     }
+// ---- manifolds ----
+
+constexpr int lockstep = 16;  // sources whose distances along a graph are found together
+
+// Compressed rows of edge lengths, none negative.
+struct LengthGraph {
+    const std::int64_t* starts;
+    const std::int32_t* columns;
+    const float* lengths;
+    std::int64_t n;
+};
+
+// A row of a table that holds squared distances, up to own + other[j] + factor × entry, and its point on a map.
+struct PairRow {
+    const float* row;
+    double own;
+    double factor;
+    const double* at;
+};
+
+// Compressed rows of a symmetric matrix.
+struct WideStarts {
+    const std::int64_t* starts;
+    const std::int32_t* columns;
+    const double* values;
+};
+
+struct ChebyshevStep {
+    std::int64_t first, last;
+    double scale, centre;
+    bool fresh;
+};
+
+struct ManifoldKernels {
+    std::int64_t (*relax_sweep)(const LengthGraph&, const std::int32_t*, bool, std::uint8_t*, float*);
+    double (*square_row)(float*, std::int64_t);
+    double (*center_row)(float*, const double*, double, std::int64_t);
+    void (*gram_times)(const float*, std::int64_t, std::int64_t, const double*, std::int64_t, double*);
+    void (*pair_sums)(const PairRow&, const double*, const double*, std::int64_t, std::int64_t, double*);
+    void (*chebyshev_rows)(const WideStarts&, const ChebyshevStep&, const double*, std::int64_t, double*);
 };
 
 struct Kernels {
@@ -149,6 +189,7 @@ struct Kernels {
     SparseKernels<double, std::int64_t> sparse64_long;
     NeighborKernels neighbors;
     GramKernels gram;
+    ManifoldKernels manifold;
 
     template <class T>
     const MomentKernels<T>& moments() const {

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from lowdim.estimator import methods
     from lowdim.method.classical_mds import ClassicalMDS
     from lowdim.method.kernel_pca import KernelPCA
+    from lowdim.method.isomap import Isomap
+    from lowdim.method.laplacian import LaplacianEigenmaps
     from lowdim.method.pca import PCA
     from lowdim.models import load, save
     from lowdim.progress import Step, watch
@@ -37,6 +39,8 @@ _HOMES = {
     "PCA": "lowdim.method.pca",
     "Gram": "lowdim.summaries.gram",
     "Graph": "lowdim.summaries.graph",
+    "Isomap": "lowdim.method.isomap",
+    "LaplacianEigenmaps": "lowdim.method.laplacian",
     "Moments": "lowdim.summaries.moments",
     "NeighborIndex": "lowdim.summaries.neighbors",
     "Step": "lowdim.progress",
@@ -72,6 +76,8 @@ __all__ = [
     "Gram",
     "Graph",
     "KernelPCA",
+    "Isomap",
+    "LaplacianEigenmaps",
     "Moments",
     "NeighborIndex",
     "Step",

@@ -10,12 +10,18 @@ from importlib import import_module
 from typing import Any
 
 from lowdim.estimator import methods
+from lowdim.solve.geodesics import Roads
+from lowdim.solve.geodesic_scaling import Scaling
 from lowdim.summaries.moments import Moments
 
 __all__ = ["STATES", "estimators", "rules"]
 
-# Summaries that an estimator keeps in order to go on fitting.
-STATES: dict[str, type] = {"Moments": Moments}
+# Summaries that an estimator keeps in order to go on fitting, or to map new rows.
+STATES: dict[str, type] = {
+    "Moments": Moments,
+    "Roads": Roads,
+    "Scaling": Scaling,
+}
 
 # Modules whose exported frozen dataclasses may be parameters.
 RULE_HOMES = ("lowdim.choose", "lowdim.kernels")

@@ -5,18 +5,31 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.data.rows import open_rows
 from lowdim.errors import BadInput
 from lowdim.progress import report
 
-__all__ = ["bridges"]
+__all__ = ["bridges", "joined"]
 
 Array = NDArray[Any]
 
 
-def bridges(X: Any, labels: Array, metric: str) -> tuple[Array, Array, Array]:
+def joined(matrix: sp.csr_array, X: Any, labels: Array, metric: Any) -> sp.csr_array:
+    """A symmetric matrix of lengths with the bridges that join its components `labels`, both ways."""
+    row, column, length = bridges(X, labels, metric)
+    if len(row) == 0:
+        return matrix
+    coo = matrix.tocoo()
+    rows = np.concatenate([coo.coords[0], row, column])
+    columns = np.concatenate([coo.coords[1], column, row])
+    lengths = np.concatenate([coo.data, length, length]).astype(np.float32)
+    return sp.csr_array((lengths, (rows, columns)), shape=matrix.shape)
+
+
+def bridges(X: Any, labels: Array, metric: Any) -> tuple[Array, Array, Array]:
     """Rows, columns and lengths of edges that join the components `labels` into one.
 
     The smallest component is joined by its shortest bridge to the nearest row outside it, until one is left

@@ -135,20 +135,13 @@ class Graph:
         X are the rows that the graph was made from. Bridges are found by the spanning tree of the components:
         each step joins the component of fewest rows to the row nearest to it in any other.
         """
-        from lowdim.summaries.bridges import bridges
+        from lowdim.summaries.bridges import joined
 
         union = self.symmetrize("union")
         labels = component_labels(union) if labels is None else np.asarray(labels)
         if labels.shape != (self.n,):
             raise BadInput(f"labels must have one number a row ({self.n}); got shape {labels.shape}.")
-        row, column, length = bridges(X, labels, self.metric)
-        if len(row) == 0:
-            return union
-        coo = union.tocoo()
-        rows = np.concatenate([coo.coords[0], row, column])
-        columns = np.concatenate([coo.coords[1], column, row])
-        lengths = np.concatenate([coo.data, length, length]).astype(np.float32)
-        return sp.csr_array((lengths, (rows, columns)), shape=union.shape)
+        return joined(union, X, labels, self.metric)
 
     def to_arrays(self) -> dict[str, Array]:
         """Everything as plain arrays, for a model file."""

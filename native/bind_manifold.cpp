@@ -1,0 +1,169 @@
+#include "binding.hpp"
+#include "geodesics.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace {
+
+using Starts = Vector<const std::int64_t>;
+using Ids = Vector<const std::int32_t>;
+
+void require_rows(const Starts& starts, std::size_t stored) {
+    require(starts.shape(0) >= 1 && starts.data()[0] == 0, "the starts of the rows must begin with 0");
+    for (std::size_t i = 0; i + 1 < starts.shape(0); ++i)
+        require(starts.data()[i] <= starts.data()[i + 1], "the starts of the rows are out of order");
+    require(starts.data()[starts.shape(0) - 1] == static_cast<std::int64_t>(stored), "the starts do not end with the entries");
+}
+
+void require_nodes(const std::int32_t* ids, std::size_t count, std::size_t n) {
+    for (std::size_t p = 0; p < count; ++p)
+        require(ids[p] >= 0 && static_cast<std::size_t>(ids[p]) < n, "a node is out of range");
+}
+
+lowdim::LengthGraph graph_of(const Starts& starts, const Ids& columns, const Vector<const float>& lengths) {
+    require(columns.shape(0) == lengths.shape(0), "every edge needs a length");
+    require_rows(starts, columns.shape(0));
+    require_nodes(columns.data(), columns.shape(0), starts.shape(0) - 1);
+    for (std::size_t e = 0; e < lengths.shape(0); ++e) require(lengths.data()[e] >= 0, "a length must not be negative");
+    return {starts.data(), columns.data(), lengths.data(), static_cast<std::int64_t>(starts.shape(0)) - 1};
+}
+
+template <class Body>
+void run(int threads, const Body& body) {
+    lowdim::Stop stop(signals_pending, nullptr);
+    {
+        nb::gil_scoped_release free;
+        body(std::max(threads, 1), stop);
+    }
+    rethrow_if_stopped(stop);
+}
+
+// body(first, last) for blocks of rows of a table that is `width` values wide.
+template <class Body>
+void by_rows(std::int64_t rows, std::int64_t width, int threads, lowdim::Stop& stop, const Body& body) {
+    const std::int64_t size = std::max<std::int64_t>(4, (1 << 18) / std::max<std::int64_t>(width, 1)) / 4 * 4;
+    lowdim::parallel_blocks((rows + size - 1) / size, threads, stop, [&](std::int64_t block) {
+        body(block * size, std::min(rows, (block + 1) * size));
+    });
+}
+
+void geodesics(const Starts& starts, const Ids& columns, const Vector<const float>& lengths, const Ids& names,
+               const Dense<const std::int32_t>& seeds, const Dense<const float>& seed_lengths, const Ids& slots,
+               const Dense<float>& out, int threads) {
+    const auto g = graph_of(starts, columns, lengths);
+    const auto n = static_cast<std::size_t>(g.n);
+    require(names.shape(0) == n, "names must have one entry a node");
+    require_nodes(names.data(), n, n);
+    require(seeds.shape(0) == seed_lengths.shape(0) && seeds.shape(1) == seed_lengths.shape(1), "every seed needs a length");
+    require_nodes(seeds.data(), seeds.size(), n);
+    for (std::size_t s = 0; s < seed_lengths.size(); ++s) require(seed_lengths.data()[s] >= 0, "a length must not be negative");
+    require(slots.shape(0) == seeds.shape(0) && out.shape(1) == n, "out must be (slots, n)");
+    require_nodes(slots.data(), slots.shape(0), out.shape(0));
+    const lowdim::Seeds from = {seeds.data(), seed_lengths.data(), slots.data(), static_cast<std::int64_t>(seeds.shape(0)),
+                                static_cast<std::int64_t>(seeds.shape(1))};
+    run(threads, [&](int count, auto& stop) { lowdim::geodesics(g, from, names.data(), out.data(), count, stop); });
+}
+
+void local_order(const Starts& starts, const Ids& columns, const Vector<const float>& lengths, const Vector<std::int32_t>& order) {
+    const auto g = graph_of(starts, columns, lengths);
+    require(static_cast<std::int64_t>(order.shape(0)) == g.n, "order must have one entry a node");
+    nb::gil_scoped_release free;
+    lowdim::local_order(g, lowdim::lockstep, order.data());
+}
+
+void square_rows(const Dense<float>& d, const Vector<double>& means, int threads) {
+    require(means.shape(0) == d.shape(0), "means must have one entry a row");
+    const auto n = static_cast<std::int64_t>(d.shape(1));
+    run(threads, [&](int count, auto& stop) {
+        by_rows(d.shape(0), n, count, stop, [&](std::int64_t first, std::int64_t last) {
+            for (std::int64_t i = first; i < last; ++i)
+                means.data()[i] = lowdim::kernels().manifold.square_row(d.data() + i * n, n) / static_cast<double>(n);
+        });
+    });
+}
+
+void center_rows(const Dense<float>& d, const Vector<const double>& means, double grand, const Vector<double>& squares, int threads) {
+    require(d.shape(0) == d.shape(1) && means.shape(0) == d.shape(0) && squares.shape(0) == d.shape(0),
+            "squared distances must be square, with one mean and one sum a row");
+    const auto n = static_cast<std::int64_t>(d.shape(1));
+    run(threads, [&](int count, auto& stop) {
+        by_rows(n, n, count, stop, [&](std::int64_t first, std::int64_t last) {
+            for (std::int64_t i = first; i < last; ++i)
+                squares.data()[i] =
+                    lowdim::kernels().manifold.center_row(d.data() + i * n, means.data(), grand - means.data()[i], n);
+        });
+    });
+}
+
+void gram_times(const Dense<const float>& gram, const Dense<const double>& v, const Dense<double>& out, int threads) {
+    require(gram.shape(1) == v.shape(0) && out.shape(0) == gram.shape(0) && out.shape(1) == v.shape(1), "the shapes do not fit");
+    const auto n = static_cast<std::int64_t>(gram.shape(1)), k = static_cast<std::int64_t>(v.shape(1));
+    run(threads, [&](int count, auto& stop) {
+        by_rows(gram.shape(0), n, count, stop, [&](std::int64_t first, std::int64_t last) {
+            lowdim::kernels().manifold.gram_times(gram.data() + first * n, last - first, n, v.data(), k, out.data() + first * k);
+        });
+    });
+}
+
+void pair_sums(const Dense<const float>& table, const Vector<const double>& own, const Vector<const double>& other, double factor,
+               const Dense<const double>& at, const Dense<const double>& z, const Dense<double>& out, int threads) {
+    const auto n = static_cast<std::int64_t>(table.shape(1)), k = static_cast<std::int64_t>(z.shape(0));
+    require(own.shape(0) == table.shape(0) && other.shape(0) == table.shape(1), "own and other must fit the table");
+    require(at.shape(0) == table.shape(0) && at.shape(1) == z.shape(0) && z.shape(1) == table.shape(1), "the map must fit the table");
+    require(out.shape(0) == table.shape(0) && out.shape(1) == 2 + 3 * z.shape(0), "out must be (rows, 2 + 3 k)");
+    run(threads, [&](int count, auto& stop) {
+        by_rows(table.shape(0), n, count, stop, [&](std::int64_t first, std::int64_t last) {
+            for (std::int64_t i = first; i < last; ++i)
+                lowdim::kernels().manifold.pair_sums({table.data() + i * n, own.data()[i], factor, at.data() + i * k}, other.data(),
+                                                     z.data(), n, k, out.data() + i * (2 + 3 * k));
+        });
+    });
+}
+
+// `now` and `past` are (n, k); the result is in `now`.
+void chebyshev(const Starts& starts, const Ids& columns, const Vector<const double>& values, const Dense<double>& now,
+               const Dense<double>& past, int degree, double low, double high, int threads) {
+    const std::size_t n = starts.shape(0) - 1;
+    require_rows(starts, values.shape(0));
+    require(columns.shape(0) == values.shape(0), "every entry needs a column");
+    require_nodes(columns.data(), columns.shape(0), n);
+    require(now.shape(0) == n && past.shape(0) == n && now.shape(1) == past.shape(1), "now and past must be (n, k)");
+    require(degree >= 1 && degree % 2 == 0 && low < high, "the degree must be even, and low below high");
+    const auto k = static_cast<std::int64_t>(now.shape(1));
+    const lowdim::WideStarts a = {starts.data(), columns.data(), values.data()};
+    const double centre = (high + low) / 2, half = (high - low) / 2;
+    double *one = now.data(), *other = past.data();
+    run(threads, [&](int count, auto& stop) {
+        for (int step = 0; step < degree && !stop.requested(); ++step) {
+            // T₁ = x T₀, and then each is 2 x times the last less the one before.
+            by_rows(n, 16 * k, count, stop, [&](std::int64_t first, std::int64_t last) {
+                const lowdim::ChebyshevStep s = {first, last, (step == 0 ? 1.0 : 2.0) / half, centre, step == 0};
+                lowdim::kernels().manifold.chebyshev_rows(a, s, one, k, other);
+            });
+            std::swap(one, other);
+        }
+    });
+}
+
+}  // namespace
+
+void bind_manifold(nb::module_& m) {
+    m.def("geodesics", &geodesics, "starts"_a.noconvert(), "columns"_a.noconvert(), "lengths"_a.noconvert(), "names"_a.noconvert(),
+          "seeds"_a.noconvert(), "seed_lengths"_a.noconvert(), "slots"_a.noconvert(), "out"_a.noconvert(), "threads"_a,
+          "Lengths of the shortest ways from every query, which stands near its seeds, to every node, into row slots[query].");
+    m.def("local_order", &local_order, "starts"_a.noconvert(), "columns"_a.noconvert(), "lengths"_a.noconvert(),
+          "order"_a.noconvert(), "An order of the nodes in which neighbours stand near one another.");
+    m.def("square_rows", &square_rows, "d"_a.noconvert(), "means"_a.noconvert(), "threads"_a,
+          "Square distances where they are; `means` receives the mean of each row.");
+    m.def("center_rows", &center_rows, "d"_a.noconvert(), "means"_a.noconvert(), "grand"_a, "squares"_a.noconvert(), "threads"_a,
+          "Turn squared distances into the centred Gram matrix, in place; `squares` receives the sum of squares of each row.");
+    m.def("gram_times", &gram_times, "gram"_a.noconvert(), "v"_a.noconvert(), "out"_a.noconvert(), "threads"_a,
+          "A float32 matrix times a narrow one, summed in double precision.");
+    m.def("pair_sums", &pair_sums, "table"_a.noconvert(), "own"_a.noconvert(), "other"_a.noconvert(), "factor"_a, "at"_a.noconvert(),
+          "z"_a.noconvert(), "out"_a.noconvert(), "threads"_a,
+          "Sums for the correlation of distances given by `table` with those on a map, by number of components.");
+    m.def("chebyshev", &chebyshev, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "now"_a.noconvert(),
+          "past"_a.noconvert(), "degree"_a, "low"_a, "high"_a, "threads"_a,
+          "Chebyshev's polynomial of a symmetric matrix, small on [low, high], times `now`, in place; `past` is scratch.");
+}

@@ -1,0 +1,127 @@
+"""Vicinity: the neighbours of the rows of a fit, and those of new rows among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from lowdim.check import read_rows
+from lowdim.data.rows import Rows, StreamRows
+from lowdim.distances import metric_of
+from lowdim.errors import BadInput, NotEnoughData
+from lowdim.memory import require_memory
+from lowdim.summaries import given
+from lowdim.summaries.graph import Graph
+from lowdim.summaries.neighbors import Distance, Found, NeighborIndex
+
+__all__ = ["Search", "Vicinity", "vicinity_of"]
+
+Array = NDArray[Any]
+
+FIRST_GUESS = 32  # neighbours asked for first in a search by radius
+
+
+@dataclass(frozen=True)
+class Search:
+    """How neighbours are looked for: the k nearest, or all within a radius."""
+
+    k: int
+    radius: float | None
+    metric: Distance
+    seed: int
+    threads: int
+
+    def among(self, rows: Any) -> NeighborIndex:
+        """An index of rows."""
+        return NeighborIndex(rows, metric=self.metric, random_state=self.seed, n_jobs=self.threads)
+
+    def new(self, owner: Any, X: Any, rows: Array | None, n: int) -> Found:
+        """Neighbours of new rows among the n fitted ones; beyond the radius, only the nearest one counts.
+
+        X may be what `NeighborIndex.query` found for them; without rows (distances were given), X holds distances.
+        """
+        if isinstance(X, Found):
+            return _checked(X, n)
+        if rows is None and not metric_of(self.metric).given:
+            raise BadInput(
+                "this model was fitted to a graph and has no rows to compare new ones with. "
+                "Fit it to the rows, or give the neighbours that NeighborIndex.query finds."
+            )
+        asked = read_rows(owner, X, fitting=False)
+        if rows is not None:
+            index = self.among(rows)
+            return self.enough(lambda k: index.query(asked, k), n)
+
+        def select(k: int) -> Found:
+            lists = given.select(given.of_matrix(asked), asked.count, n, k, False, self.threads)
+            return Found(lists.indices, lists.distances)
+
+        return self.enough(select, n)
+
+    def enough(self, ask: Callable[[int], Any], most: int) -> Any:
+        """The k nearest, or all there are; with a radius, as many as make sure that nobody within it is missing."""
+        if self.radius is None:
+            return ask(min(self.k, most))
+        k = min(FIRST_GUESS, most)
+        while True:
+            found = ask(k)
+            if k == most or (found.distances[:, -1] > self.radius).all():
+                return found
+            k = min(4 * k, most)
+            needed = 8 * len(found.distances) * k
+            require_memory(needed, f"the neighbours within {self.radius:g}", "Give a smaller radius.")
+
+
+@dataclass(frozen=True)
+class Vicinity:
+    """A graph, the rows it was made of (None if distances or the graph were given), and their dtype."""
+
+    graph: Graph
+    rows: Array | None
+    source: Any  # what bridges between components are measured on
+    dtype: np.dtype[Any]
+
+
+def vicinity_of(owner: Any, X: Any, search: Search) -> Vicinity:
+    """The neighbours among the rows of X, which may be a Graph already."""
+    if isinstance(X, Graph):
+        if search.radius is None and X.k < search.k:
+            raise NotEnoughData(
+                f"n_neighbors={search.k} needs a graph of as many neighbours; this one has {X.k}. "
+                "Make it with more, or ask for fewer."
+            )
+        graph = X if search.radius is not None else X.nearest(search.k)
+        return Vicinity(graph, None, None, np.dtype(np.float32))
+    rows = read_rows(owner, X, fitting=True, min_rows=2)
+    if isinstance(rows, StreamRows):
+        raise BadInput("neighbours need all rows at once; give an array, a memory map or a dataframe.")
+    index = search.among(rows)
+    graph = search.enough(index.graph, rows.count - 1)
+    kept = _kept(rows)
+    return Vicinity(graph, None if index.metric.given else kept, kept, rows.dtype)
+
+
+def _kept(rows: Rows) -> Array:
+    """All rows as an array: the given one where that is possible."""
+    if not rows.sparse:
+        return np.asarray(rows.whole())
+    needed = rows.dtype.itemsize * rows.count * rows.d
+    require_memory(needed, "the rows as a dense table", "Reduce the columns first, by PCA for instance.")
+    whole: sp.csr_array = rows.whole()
+    return np.asarray(whole.toarray())
+
+
+def _checked(found: Found, n: int) -> Found:
+    indices, distances = np.asarray(found.indices), np.asarray(found.distances, dtype=np.float32)
+    if indices.ndim != 2 or indices.shape != distances.shape or indices.dtype.kind not in "iu":
+        raise BadInput("neighbours of new rows need indices and distances of one shape (m, k).")
+    if indices.size and not (indices.min() >= 0 and indices.max() < n):
+        raise BadInput(f"the neighbours of new rows must be numbers from 0 to {n - 1}, rows of the fit.")
+    if not np.isfinite(distances).all() or (distances < 0).any():
+        raise BadInput("the distances of neighbours must be finite and not negative.")
+    return Found(indices.astype(np.int32), distances)

@@ -1,0 +1,85 @@
+"""What must not matter to Isomap and Laplacian eigenmaps, and what must."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from sklearn.datasets import make_s_curve
+
+from lowdim import Isomap, LaplacianEigenmaps
+from lowdim.errors import LowdimError
+
+X = make_s_curve(150, random_state=0)[0] * [1.0, 1.3, 0.8]
+MODELS = {
+    "isomap": Isomap(2, n_neighbors=7),
+    "by radius": Isomap(2, radius=1.0),
+    "conformal": Isomap(2, n_neighbors=7, conformal=True),
+    "waves": LaplacianEigenmaps(2),
+    "waves, one width": LaplacianEigenmaps(2, gamma="median", laplacian="symmetric"),
+    "diffusion": LaplacianEigenmaps(2, diffusion_time=2, alpha=1.0),
+    "0/1": LaplacianEigenmaps(2, affinity="binary", laplacian="unnormalized"),
+}
+
+
+def close(A, B, atol=1e-3):
+    signs = np.sign((A * B).sum(axis=0))
+    np.testing.assert_allclose(A * signs, B, atol=atol * np.abs(B).max())
+
+
+@pytest.mark.parametrize("name", MODELS)
+@settings(max_examples=8)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_the_order_of_the_rows(name, seed):
+    order = np.random.default_rng(seed).permutation(len(X))
+    close(MODELS[name].fit_transform(X[order]), MODELS[name].fit_transform(X)[order])
+
+
+@pytest.mark.parametrize("name", MODELS)
+@settings(max_examples=8)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_where_the_rows_stand(name, seed):
+    rng = np.random.default_rng(seed)
+    turn = np.linalg.qr(rng.standard_normal((3, 3)))[0]
+    # A radius may fall between two roundings of a distance; here no distance comes near it.
+    close(MODELS[name].fit_transform(X @ turn + rng.standard_normal(3)), MODELS[name].fit_transform(X))
+
+
+@settings(max_examples=8)
+@given(exponent=st.integers(-20, 20))
+def test_scale(exponent):
+    """Isomap scales with the rows, exactly so by powers of two; waves do not depend on it."""
+    factor = 2.0**exponent
+    for name in ("isomap", "conformal", "waves", "waves, one width", "0/1"):
+        got, want = MODELS[name].fit_transform(X * factor), MODELS[name].fit_transform(X)
+        np.testing.assert_allclose(got, want * factor if name == "isomap" else want, rtol=1e-6, atol=1e-9 * factor)
+
+
+@given(
+    hnp.arrays(np.float64, st.tuples(st.integers(2, 14), st.integers(1, 3)), elements=st.floats(-100, 100, width=16)),
+    st.sampled_from(list(MODELS)),
+)
+def test_finite_whatever_the_rows(rows, name):
+    before = rows.copy()
+    try:
+        model = MODELS[name].fit(rows)
+    except LowdimError:
+        assume(False)
+    assert np.isfinite(model.embedding_).all()
+    assert np.isfinite(model.transform(rows + 0.5)).all()
+    np.testing.assert_array_equal(rows, before)
+
+
+@given(st.integers(0, 10**6))
+def test_geodesics_are_never_shorter_than_straight_lines(seed):
+    """They keep the rules of a distance."""
+    rng = np.random.default_rng(seed)
+    strip = rng.random((80, 2)) * [4, 1]
+    model = Isomap(3, n_neighbors=8).fit(strip)
+    ways = model.roads_.from_rows(np.arange(80), 1) * model.unit_
+    straight = np.linalg.norm(strip[:, None] - strip, axis=2)
+    assert (ways >= straight * (1 - 1e-6)).all()
+    np.testing.assert_allclose(ways, ways.T, rtol=1e-5)
+    assert (ways[:, :, None] + ways[None] >= ways[:, None, :] * (1 - 1e-5)).all()
