@@ -21,6 +21,7 @@ namespace {
 #include "lists.hpp"
 #include "tiles.hpp"
 #include "joins.hpp"
+#include "local.hpp"
 }  // namespace
 
 #define LOWDIM_QUOTE(x) #x
@@ -45,6 +46,7 @@ const Kernels& table() {
          {walk<SquaredDifferences>, walk<AbsoluteDifferences>, walk<LargestDifference>},
          refine<float>,
          refine<double>},
+        {local_gram<float>, local_gram<double>, local_weights, local_eigen, chebyshev_rows},
     };
     return kernels;
 }

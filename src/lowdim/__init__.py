@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from lowdim.data.table import Table
     from lowdim.diagnosis import diagnose
     from lowdim.estimator import methods
+    from lowdim.method.lle import LLE
     from lowdim.method.pca import PCA
     from lowdim.models import load, save
     from lowdim.progress import Step, watch
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 # Where each public name lives.
 _HOMES = {
+    "LLE": "lowdim.method.lle",
     "PCA": "lowdim.method.pca",
     "Graph": "lowdim.summaries.graph",
     "Moments": "lowdim.summaries.moments",
@@ -58,6 +60,7 @@ _MODULES = (  # names that are the module itself
 
 __version__ = "0.1.0"
 __all__ = [
+    "LLE",
     "PCA",
     "Graph",
     "Moments",

@@ -121,6 +121,38 @@ def select_rows(block: Annotated[NDArray[numpy.float32], dict(shape=(None, None)
     The smallest of each row of given distances, whose first column is `first`, into the lists.
     """
 
+@overload
+def local_grams(x: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device='cpu', writable=False)], centres: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')], threads: int) -> None: ...
+
+@overload
+def local_grams(x: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')], threads: int) -> None:
+    """
+    Inner products of the neighbours of each centre, taken from the centre.
+    """
+
+def local_weights(grams: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], reg: float, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
+    """
+    Weights w = u / sum(u) with (G + reg trace(G)) u = 1, for a stack of G.
+    """
+
+def local_eigen(grams: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], vectors: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')], threads: int) -> None:
+    """
+    Descending eigenvalues and eigenvectors (in rows) of a stack of symmetric matrices.
+    """
+
+def count_columns(members: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], threads: int) -> None:
+    """How many rows share a patch with each row."""
+
+def add_patches(members: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], blocks: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], threads: int) -> None:
+    """
+    The sum of blocks over the members of each patch, in compressed sparse rows.
+    """
+
+def chebyshev(starts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], v: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], interval: tuple[float, float], degree: int, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
+    """
+    Chebyshev's polynomial of a symmetric sparse M, scaled so that the interval is [-1, 1], times v.
+    """
+
 def idle(seconds: float, threads: int) -> None:
     """Wait, polling for Ctrl-C as every long kernel does."""
 
