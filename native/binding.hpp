@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
 #include <cstdint>
@@ -23,6 +24,7 @@ void bind_random(nb::module_& m);
 void bind_neighbors(nb::module_& m);
 void bind_gram(nb::module_& m);
 void bind_manifold(nb::module_& m);
+void bind_local(nb::module_& m);
 
 template <class T>
 using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;

@@ -24,6 +24,7 @@ namespace {
 #include "joins.hpp"
 #include "mirror.hpp"
 #include "manifold.hpp"
+#include "local.hpp"
 }  // namespace
 
 #define LOWDIM_QUOTE(x) #x
@@ -51,6 +52,7 @@ const Kernels& table() {
          refine<double>},
         {mirrored_times<float>, mirrored_times<double>},
         {relax_sweep, square_row, center_row, gram_times, pair_sums, chebyshev_rows},
+        {local_gram<float>, local_gram<double>, local_weights, local_eigen, chebyshev_rows},
     };
     return kernels;
 }

@@ -177,6 +177,34 @@ struct ManifoldKernels {
     void (*gram_times)(const float*, std::int64_t, std::int64_t, const double*, std::int64_t, double*);
     void (*pair_sums)(const PairRow&, const double*, const double*, std::int64_t, std::int64_t, double*);
     void (*chebyshev_rows)(const WideStarts&, const ChebyshevStep&, const double*, std::int64_t, double*);
+// ---- local patches (the LLE family) ----
+
+constexpr int local_matrices_together = 8;
+
+// out = factor (M - centre) now - share · before, in `width` columns.
+struct ChebyshevStep {
+    const double* before;
+    const double* now;
+    double* out;
+    std::int64_t width;
+    double centre, factor, share;
+};
+
+struct LocalKernels {
+    void (*gram32)(const RowBlock<float>&, const float*, const std::int32_t*, std::int64_t, double*, double*);
+    void (*gram64)(const RowBlock<double>&, const double*, const std::int32_t*, std::int64_t, double*, double*);
+    void (*weights)(const double*, std::int64_t, std::int64_t, double, double*, double*);
+    void (*eigen)(const double*, std::int64_t, std::int64_t, double*, double*, double*);
+    void (*chebyshev_rows)(const SparseBlock<double, std::int32_t>&, std::int64_t, std::int64_t, const ChebyshevStep&);
+
+    template <class T>
+    auto gram() const {
+        if constexpr (sizeof(T) == sizeof(float)) {
+            return gram32;
+        } else {
+            return gram64;
+        }
+    }
 };
 
 struct Kernels {
@@ -190,6 +218,7 @@ struct Kernels {
     NeighborKernels neighbors;
     GramKernels gram;
     ManifoldKernels manifold;
+    LocalKernels local;
 
     template <class T>
     const MomentKernels<T>& moments() const {

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from lowdim.method.kernel_pca import KernelPCA
     from lowdim.method.isomap import Isomap
     from lowdim.method.laplacian import LaplacianEigenmaps
+    from lowdim.method.lle import LLE
     from lowdim.method.pca import PCA
     from lowdim.models import load, save
     from lowdim.progress import Step, watch
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "ClassicalMDS": "lowdim.method.classical_mds",
     "KernelPCA": "lowdim.method.kernel_pca",
+    "LLE": "lowdim.method.lle",
     "PCA": "lowdim.method.pca",
     "Gram": "lowdim.summaries.gram",
     "Graph": "lowdim.summaries.graph",
@@ -71,6 +73,7 @@ _MODULES = (  # names that are the module itself
 
 __version__ = "0.1.0"
 __all__ = [
+    "LLE",
     "PCA",
     "ClassicalMDS",
     "Gram",

@@ -1,0 +1,174 @@
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "binding.hpp"
+#include "patches.hpp"
+
+namespace {
+
+using lowdim::local_matrices_together;
+using Ids = Dense<const std::int32_t>;
+template <class T>
+using Stack = nb::ndarray<T, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+
+// Runs work with the GIL released, and raises what Ctrl-C left behind.
+template <class Work>
+void run(const Work& work) {
+    lowdim::Stop stop(signals_pending, nullptr);
+    {
+        nb::gil_scoped_release free;
+        work(stop);
+    }
+    rethrow_if_stopped(stop);
+}
+
+void require_ids(const Ids& ids, std::size_t rows) {
+    for (std::size_t e = 0; e < ids.size(); ++e)
+        require(ids.data()[e] >= 0 && static_cast<std::size_t>(ids.data()[e]) < rows, "an index is out of range");
+}
+
+template <class T>
+void local_grams(const Matrix<T>& x, const Matrix<T>& centres, const Ids& indices, const Stack<double>& out, int threads) {
+    const auto rows = rows_of(x), middles = rows_of(centres);
+    const auto m = static_cast<std::int64_t>(indices.shape(0)), k = static_cast<std::int64_t>(indices.shape(1));
+    require(rows.columns == middles.columns && middles.rows == m, "there must be a centre for every list of neighbours");
+    require(out.shape(0) == indices.shape(0) && out.shape(1) == indices.shape(1) && out.shape(2) == indices.shape(1),
+            "out must be (m, k, k)");
+    require_ids(indices, x.shape(0));
+    threads = std::max(threads, 1);
+    std::vector<std::vector<double>> scratch(threads);
+    run([&](lowdim::Stop& stop) {
+        lowdim::parallel_blocks((m + 31) / 32, threads, stop, [&](std::int64_t block) {
+            auto& mine = scratch[lowdim::thread_index()];
+            mine.resize(k * rows.columns);
+            for (std::int64_t i = block * 32; i < std::min(m, block * 32 + 32); ++i)
+                lowdim::kernels().local.gram<T>()(rows, middles.row(i), indices.data() + i * k, k, mine.data(),
+                                                  out.data() + i * k * k);
+        });
+    });
+}
+
+std::pair<std::int64_t, std::int64_t> stack_of(const Stack<const double>& grams) {
+    require(grams.shape(1) == grams.shape(2) && grams.shape(1) >= 1, "the matrices must be square");
+    return {static_cast<std::int64_t>(grams.shape(0)), static_cast<std::int64_t>(grams.shape(1))};
+}
+
+// work(first matrix, how many, scratch) for every eight of them.
+template <class Work>
+void by_eights(std::int64_t m, std::int64_t k, int threads, const Work& work) {
+    threads = std::max(threads, 1);
+    std::vector<std::vector<double>> scratch(threads);
+    run([&](lowdim::Stop& stop) {
+        lowdim::parallel_blocks((m + local_matrices_together - 1) / local_matrices_together, threads, stop,
+                                [&](std::int64_t block) {
+                                    auto& mine = scratch[lowdim::thread_index()];
+                                    mine.resize((2 * k * k + 2 * k) * local_matrices_together);
+                                    const std::int64_t first = block * local_matrices_together;
+                                    work(first, std::min<std::int64_t>(local_matrices_together, m - first), mine.data());
+                                });
+    });
+}
+
+void local_weights(const Stack<const double>& grams, double reg, const Dense<double>& out, int threads) {
+    const auto [m, k] = stack_of(grams);
+    require(out.shape(0) == grams.shape(0) && out.shape(1) == grams.shape(1), "out must be (m, k)");
+    by_eights(m, k, threads, [&, k = k](std::int64_t first, std::int64_t count, double* scratch) {
+        lowdim::kernels().local.weights(grams.data() + first * k * k, count, k, reg, out.data() + first * k, scratch);
+    });
+}
+
+void local_eigen(const Stack<const double>& grams, const Dense<double>& values, const Stack<double>& vectors, int threads) {
+    const auto [m, k] = stack_of(grams);
+    require(values.shape(0) == grams.shape(0) && values.shape(1) == grams.shape(1), "values must be (m, k)");
+    require(vectors.shape(0) == grams.shape(0) && vectors.shape(1) == grams.shape(1) && vectors.shape(2) == grams.shape(1),
+            "vectors must be (m, k, k)");
+    by_eights(m, k, threads, [&, k = k](std::int64_t first, std::int64_t count, double* scratch) {
+        lowdim::kernels().local.eigen(grams.data() + first * k * k, count, k, values.data() + first * k,
+                                      vectors.data() + first * k * k, scratch);
+    });
+}
+
+lowdim::Patches patches_of(const Ids& members) {
+    require_ids(members, members.shape(0));
+    return {members.data(), static_cast<std::int64_t>(members.shape(0)), static_cast<std::int64_t>(members.shape(1))};
+}
+
+void count_columns(const Ids& members, const Vector<std::int32_t>& counts, int threads) {
+    const auto patches = patches_of(members);
+    require(counts.shape(0) == members.shape(0), "counts must have one entry a row");
+    run([&](lowdim::Stop& stop) { lowdim::count_columns(patches, counts.data(), std::max(threads, 1), stop); });
+}
+
+void add_patches(const Ids& members, const Stack<const double>& blocks, const Vector<const std::int32_t>& starts,
+                 const Vector<std::int32_t>& columns, const Vector<double>& values, int threads) {
+    const auto patches = patches_of(members);
+    require(blocks.shape(0) == members.shape(0) && blocks.shape(1) == members.shape(1) && blocks.shape(2) == members.shape(1),
+            "blocks must be (n, p, p)");
+    require(starts.shape(0) == members.shape(0) + 1 && columns.shape(0) == values.shape(0), "not compressed sparse rows");
+    std::vector<std::int32_t> counts(patches.n);
+    run([&](lowdim::Stop& stop) { lowdim::count_columns(patches, counts.data(), std::max(threads, 1), stop); });
+    for (std::int64_t i = 0; i < patches.n; ++i)
+        require(starts(i + 1) - starts(i) == counts[i], "the starts do not fit the patches");
+    require(starts(0) == 0 && static_cast<std::size_t>(starts(patches.n)) == values.shape(0), "the starts must span the values");
+    run([&](lowdim::Stop& stop) {
+        lowdim::add_patches(patches, blocks.data(), starts.data(), columns.data(), values.data(), std::max(threads, 1), stop);
+    });
+}
+
+// out = T_degree((M - centre) / half) V.
+void chebyshev(const Vector<const std::int32_t>& starts, const Vector<const std::int32_t>& columns,
+               const Vector<const double>& values, const Dense<const double>& v, std::pair<double, double> interval,
+               int degree, const Dense<double>& out, int threads) {
+    const auto n = static_cast<std::int64_t>(v.shape(0)), width = static_cast<std::int64_t>(v.shape(1));
+    require(starts.shape(0) == v.shape(0) + 1 && columns.shape(0) == values.shape(0), "not compressed sparse rows");
+    require(out.shape(0) == v.shape(0) && out.shape(1) == v.shape(1) && degree >= 1, "out must have the shape of v");
+    for (std::int64_t i = 0; i < n; ++i)
+        require(starts(i) >= 0 && starts(i) <= starts(i + 1) && static_cast<std::size_t>(starts(i + 1)) <= values.shape(0),
+                "the starts of the rows are out of order");
+    for (std::size_t e = 0; e < columns.shape(0); ++e)
+        require(columns.data()[e] >= 0 && columns.data()[e] < n, "a column is out of range");
+    const lowdim::SparseBlock<double, std::int32_t> m{starts.data(), columns.data(), values.data(), n};
+    const double centre = (interval.first + interval.second) / 2, half = (interval.second - interval.first) / 2;
+    require(half > 0, "the interval must not be empty");
+    std::vector<double> spare[2];
+    for (auto& vector : spare) vector.resize(n * width);
+    run([&](lowdim::Stop& stop) {
+        const double *before = v.data(), *now = v.data();
+        for (int step = 0; step < degree && !stop.requested(); ++step) {
+            double* next = step == degree - 1 ? out.data() : spare[step % 2].data();  // in place of `before`
+            const lowdim::ChebyshevStep recurrence{before, now, next, width, centre, (step == 0 ? 1 : 2) / half,
+                                                   step == 0 ? 0.0 : 1.0};
+            lowdim::parallel_blocks((n + 255) / 256, std::max(threads, 1), stop, [&](std::int64_t block) {
+                lowdim::kernels().local.chebyshev_rows(m, block * 256, std::min(n, block * 256 + 256), recurrence);
+            });
+            before = now;
+            now = next;
+        }
+    });
+}
+
+template <class T>
+void bind_for(nb::module_& m) {
+    m.def("local_grams", &local_grams<T>, "x"_a.noconvert(), "centres"_a.noconvert(), "indices"_a.noconvert(),
+          "out"_a.noconvert(), "threads"_a, "Inner products of the neighbours of each centre, taken from the centre.");
+}
+
+}  // namespace
+
+void bind_local(nb::module_& m) {
+    bind_for<float>(m);
+    bind_for<double>(m);
+    m.def("local_weights", &local_weights, "grams"_a.noconvert(), "reg"_a, "out"_a.noconvert(), "threads"_a,
+          "Weights w = u / sum(u) with (G + reg trace(G)) u = 1, for a stack of G.");
+    m.def("local_eigen", &local_eigen, "grams"_a.noconvert(), "values"_a.noconvert(), "vectors"_a.noconvert(), "threads"_a,
+          "Descending eigenvalues and eigenvectors (in rows) of a stack of symmetric matrices.");
+    m.def("count_columns", &count_columns, "members"_a.noconvert(), "counts"_a.noconvert(), "threads"_a,
+          "How many rows share a patch with each row.");
+    m.def("add_patches", &add_patches, "members"_a.noconvert(), "blocks"_a.noconvert(), "starts"_a.noconvert(),
+          "columns"_a.noconvert(), "values"_a.noconvert(), "threads"_a,
+          "The sum of blocks over the members of each patch, in compressed sparse rows.");
+    m.def("chebyshev", &chebyshev, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(),
+          "v"_a.noconvert(), "interval"_a, "degree"_a, "out"_a.noconvert(), "threads"_a,
+          "Chebyshev's polynomial of a symmetric sparse M, scaled so that the interval is [-1, 1], times v.");
+}
