@@ -21,6 +21,17 @@ namespace {
 #include "lists.hpp"
 #include "tiles.hpp"
 #include "joins.hpp"
+#include "smacof.hpp"
+
+template <class T>
+constexpr PairKernels<T> pair_kernels = {
+    {pull_tile<T, false>, pull_tile<T, true>},
+    map_distances<T>,
+    line_tile<T>,
+    place_point<T>,
+    {measure_row<T, metric_squares>, measure_row<T, metric_magnitudes>, measure_row<T, metric_largest>},
+    meet<T>,
+};
 }  // namespace
 
 #define LOWDIM_QUOTE(x) #x
@@ -45,6 +56,7 @@ const Kernels& table() {
          {walk<SquaredDifferences>, walk<AbsoluteDifferences>, walk<LargestDifference>},
          refine<float>,
          refine<double>},
+        {pair_kernels<float>, pair_kernels<double>},
     };
     return kernels;
 }

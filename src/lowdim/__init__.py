@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from lowdim.data.table import Table
     from lowdim.diagnosis import diagnose
     from lowdim.estimator import methods
+    from lowdim.method.mds import MDS
+    from lowdim.method.nonmetric_mds import NonmetricMDS
     from lowdim.method.pca import PCA
     from lowdim.models import load, save
     from lowdim.progress import Step, watch
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
 # Where each public name lives.
 _HOMES = {
+    "MDS": "lowdim.method.mds",
+    "NonmetricMDS": "lowdim.method.nonmetric_mds",
     "PCA": "lowdim.method.pca",
     "Graph": "lowdim.summaries.graph",
     "Moments": "lowdim.summaries.moments",
@@ -58,10 +62,12 @@ _MODULES = (  # names that are the module itself
 
 __version__ = "0.1.0"
 __all__ = [
+    "MDS",
     "PCA",
     "Graph",
     "Moments",
     "NeighborIndex",
+    "NonmetricMDS",
     "Step",
     "Table",
     "choose",
