@@ -118,12 +118,14 @@ double meeting_round(const Matrix<T>& x, int metric, bool root, double scale, co
 }
 
 template <class T>
-void isotonic(const Vector<const T>& values, std::optional<Vector<const T>> weights, const Vector<T>& out, int threads) {
+double isotonic(const Vector<const T>& values, std::optional<Vector<const T>> weights, const Vector<T>& out, int threads) {
     const auto* heavy = data_or_null(weights, values.shape(0), "weights must have one entry a value");
     require(out.shape(0) == values.shape(0), "out must have one entry a value");
+    double squares = 0;
     run_pass(threads, [&](const auto& options) {
-        lowdim::isotonic<T>(values.data(), heavy, static_cast<std::int64_t>(values.shape(0)), out.data(), options);
+        squares = lowdim::isotonic<T>(values.data(), heavy, static_cast<std::int64_t>(values.shape(0)), out.data(), options);
     });
+    return squares;
 }
 
 template <class T>
@@ -160,7 +162,7 @@ void bind_for(nb::module_& m) {
     m.def("meeting_round", &meeting_round<T>, "x"_a.noconvert(), "metric"_a, "root"_a, "scale"_a, "order"_a.noconvert(), "size"_a, "rate"_a,
           "round"_a, "y"_a.noconvert(), "threads"_a, "A round in which parties of points meet and go towards their distances.");
     m.def("isotonic", &isotonic<T>, "values"_a.noconvert(), "weights"_a.none(), "out"_a.noconvert(), "threads"_a,
-          "The nearest rising sequence.");
+          "The nearest rising sequence; returns its weighted sum of squares.");
     m.def("sort_ties", &sort_ties<T>, "starts"_a.noconvert(), "ends"_a.noconvert(), "values"_a.noconvert(), "members"_a.noconvert(),
           "slots"_a.noconvert(), "threads"_a, "Put tied pairs in the order of their values.");
 }

@@ -17,10 +17,10 @@ from lowdim.method.scaling import Scaling, init_domain, metric_domain
 from lowdim.param import Choice, Integer, Maybe, Real, SeedLike, param
 from lowdim.random import Seed, seed_of
 from lowdim.solve.disparities import Curve, Disparities, Ratio
-from lowdim.solve.meetings import descend, measured_stress
+from lowdim.solve.meetings import Schedule, descend, measured_stress
 from lowdim.solve.smacof import Layout
-from lowdim.solve.starts import principal_start, random_start
-from lowdim.summaries.pairs import Measure, Pairs, binary_unit, given_pairs, measure_of
+from lowdim.solve.starts import classical_start, principal_start, random_start
+from lowdim.summaries.pairs import Measure, Pairs, given_pairs, measure_of
 from lowdim.threads import thread_count
 
 __all__ = ["MDS"]
@@ -31,7 +31,7 @@ SGD_ROWS = 12_000  # from here on, a step over all pairs takes seconds
 EPOCHS = 40
 
 
-@estimator(title="a map that keeps distances", summary="pairs", sparse=True, weights=True)
+@estimator(title="a map that keeps distances", summary="pairs", sparse=True)
 class MDS(Scaling):
     """A map that keeps distances.
 
@@ -82,7 +82,7 @@ class MDS(Scaling):
     init: Any = param("classical", init_domain, "The first start: the classical solution, random, or an array.")
     n_init: int = param(1, Integer(1), "Starts; those after the first are random, and the best map is kept.")
     max_iter: int | None = param(None, Maybe(Integer(1)), "Most steps; None: 1000, or 40 epochs of sgd.")
-    tol: float = param(1e-7, Real(0), "Stop when a step lowers the loss by less than this share of Σ w δ² (or δ⁴).")
+    tol: float = param(1e-8, Real(0), "Stop when a step lowers the loss by less than this share of Σ w δ² (or δ⁴).")
     random_state: Seed = param(0, SeedLike(), "Seed of random starts and of sgd.")
     n_jobs: int | None = param(None, Maybe(Integer()), "Threads; the result has the same bits for any number.")
 
@@ -103,31 +103,38 @@ class MDS(Scaling):
         source, start, unit = self._source(rows, threads, seed)
 
         def run(number: int, own_threads: int) -> Layout:
-            n, k = rows.count, self.n_components
-            if number == 0 and isinstance(self.init, np.ndarray):
-                first = self._given_start(n) / unit
-            else:
-                first = start if number == 0 and start is not None else random_start(n, k, seed, number)
-            return descend(source, first, self.max_iter or EPOCHS, seed + number, unit, own_threads)
+            first, kind = random_start(rows.count, self.n_components, seed, number), "rough"
+            if number == 0 and start is not None:
+                first, kind = start, "good"
+            schedule = Schedule(self.max_iter or EPOCHS, (seed + number) % 2**64, kind)
+            return descend(source, first, schedule, unit, own_threads)
 
-        best = self._best(run, threads)
+        best = self._best(run, rows.count, threads)
         by_point, total = measured_stress(source, best.points, unit, threads)
         self._tell(by_point, total, unit)
-        self.stress_path_ = best.path * unit**2
+        self.stress_path_ = best.path * np.float64(unit) ** 2
         self.solver_ = "sgd"
         self._keep(best, rows, unit, None)
 
     def _source(self, rows: Rows, threads: int, seed: int) -> tuple[Measure | Array, Array | None, float]:
-        """What distances are measured on, the classical start where it is cheap, and a unit of their size."""
-        metric = metric_of(self.metric)
+        """What distances are measured on, a start that is worth more than random points, and a unit."""
+        metric, n = metric_of(self.metric), rows.count
+        source: Measure | Array
         if metric.given:
-            given_pairs(rows, None, threads)  # for its checks
-            table = rows.whole()
-            return table, None, binary_unit(float(table.max(initial=0.0)))
-        measure = measure_of(rows, metric, threads)
-        sample = Measure(metric, measure.table[:: max(1, rows.count // 200)], measure.factor, threads).pairs()
-        start = principal_start(measure, self.n_components, sample.unit, seed) if self.init == "classical" else None
-        return measure, start, sample.unit
+            pairs = given_pairs(rows, None, threads)
+            source, unit = rows.whole(), pairs.unit
+        else:
+            source = measure_of(rows, metric, threads)
+            some = np.ascontiguousarray(source.table[:: max(1, n // 200)])
+            unit = Measure(metric, some, source.factor, threads).pairs().unit
+        if isinstance(self.init, np.ndarray):
+            return source, self._given_start(n) / unit, unit
+        if self.init == "random":
+            return source, None, unit
+        start = classical_start(pairs, self.n_components, seed) if metric.given else None
+        if isinstance(source, Measure):
+            start = principal_start(source, self.n_components, unit, seed)
+        return source, start, unit
 
     def _disparities(self, pairs: Pairs) -> Disparities:
         if self.transformation == "ratio":

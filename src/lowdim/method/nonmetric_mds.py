@@ -16,7 +16,7 @@ from lowdim.summaries.pairs import Pairs
 __all__ = ["NonmetricMDS"]
 
 
-@estimator(title="a map that keeps the order of distances", summary="pairs", sparse=True, weights=True)
+@estimator(title="a map that keeps the order of distances", summary="pairs", sparse=True)
 class NonmetricMDS(Scaling):
     """A map that keeps the order of distances.
 
@@ -59,7 +59,7 @@ class NonmetricMDS(Scaling):
     init: Any = param("classical", init_domain, "The first start: the classical solution, random, or an array.")
     n_init: int = param(1, Integer(1), "Starts; those after the first are random, and the best map is kept.")
     max_iter: int | None = param(None, Maybe(Integer(1)), "Most steps; None: 1000.")
-    tol: float = param(1e-7, Real(0), "Stop when a step lowers the stress by less than this share of Σ w δ².")
+    tol: float = param(1e-8, Real(0), "Stop when a step lowers the stress by less than this share of Σ w δ².")
     random_state: Seed = param(0, SeedLike(), "Seed of random starts.")
     n_jobs: int | None = param(None, Maybe(Integer()), "Threads; the result has the same bits for any number.")
 

@@ -13,14 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from lowdim.check import overflow_error, read_rows
 from lowdim.data.rows import ArrayRows, Rows
-from lowdim.distances import METRICS, Metric, metric_of
+from lowdim.distances import METRICS, metric_of
 from lowdim.errors import BadInput, BadParameter, LowdimWarning
 from lowdim.estimator import Estimator
 from lowdim.param import Choice, Domain, Either, Such
 from lowdim.progress import report
 from lowdim.random import Seed, seed_of
-from lowdim.solve.place import bend, place
 from lowdim.solve.disparities import Disparities, Ratio
+from lowdim.solve.place import bend, place
 from lowdim.solve.smacof import Layout, Steps, along_axes, majorise, stress_by_point, weight_solver
 from lowdim.solve.sstress import minimise_sstress
 from lowdim.solve.starts import classical_start, principal_start, random_start
@@ -32,6 +32,7 @@ __all__ = ["Scaling", "Shepard", "init_domain", "metric_domain"]
 Array = NDArray[Any]
 
 STEPS = TRANSFORM_STEPS = 1000
+FEW_ROWS = 512  # a step over their pairs takes less time than waking threads
 
 metric_domain: Domain = Either(Choice(*METRICS), Such("a function of two rows", callable))
 init_domain: Domain = Either(
@@ -67,7 +68,7 @@ class Scaling(Estimator):
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Array:
         """Fit and return the map, (n, k)."""
-        return self.fit(X, y, **fit_params).embedding_  # type: ignore[attr-defined]
+        return self.fit(X, y, **fit_params).embedding_
 
     def transform(self, X: Any) -> Array:
         """Places (m, k) of new rows among the fitted ones, which stay where they are.
@@ -94,7 +95,9 @@ class Scaling(Estimator):
             raise overflow_error()
         if restless:
             warnings.warn(
-                f"{restless} of {rows.count} rows still moved after {TRANSFORM_STEPS} steps.", LowdimWarning, stacklevel=2
+                f"{restless} of {rows.count} rows still moved after {TRANSFORM_STEPS} steps.",
+                LowdimWarning,
+                stacklevel=2,
             )
         return out
 
@@ -122,7 +125,7 @@ class Scaling(Estimator):
         fits: dict[int, Disparities] = {}
 
         def run(number: int, own_threads: int) -> Layout:
-            fits[number] = Ratio(pairs) if total <= 0 else self._disparities(pairs)
+            fits[number] = self._disparities(pairs) if total > 0 else Ratio(pairs)
             if total <= 0:  # all rows in one place
                 return Layout(np.zeros((pairs.n, self.n_components)), 0.0, number=number)
             steps = Steps(self.max_iter or STEPS, self.tol, own_threads)
@@ -131,24 +134,27 @@ class Scaling(Estimator):
                 return replace(minimise_sstress(pairs, start, steps), number=number)
             return replace(majorise(pairs, start, fits[number], steps, solve), number=number)
 
-        best = self._best(run, threads)
+        best = self._best(run, pairs.n, threads)
         fit = fits[best.number]
         targets = fit.update(np.ascontiguousarray(best.points.T, dtype=pairs.distances.dtype), threads)
         targets = targets if fit.slots is None else targets[fit.slots]
         self._tell(stress_by_point(pairs, best.points, targets), total, pairs.unit)
         if squared:
-            self.stress_per_point_ = stress_by_point(pairs, best.points, targets, squared=True) * pairs.unit**4
+            self.stress_per_point_ = (
+                stress_by_point(pairs, best.points, targets, squared=True) * np.float64(pairs.unit) ** 4
+            )
             self.stress_ = float(self.stress_per_point_.sum() / 2)
-        self.stress_path_ = best.path * pairs.unit ** (4 if squared else 2)
+        self.stress_path_ = best.path * np.float64(pairs.unit) ** (4 if squared else 2)
         self.solver_ = "descent" if squared else "smacof"
         self._keep(best, rows, pairs.unit, fit.curve())
 
     def _tell(self, by_point: Array, total: float, unit: float) -> None:
         """Raw stress and stress-1."""
         stress = float(by_point.sum() / 2)
-        self.stress_ = stress * unit**2
+        square = np.float64(unit) ** 2  # too large a number becomes infinite, and is named
+        self.stress_ = float(stress * square)
         self.stress1_ = float(np.sqrt(stress / total)) if total > 0 else 0.0
-        self.stress_per_point_ = by_point * unit**2
+        self.stress_per_point_ = by_point * square
 
     def _disparities(self, pairs: Pairs) -> Disparities:
         raise NotImplementedError
@@ -166,7 +172,9 @@ class Scaling(Estimator):
             return given_pairs(rows, weights, threads), None
         measure = measure_of(rows, metric, threads)
         pairs = measure.pairs()
-        return Pairs(pairs.n, pairs.distances, pair_weights(weights, pairs.n, pairs.distances.dtype), pairs.unit), measure
+        return Pairs(
+            pairs.n, pairs.distances, pair_weights(weights, pairs.n, pairs.distances.dtype), pairs.unit
+        ), measure
 
     def _start(self, number: int, pairs: Pairs, measure: Measure | None) -> Array:
         """Start number 0 is what `init` says, all others are random."""
@@ -180,12 +188,12 @@ class Scaling(Estimator):
             return classical_start(pairs, k, seed)
         return random_start(n, k, seed, number)
 
-    def _best(self, run: Callable[[int, int], Layout], threads: int) -> Layout:
+    def _best(self, run: Callable[[int, int], Layout], n: int, threads: int) -> Layout:
         """The best of n_init runs, which share the threads; of equals the first."""
         at_once = min(self.n_init, threads)
-        inner = max(1, threads // at_once)
+        inner = max(1, threads // at_once) if n > FEW_ROWS else 1
         if at_once == 1:
-            layouts = [run(number, threads) for number in range(self.n_init)]
+            layouts = [run(number, inner) for number in range(self.n_init)]
         else:
             layouts = list(ordered_map(lambda number: run(number, inner), range(self.n_init), at_once))
         return min(layouts, key=lambda layout: layout.loss)

@@ -6,7 +6,9 @@ Each kind gives, for a map, the nearest values that it allows (a projection on a
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import scipy.interpolate
@@ -24,22 +26,22 @@ CHUNK = 1 << 20
 INTERIOR_KNOTS = 4
 
 
-class Disparities(Protocol):
+class Disparities(ABC):
     """The targets of the pairs, by pair or by slot."""
 
-    slots: NDArray[np.int32] | None
+    slots: NDArray[np.int32] | None = None
 
+    @abstractmethod
     def update(self, y: Array, threads: int) -> Array:
         """Targets for a map (k, n)."""
 
+    @abstractmethod
     def curve(self) -> Array | None:
         """The fitted bend as corners (2, m) of a rising line from distance to disparity; None if there is none."""
 
 
-class Ratio:
+class Ratio(Disparities):
     """The distances themselves."""
-
-    slots = None
 
     def __init__(self, pairs: Pairs) -> None:
         self.targets = pairs.distances
@@ -53,22 +55,20 @@ class Ratio:
         return None
 
 
-class Curve:
+class Curve(Disparities):
     """A rising curve of the distance, not below zero: a straight line, or a quadratic spline.
 
     In B-splines such a curve has coefficients 0 ≤ c₀ ≤ c₁ ≤ …, and on every interval between knots it is a
     polynomial: Σ w d δᵖ by interval is all that a fit must know of the pairs.
     """
 
-    slots = None
-
     def __init__(self, pairs: Pairs, degree: int) -> None:
         self.pairs = pairs
         present = pairs.distances if pairs.weights is None else pairs.distances[pairs.weights > 0]
         low, high = float(present.min()), float(present.max())
         self.low, self.width = low, high - low or 1.0
-        inner = np.linspace(0, 1, INTERIOR_KNOTS + 2)[1:-1] if degree > 1 else []
-        knots = np.unique((np.quantile(present, inner) - low) / self.width) if degree > 1 else np.empty(0)
+        shares = np.linspace(0, 1, (INTERIOR_KNOTS if degree > 1 else 0) + 2)[1:-1]
+        knots = np.unique((np.quantile(present, shares) - low) / self.width)
         self.breaks = np.concatenate([[0.0], knots[(knots > 0.01) & (knots < 0.99)], [1.0]])
         self.pieces = _pieces(self.breaks, degree)  # (intervals, degree + 1, m): coefficients of each B-spline
         self.total = pairs.total
@@ -163,7 +163,7 @@ class Curve:
         return squares
 
 
-class Ranks:
+class Ranks(Disparities):
     """Any rising sequence: only the order of the distances counts (Kruskal).
 
     The pairs are sorted once; every map's distances are written straight into that order. Ties: "primary"
@@ -176,13 +176,15 @@ class Ranks:
         if pairs.weights is not None:  # pairs that don't count stand behind all others
             wanted = np.where(pairs.weights > 0, wanted, np.inf).astype(wanted.dtype)
         self.members = np.argsort(wanted).astype(np.int32)
-        self.slots = np.empty_like(self.members)
-        self.slots[self.members] = np.arange(len(self.members), dtype=np.int32)
+        slots = np.empty_like(self.members)
+        slots[self.members] = np.arange(len(slots), dtype=np.int32)
+        self.slots = slots
         ranked = wanted[self.members]
         edges = np.flatnonzero(ranked[1:] != ranked[:-1]) + 1
         self.starts = np.concatenate([[0], edges]).astype(np.int64)
         self.ends = np.concatenate([edges, [len(ranked)]]).astype(np.int64)
-        self.tied = self.ends - self.starts > 1
+        tied = self.ends - self.starts > 1
+        self.tied = self.starts[tied], self.ends[tied]
         self.total = pairs.total
         self.weights = None if pairs.weights is None else pairs.weights[self.members]
         self.mapped = np.empty_like(pairs.distances)
@@ -190,19 +192,16 @@ class Ranks:
 
     def update(self, y: Array, threads: int) -> Array:
         """The nearest rising sequence to the distances of the map, by slot."""
+        assert self.slots is not None
         _native.map_distances(y, self.slots, self.mapped, threads)
-        if not self.tied.any():
-            _native.isotonic(self.mapped, self.weights, self.targets, threads)
-        elif self.ties == "primary":
-            starts, ends = self.starts[self.tied], self.ends[self.tied]
-            _native.sort_ties(starts, ends, self.mapped, self.members, self.slots, threads)
-            if self.pairs.weights is not None:
-                self.weights = self.pairs.weights[self.members]
-            _native.isotonic(self.mapped, self.weights, self.targets, threads)
+        any_ties = len(self.tied[0]) > 0
+        if any_ties and self.ties != "primary":
+            squares = self._fit_groups(threads)
         else:
-            self._fit_groups(threads)
-        fitted = self.targets.astype(np.float64, copy=False)
-        squares = float(fitted @ fitted if self.weights is None else (fitted * fitted) @ self.weights)
+            if any_ties:
+                _native.sort_ties(*self.tied, self.mapped, self.members, self.slots, threads)
+                self.weights = None if self.pairs.weights is None else self.pairs.weights[self.members]
+            squares = _native.isotonic(self.mapped, self.weights, self.targets, threads)
         if squares > 0:
             self.targets *= self.targets.dtype.type(np.sqrt(self.total / squares))
         return self.targets
@@ -218,7 +217,7 @@ class Ranks:
         corner = edge | np.concatenate([edge[1:], [True]])
         return np.stack([x[corner], np.maximum.accumulate(y[corner])]) * self.pairs.unit
 
-    def _fit_groups(self, threads: int) -> None:
+    def _fit_groups(self, threads: int) -> float:
         values = self.mapped.astype(np.float64)
         heavy = np.ones(len(values)) if self.weights is None else self.weights.astype(np.float64)
         mass = np.add.reduceat(heavy, self.starts)
@@ -230,6 +229,7 @@ class Ranks:
             self.targets[:] = np.repeat(levels, sizes)
         else:
             self.targets[:] = values + np.repeat(levels - means, sizes)
+        return float((self.targets.astype(np.float64) ** 2) @ heavy)
 
 
 def _pieces(breaks: Array, degree: int) -> Array:
@@ -239,7 +239,7 @@ def _pieces(breaks: Array, degree: int) -> Array:
     out = np.zeros((len(breaks) - 1, degree + 1, count))
     for m in range(count):
         spline = scipy.interpolate.BSpline(knots, np.eye(count)[m], degree)
-        for s, (a, b) in enumerate(zip(breaks[:-1], breaks[1:], strict=True)):
+        for s, (a, b) in enumerate(pairwise(breaks)):
             t = a + (b - a) * np.linspace(0.1, 0.9, degree + 1)
             out[s, :, m] = np.polynomial.polynomial.polyfit(t, spline(t), degree)
     return out

@@ -7,6 +7,7 @@ share falls from epoch to epoch. Who meets whom depends on the seed alone, and n
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,19 +18,31 @@ from lowdim.progress import report
 from lowdim.solve.smacof import Layout
 from lowdim.summaries.pairs import Measure
 
-__all__ = ["descend", "measured_stress"]
+__all__ = ["Schedule", "descend", "measured_stress"]
 
 Array = NDArray[Any]
 
 PARTY = 64
-MOST_ROUNDS = 12  # parties that a party meets in an epoch
-FIRST_SHARE = 0.25
+MOST_ROUNDS = 12  # parties that a party meets in an epoch, at least as often for few rows
+FIRST_SHARE = {"rough": 0.25, "good": 0.02}  # of the gap, by how good the start is
+LAST_SHARE = 0.3  # over the meetings of a row in an epoch: the mean of its wishes, as in a step of majorisation
 SETTLED = 0.02  # of the stress: an epoch that gains less has nothing more to gain
+NOTHING = 1e-4  # of Σ d²: nobody sees such a gain
 BLOCK_VALUES = 1 << 22
 
 
-def descend(source: Measure | Array, start: Array, epochs: int, seed: int, unit: float, threads: int) -> Layout:
+@dataclass(frozen=True)
+class Schedule:
+    """How many epochs, which seed, and whether the start is already a map ("good") or only points ("rough")."""
+
+    epochs: int
+    seed: int
+    start: str
+
+
+def descend(source: Measure | Array, start: Array, schedule: Schedule, unit: float, threads: int) -> Layout:
     """The map that meetings reach from `start` (n, k). `source` is measured rows, or a square table of distances."""
+    epochs, first_share = schedule.epochs, FIRST_SHARE[schedule.start]
     table, kernel, root, scale = _how(source)
     n = len(table)
     y = np.ascontiguousarray(start, dtype=table.dtype)
@@ -37,22 +50,27 @@ def descend(source: Measure | Array, start: Array, epochs: int, seed: int, unit:
     parties = -(-n // size)
     ring = parties + parties % 2 - 1
     rounds = min(ring, MOST_ROUNDS)
-    last_share = min(FIRST_SHARE, 0.3 / (rounds * size))
-    rng = np.random.Generator(np.random.Philox(key=seed))
+    shuffles = -(-MOST_ROUNDS // rounds)  # few rows meet often
+    last_share = min(first_share, LAST_SHARE / (rounds * shuffles * size))
+    rng = np.random.Generator(np.random.Philox(key=schedule.seed))
     path = []
     for epoch in range(epochs):
-        share = FIRST_SHARE * (last_share / FIRST_SHARE) ** (epoch / max(epochs - 1, 1))
-        order = rng.permutation(n).astype(np.int32)
+        share = first_share * (last_share / first_share) ** (epoch / max(epochs - 1, 1))
         met = 0.0
-        for turn in rng.permutation(ring)[:rounds]:
-            met += _native.meeting_round(
-                table, kernel, root, scale / unit, order, size, share, int(turn), y, threads
-            )
-        path.append(met * ring / rounds)
+        for _ in range(shuffles):
+            order = rng.permutation(n).astype(np.int32)
+            for turn in rng.permutation(ring)[:rounds]:
+                met += _native.meeting_round(
+                    table, kernel, root, scale / unit, order, size, share, int(turn), y, threads
+                )
+        path.append(met * ring / (rounds * shuffles))
         report("meetings", epoch + 1, epochs, stress=met)
-    settled = len(path) > 1 and path[-2] - path[-1] <= SETTLED * path[-2]
     points = y.astype(np.float64)
-    return Layout(points - points.mean(axis=0), path[-1], np.array(path), epochs, settled)
+    points -= points.mean(axis=0)
+    size_of_map = n * float((points**2).sum())  # Σ d² over all pairs
+    fell = path[-2] - path[-1] if epochs > 1 else np.inf
+    settled = fell <= max(SETTLED * path[-1], NOTHING * size_of_map)
+    return Layout(points, path[-1], np.array(path), epochs, settled)
 
 
 def measured_stress(source: Measure | Array, points: Array, unit: float, threads: int) -> tuple[Array, float]:
@@ -80,6 +98,6 @@ def measured_stress(source: Measure | Array, points: Array, unit: float, threads
 
 def _how(source: Measure | Array) -> tuple[Array, int, bool, float]:
     if isinstance(source, Measure):
-        assert source.metric.kernel is not None
-        return source.table, source.metric.kernel, source.metric.root, source.scale
+        assert source.kernel is not None
+        return source.table, source.kernel, source.metric.root, source.scale
     return source, -1, False, 1.0

@@ -31,9 +31,7 @@ def bend(distances: Array, curve: Array | None) -> Array:
     return out.astype(distances.dtype)
 
 
-def place(
-    targets: Array, distances: Array, embedding: Array, loss: str, steps: int, threads: int
-) -> tuple[Array, int]:
+def place(targets: Array, distances: Array, embedding: Array, loss: str, steps: int, threads: int) -> tuple[Array, int]:
     """Places (m, k) of rows with these targets (m, n), and how many of them had not come to rest."""
     known = ~np.isnan(targets)
     if not known.any(axis=1).all():

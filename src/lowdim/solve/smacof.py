@@ -59,8 +59,8 @@ def majorise(pairs: Pairs, start: Array, disparities: Disparities, steps: Steps,
     """The map that majorisation reaches from `start` (n, k)."""
     dtype, total = pairs.distances.dtype, pairs.total
     current = np.asarray(start, dtype=np.float64) - start.mean(axis=0)
-    pulled = np.empty_like(current)
-    kept, path, halvings, converged = current, [np.inf], 0, False
+    pulled, moved = np.empty_like(current), np.zeros_like(current)
+    kept, path, halvings, converged, beyond = current, [np.inf], 0, False, False
     for step in range(1, steps.max_iter + 1):
         y = np.ascontiguousarray(current.T, dtype=dtype)
         targets = disparities.update(y, steps.threads)
@@ -81,11 +81,16 @@ def majorise(pairs: Pairs, start: Array, disparities: Disparities, steps: Steps,
         fell = path[-1] - stress
         path.append(stress)
         kept, halvings = scale * current, 0
-        if fell <= steps.tol * total:
+        rested = fell <= steps.tol * total
+        if rested and not beyond:
             converged = True
             break
-        guttman = solve(pulled)
-        current = 2 * guttman - kept if steps.relaxed else guttman
+        # Where the transform leaps to its goal, as on a line, going beyond it swings about it for ever: no step that
+        # turns back goes beyond, and rest is believed only after one that does not.
+        move = solve(pulled) - kept
+        beyond = steps.relaxed and not rested and float((move * moved).sum()) >= 0
+        moved = 2 * move if beyond else move
+        current = kept + moved
     return Layout(kept, path[-1], np.array(path[1:]), step, converged)
 
 

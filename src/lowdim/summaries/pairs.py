@@ -67,18 +67,17 @@ class Measure:
         return self.metric.scale / (self.factor**2 if squared else self.factor)
 
     @property
-    def native(self) -> bool:
-        """Whether the native kernels know the metric."""
-        return self.metric.kernel is not None and not self.metric.bits
+    def kernel(self) -> int | None:
+        """The native sum over columns; None if SciPy must do it."""
+        return None if self.metric.bits else self.metric.kernel
 
     def pairs(self) -> Pairs:
         """Of all pairs of rows."""
         n = len(self.table)
         require_pairs(n, self.table.itemsize)
         out = np.empty(n * (n - 1) // 2, dtype=self.table.dtype)
-        if self.native:
-            kernel = self.metric.kernel
-            _native.measure_pairs(self.table, kernel, self.metric.root, self.scale, out, self.threads)
+        if self.kernel is not None:
+            _native.measure_pairs(self.table, self.kernel, self.metric.root, self.scale, out, self.threads)
         else:
             whole = Pairs(n, out, None, 1.0)
             for i in range(n - 1):
@@ -88,9 +87,9 @@ class Measure:
     def to(self, new: Measure) -> Array:
         """Of new rows to these, (m, n)."""
         out = np.empty((len(new.table), len(self.table)), dtype=self.table.dtype)
-        if self.native:
-            kernel, root = self.metric.kernel, self.metric.root
-            _native.measure_rows(new.table, self.table, kernel, root, self.scale, out, self.threads)
+        if self.kernel is not None:
+            root = self.metric.root
+            _native.measure_rows(new.table, self.table, self.kernel, root, self.scale, out, self.threads)
         else:
             out[:] = self._by_scipy(new.table, self.table)
         if not np.isfinite(out).all():
