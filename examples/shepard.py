@@ -32,16 +32,9 @@ def cities(path: Path) -> None:
     east, north = oriented(model.embedding_, table.names)
     left.scatter(east, north, s=28, color="#0072B2")
     for name, x, y in zip(table.names, east, north, strict=True):
-        inwards = x > 800
-        left.annotate(
-            name,
-            (x, y),
-            textcoords="offset points",
-            xytext=(-7 if inwards else 7, 5),
-            ha="right" if inwards else "left",
-        )
+        left.annotate(name, (x, y), textcoords="offset points", xytext=(8, -4))
     left.set_aspect("equal")
-    left.margins(0.12)
+    left.margins(0.2, 0.12)
     left.spines[["top", "right"]].set_visible(False)
     left.set_xlabel("miles east of the middle")
     left.set_ylabel("miles north of the middle")
@@ -62,6 +55,7 @@ def digits(path: Path) -> None:
         "monotone spline": MDS(transformation="spline"),
         "nonmetric": NonmetricMDS(),
     }
+    highest = 0.0
     for ax, (name, model) in zip(axes, methods.items(), strict=True):
         shown = model.fit(X).shepard(X)
         ax.hexbin(shown.distances, shown.mapped, gridsize=70, bins="log", cmap="Blues", mincnt=1, linewidths=0)
@@ -70,9 +64,10 @@ def digits(path: Path) -> None:
         ax.set_title(f"{name}: stress-1 = {model.stress1_:.3f}", loc="left", weight="bold")
         ax.set_xlabel("distance of two digits")
         ax.spines[["top", "right"]].set_visible(False)
-        ax.set_xlim(0, None)
-        ax.set_ylim(0, None)
+        highest = max(highest, shown.mapped.max(), shown.disparities.max())
         print(f"digits, {name}: stress-1 {model.stress1_:.4f}, {model.n_iter_} steps")
+        ax.set_xlim(0, None)
+    axes[0].set_ylim(0, 1.02 * highest)
     axes[0].set_ylabel("distance in the map")
     axes[0].legend(frameon=False, loc="upper left")
     figure.savefig(path)

@@ -113,9 +113,8 @@ def test_isotonic_regression(n, dtype, rng):
         for heavy in (None, weights):
             out = np.empty_like(values)
             squares = _native.isotonic(values, heavy, out, 2)
-            want = isotonic_regression(
-                values.astype(float), sample_weight=None if heavy is None else heavy.astype(float)
-            )
+            mass = np.ones(n) if heavy is None else heavy.astype(float)
+            want = isotonic_regression(values.astype(float), sample_weight=mass)
             np.testing.assert_allclose(out, want, atol=1e-6 if dtype == np.float32 else 1e-12)
             assert squares == pytest.approx(mass @ want**2, rel=1e-5, abs=1e-9)
 
