@@ -19,6 +19,11 @@ from bench.measure import peak_memory, peak_memory_here, times
 from bench.report import section, write
 
 CASES = {case.name: case for case in (*pca.CASES, *manifold.CASES)}
+from bench import mds, pca
+from bench.measure import peak_memory, peak_memory_here, times
+from bench.report import section, write
+
+CASES = {case.name: case for case in [*pca.CASES, *mds.CASES]}
 
 
 def main() -> None:

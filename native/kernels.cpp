@@ -25,6 +25,17 @@ namespace {
 #include "mirror.hpp"
 #include "manifold.hpp"
 #include "local.hpp"
+#include "smacof.hpp"
+
+template <class T>
+constexpr PairKernels<T> pair_kernels = {
+    {pull_tile<T, false>, pull_tile<T, true>},
+    map_distances<T>,
+    line_tile<T>,
+    place_point<T>,
+    {measure_row<T, metric_squares>, measure_row<T, metric_magnitudes>, measure_row<T, metric_largest>},
+    meet<T>,
+};
 }  // namespace
 
 #define LOWDIM_QUOTE(x) #x
@@ -53,6 +64,7 @@ const Kernels& table() {
         {mirrored_times<float>, mirrored_times<double>},
         {relax_sweep, square_row, center_row, gram_times, pair_sums, chebyshev_rows},
         {local_gram<float>, local_gram<double>, local_weights, local_eigen, chebyshev_rows},
+        {pair_kernels<float>, pair_kernels<double>},
     };
     return kernels;
 }

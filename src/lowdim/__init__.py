@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from lowdim.method.isomap import Isomap
     from lowdim.method.laplacian import LaplacianEigenmaps
     from lowdim.method.lle import LLE
+    from lowdim.method.mds import MDS
+    from lowdim.method.nonmetric_mds import NonmetricMDS
     from lowdim.method.pca import PCA
     from lowdim.models import load, save
     from lowdim.progress import Step, watch
@@ -38,6 +40,8 @@ _HOMES = {
     "ClassicalMDS": "lowdim.method.classical_mds",
     "KernelPCA": "lowdim.method.kernel_pca",
     "LLE": "lowdim.method.lle",
+    "MDS": "lowdim.method.mds",
+    "NonmetricMDS": "lowdim.method.nonmetric_mds",
     "PCA": "lowdim.method.pca",
     "Gram": "lowdim.summaries.gram",
     "Graph": "lowdim.summaries.graph",
@@ -74,6 +78,7 @@ _MODULES = (  # names that are the module itself
 __version__ = "0.1.0"
 __all__ = [
     "LLE",
+    "MDS",
     "PCA",
     "ClassicalMDS",
     "Gram",
@@ -83,6 +88,7 @@ __all__ = [
     "LaplacianEigenmaps",
     "Moments",
     "NeighborIndex",
+    "NonmetricMDS",
     "Step",
     "Table",
     "choose",

@@ -1,0 +1,114 @@
+// Isotonic regression by pooling adjacent violators, in blocks: the pools of a block don't depend on the others, and
+// pools of pools are those of the whole. Ties: members of a group are put in the order of their distances.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "pairs.hpp"
+
+namespace lowdim {
+
+struct Pool {
+    double sum, weight;
+    std::int64_t end;  // behind its last value
+};
+
+// Pools with rising means. The last one stands apart, where the compiler can keep it in registers; means are compared
+// by products, which need no division.
+class Pools {
+  public:
+    explicit Pools(std::size_t room) { before_.reserve(room); }
+
+    void add(const Pool& pool) {
+        if (last_.weight > 0 && (pool.weight <= 0 || last_.sum * pool.weight < pool.sum * last_.weight)) {
+            if (pool.weight > 0) {
+                before_.push_back(last_);
+                last_ = pool;
+            } else {
+                last_.end = pool.end;  // what weighs nothing joins those before it
+            }
+            return;
+        }
+        last_ = {last_.sum + pool.sum, last_.weight + pool.weight, pool.end};
+        while (!before_.empty() && before_.back().sum * last_.weight >= last_.sum * before_.back().weight) {
+            last_.sum += before_.back().sum;
+            last_.weight += before_.back().weight;
+            before_.pop_back();
+        }
+    }
+
+    std::vector<Pool> finish() {
+        before_.push_back(last_);
+        return std::move(before_);
+    }
+
+  private:
+    std::vector<Pool> before_;
+    Pool last_{0, 0, 0};
+};
+
+// The nearest rising sequence to values (n,) in weighted least squares, into out. Returns its weighted sum of squares.
+template <class T>
+double isotonic(const T* values, const T* weights, std::int64_t n, T* out, const PairOptions& options) {
+    constexpr std::int64_t block_size = 1 << 14;
+    const std::int64_t blocks = blocks_of(n, block_size);
+    std::vector<std::vector<Pool>> parts(static_cast<std::size_t>(blocks));
+    parallel_blocks(blocks, options.threads, *options.stop, [&](std::int64_t block) {
+        Pools pools(256);
+        const std::int64_t end = std::min(n, (block + 1) * block_size);
+        for (std::int64_t i = block * block_size; i < end; ++i) {
+            const double w = weights == nullptr ? 1.0 : static_cast<double>(weights[i]);
+            pools.add({w * static_cast<double>(values[i]), w, i + 1});
+        }
+        parts[static_cast<std::size_t>(block)] = pools.finish();
+    });
+    if (options.stop->requested() || n == 0) return 0;
+    Pools whole(1024);
+    for (auto& part : parts) {
+        for (const Pool& pool : part) whole.add(pool);
+        part = {};
+    }
+    const std::vector<Pool> pools = whole.finish();
+    double squares = 0;
+    for (const Pool& pool : pools) squares += pool.weight > 0 ? pool.sum * (pool.sum / pool.weight) : 0.0;
+    parallel_blocks(blocks, options.threads, *options.stop, [&](std::int64_t block) {
+        std::int64_t i = block * block_size;
+        const std::int64_t end = std::min(n, i + block_size);
+        auto pool = std::upper_bound(pools.begin(), pools.end(), i, [](std::int64_t at, const Pool& p) { return at < p.end; });
+        for (; i < end; ++pool) {
+            const T mean = pool->weight > 0 ? static_cast<T>(pool->sum / pool->weight) : T(0);
+            const std::int64_t last = std::min(end, pool->end);
+            std::fill(out + i, out + last, mean);
+            i = last;
+        }
+    });
+    return squares;
+}
+
+// Puts the members of each group of ties in the order of their values: `slots` (by pair) and `members` (by slot) follow.
+template <class T>
+void sort_ties(const std::int64_t* starts, const std::int64_t* ends, std::int64_t groups, T* values, std::int32_t* members,
+               std::int32_t* slots, const PairOptions& options) {
+    constexpr std::int64_t few = 512;
+    parallel_blocks(blocks_of(groups, few), options.threads, *options.stop, [&](std::int64_t block) {
+        std::vector<std::pair<T, std::int32_t>> tied;
+        for (std::int64_t group = block * few; group < std::min(groups, (block + 1) * few); ++group) {
+            const std::int64_t begin = starts[group], end = ends[group];
+            if (std::is_sorted(values + begin, values + end)) continue;
+            tied.clear();
+            for (std::int64_t s = begin; s < end; ++s) tied.emplace_back(values[s], members[s]);
+            std::sort(tied.begin(), tied.end());
+            for (std::int64_t s = begin; s < end; ++s) {
+                const auto& [value, pair] = tied[static_cast<std::size_t>(s - begin)];
+                values[s] = value;
+                members[s] = pair;
+                slots[pair] = static_cast<std::int32_t>(s);
+            }
+        }
+    });
+}
+
+}  // namespace lowdim

@@ -1,0 +1,193 @@
+// The passes over all pairs of points: each shares out blocks that are the same for any number of threads, and every
+// block writes only what it owns.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "kernels.hpp"
+#include "parallel.hpp"
+
+namespace lowdim {
+
+struct PairOptions {
+    int threads;
+    Stop* stop;
+};
+
+inline std::int64_t blocks_of(std::int64_t n, std::int64_t size) { return (n + size - 1) / size; }
+
+// own[i] = Σ_j factor (y_i - y_j) over all pairs, (n, k), and the sums of the loss. A tile writes what it adds to its
+// rows, and to its columns, beside what other tiles add to them; the parts are then summed in their order.
+template <class T>
+PairSums pull_pairs(const PairTable<T>& pairs, bool squared, double* own, const PairOptions& options) {
+    const std::int64_t n = pairs.n, k = pairs.k, blocks = blocks_of(n, pair_block);
+    std::vector<std::pair<std::int64_t, std::int64_t>> tiles;
+    for (std::int64_t a = 0; a < blocks; ++a)
+        for (std::int64_t b = a; b < blocks; ++b) tiles.emplace_back(a, b);
+    std::unique_ptr<double[]> parts(new double[static_cast<std::size_t>((blocks + 1) * n * k)]);
+    std::vector<PairSums> sums(tiles.size(), PairSums{0, 0, 0});
+    std::vector<std::unique_ptr<T[]>> scratch(static_cast<std::size_t>(std::max(options.threads, 1)));
+    // Part b of a row is what the columns of block b add to it; part `blocks`, what its own block adds from the left.
+    const auto part = [&](std::int64_t from, std::int64_t row) { return parts.get() + (from * n + row) * k; };
+    parallel_blocks(static_cast<std::int64_t>(tiles.size()), options.threads, *options.stop, [&](std::int64_t t) {
+        auto& room = scratch[static_cast<std::size_t>(thread_index())];
+        if (!room) room.reset(new T[static_cast<std::size_t>(k * pair_block)]);
+        const auto [a, b] = tiles[static_cast<std::size_t>(t)];
+        const PairTile tile = {a * pair_block, std::min(n, (a + 1) * pair_block), b * pair_block, std::min(n, (b + 1) * pair_block)};
+        kernels().smacof.of<T>().pull[squared](pairs, tile, room.get(), part(b, tile.row_begin),
+                                               part(a == b ? blocks : a, tile.column_begin), sums[static_cast<std::size_t>(t)]);
+    });
+    parallel_blocks(blocks, options.threads, *options.stop, [&](std::int64_t block) {
+        const std::int64_t begin = block * pair_block * k, end = std::min(n, (block + 1) * pair_block) * k;
+        std::fill(own + begin, own + end, 0.0);
+        for (std::int64_t from = 0; from <= blocks; ++from)
+            for (std::int64_t i = begin; i < end; ++i) own[i] += parts[static_cast<std::size_t>(from * n * k + i)];
+    });
+    PairSums total{0, 0, 0};
+    for (const auto& sum : sums) {
+        total.stress += sum.stress;
+        total.squares += sum.squares;
+        total.drift += sum.drift;
+    }
+    return total;
+}
+
+constexpr std::int64_t triangle_rows = 16;
+
+template <class T>
+void map_distances(const PairTable<T>& pairs, T* out, const PairOptions& options) {
+    parallel_blocks(blocks_of(pairs.n, triangle_rows), options.threads, *options.stop, [&](std::int64_t block) {
+        const std::int64_t begin = block * triangle_rows;
+        kernels().smacof.of<T>().map_distances(pairs, begin, std::min(pairs.n, begin + triangle_rows), out);
+    });
+}
+
+template <class T>
+void line_of_pairs(const PairTable<T>& pairs, const T* direction, double* out, const PairOptions& options) {
+    const std::int64_t blocks = blocks_of(pairs.n, triangle_rows);
+    std::vector<double> parts(static_cast<std::size_t>(5 * blocks), 0.0);
+    parallel_blocks(blocks, options.threads, *options.stop, [&](std::int64_t block) {
+        const std::int64_t begin = block * triangle_rows;
+        kernels().smacof.of<T>().line(pairs, direction, begin, std::min(pairs.n, begin + triangle_rows), parts.data() + 5 * block);
+    });
+    std::fill(out, out + 5, 0.0);
+    for (std::int64_t i = 0; i < 5 * blocks; ++i) out[i % 5] += parts[static_cast<std::size_t>(i)];
+}
+
+struct RowMeasure {
+    int metric;
+    bool root;
+    double scale;
+};
+
+// Distances of all pairs of rows, packed; or of every row of x to every row of `others`, as a table.
+template <class T>
+void measure_pairs(const RowBlock<T>& x, const RowBlock<T>* others, const RowMeasure& how, T* out, const PairOptions& options) {
+    constexpr std::int64_t few = 32;  // rows of a tile: both sides stay in the cache
+    const RowBlock<T>& base = others == nullptr ? x : *others;
+    const auto measure = kernels().smacof.of<T>().measure[how.metric];
+    parallel_blocks(blocks_of(x.rows, few), options.threads, *options.stop, [&](std::int64_t block) {
+        const std::int64_t begin = block * few, end = std::min(x.rows, begin + few);
+        for (std::int64_t first = others == nullptr ? begin : 0; first < base.rows; first += few) {
+            for (std::int64_t i = begin; i < end; ++i) {
+                const std::int64_t from = others == nullptr ? std::max(first, i + 1) : first;
+                const std::int64_t count = std::min(base.rows, first + few) - from;
+                if (count <= 0) continue;
+                T* place = out + (others == nullptr ? pair_index(i, from, x.rows) : i * base.rows + from);
+                measure(x.row(i), {base.row(from), count, base.columns, base.stride}, how.root, static_cast<T>(how.scale), place);
+            }
+        }
+    });
+}
+
+// Every row of `targets` (m, n) finds its place among the n fixed points; settled[i] says whether it came to rest.
+template <class T>
+void place_rows(const PairTable<T>& fixed, std::int64_t rows, std::int64_t most, double tol, double* places, std::uint8_t* settled,
+                const PairOptions& options) {
+    parallel_blocks(rows, options.threads, *options.stop, [&](std::int64_t i) {
+        std::vector<double> scratch(static_cast<std::size_t>(2 * fixed.k));
+        PairTable<T> own = fixed;
+        own.targets += i * fixed.n;
+        if (own.weights != nullptr) own.weights += i * fixed.n;
+        settled[i] = kernels().smacof.of<T>().place(own, most, tol, scratch.data(), places + i * fixed.k);
+    });
+}
+
+// ---- stochastic descent: parties of points meet ----
+
+// Rows of data and how far they are apart, or a table of distances (metric below zero).
+template <class T>
+struct Meeting {
+    RowBlock<T> x;
+    RowMeasure how;
+    const std::int32_t* order;  // the points, shuffled; party p is order[p size] …
+    std::int64_t size;
+    std::int64_t k;
+    T rate;
+};
+
+// Round `round` of a tournament of parties (the circle method): who meets whom, or itself when it sits out.
+inline std::pair<std::int64_t, std::int64_t> opponents(std::int64_t parties, std::int64_t round, std::int64_t table) {
+    const std::int64_t even = parties + parties % 2, ring = even - 1;
+    if (table == 0) return {even - 1, round % ring};
+    return {(round + table) % ring, (round + ring - table) % ring};
+}
+
+// One round: each party meets one other, (n, k) coordinates change in place. Returns Σ (δ - d)² as met.
+template <class T>
+double meeting_round(const Meeting<T>& meeting, std::int64_t round, T* y, const PairOptions& options) {
+    const std::int64_t n = meeting.x.rows, k = meeting.k, size = meeting.size, parties = blocks_of(n, size);
+    const std::int64_t tables = (parties + parties % 2) / 2;
+    std::vector<double> sums(static_cast<std::size_t>(tables), 0.0);
+    parallel_blocks(tables, options.threads, *options.stop, [&](std::int64_t table) {
+        const auto [a, b] = opponents(parties, round, table);
+        if (a >= parties || b >= parties) return;  // the other one does not exist: sit out
+        std::vector<T> coordinates(static_cast<std::size_t>(2 * k * size), T(0));
+        std::vector<T> targets(static_cast<std::size_t>(size * size), T(-1));
+        const std::int64_t sides[2] = {a, b};
+        std::int64_t counts[2];
+        for (int side = 0; side < 2; ++side) {
+            counts[side] = std::min(size, n - sides[side] * size);
+            for (std::int64_t i = 0; i < counts[side]; ++i)
+                for (std::int64_t c = 0; c < k; ++c)
+                    coordinates[static_cast<std::size_t>((side * k + c) * size + i)] = y[meeting.order[sides[side] * size + i] * k + c];
+        }
+        const std::int64_t d = meeting.x.columns;
+        std::vector<T> others, distances(static_cast<std::size_t>(size));
+        if (meeting.how.metric >= 0) {  // side by side, because each is read for every row of the other party
+            others.resize(static_cast<std::size_t>(size * d));
+            for (std::int64_t j = 0; j < counts[1]; ++j) {
+                const T* row = meeting.x.row(meeting.order[b * size + j]);
+                std::copy(row, row + d, others.data() + j * d);
+            }
+        }
+        for (std::int64_t i = 0; i < counts[0]; ++i) {
+            const T* row = meeting.x.row(meeting.order[a * size + i]);
+            if (meeting.how.metric >= 0) {
+                kernels().smacof.of<T>().measure[meeting.how.metric](row, {others.data(), counts[1], d, d}, meeting.how.root,
+                                                                     static_cast<T>(meeting.how.scale), distances.data());
+            } else {
+                for (std::int64_t j = 0; j < counts[1]; ++j) {
+                    const double given = static_cast<double>(row[meeting.order[b * size + j]]) * meeting.how.scale;
+                    distances[static_cast<std::size_t>(j)] = given >= 0 ? static_cast<T>(given) : T(-1);  // NaN: not known
+                }
+            }
+            for (std::int64_t j = 0; j < counts[1]; ++j)
+                targets[static_cast<std::size_t>((j - i + size) % size * size + i)] = distances[static_cast<std::size_t>(j)];
+        }
+        sums[static_cast<std::size_t>(table)] = kernels().smacof.of<T>().meet(
+            coordinates.data(), coordinates.data() + k * size, targets.data(), size, k, meeting.rate);
+        for (int side = 0; side < 2; ++side)
+            for (std::int64_t i = 0; i < counts[side]; ++i)
+                for (std::int64_t c = 0; c < k; ++c)
+                    y[meeting.order[sides[side] * size + i] * k + c] = coordinates[static_cast<std::size_t>((side * k + c) * size + i)];
+    });
+    double total = 0;
+    for (const double sum : sums) total += sum;
+    return total;
+}
+
+}  // namespace lowdim

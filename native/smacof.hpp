@@ -1,0 +1,281 @@
+// Distances of pairs of rows, and one fused pass over the packed triangle of pairs.
+// The triangle is packed as SciPy condenses it: pair (i, j), i < j, stands behind all pairs of the rows before i.
+// No include guard: kernels.cpp includes this once for every instruction set, inside a namespace.
+
+template <class T>
+constexpr T coinciding = sizeof(T) == 4 ? T(1e-30) : T(1e-280);  // squared distances below have no direction
+
+// Squared distances from point i to the points first … first + count.
+template <class T>
+inline void map_squares(const PairTable<T>& pairs, std::int64_t i, std::int64_t first, std::int64_t count, T* square) {
+    for (std::int64_t c = 0; c < pairs.k; ++c) {
+        const T here = pairs.y[c * pairs.n + i];
+        const T* there = pairs.y + c * pairs.n + first;
+        if (c == 0) {
+#pragma omp simd
+            for (std::int64_t j = 0; j < count; ++j) square[j] = (here - there[j]) * (here - there[j]);
+        } else {
+#pragma omp simd
+            for (std::int64_t j = 0; j < count; ++j) square[j] += (here - there[j]) * (here - there[j]);
+        }
+    }
+}
+
+// What each pair pulls with, and the sums of the loss. Stress: w δ / d; squared stress: w (d² - δ²).
+template <class T, bool squared, bool weighted>
+inline void pair_factors(const T* square, const T* target, const T* weight, std::int64_t count, T* factor, PairSums& sums) {
+    T stress = 0, total = 0, drift = 0;
+#pragma omp simd reduction(+ : stress, total, drift)
+    for (std::int64_t j = 0; j < count; ++j) {
+        const T w = weighted ? weight[j] : T(1);
+        if constexpr (squared) {
+            const T excess = square[j] - target[j] * target[j];
+            factor[j] = w * excess;
+            stress += w * excess * excess;
+        } else {
+            const T d = std::sqrt(square[j]);
+            const T gap = target[j] - d;
+            stress += w * gap * gap;
+            total += w * square[j];
+            drift -= w * d * gap;
+            factor[j] = square[j] > coinciding<T> ? w * target[j] / d : T(0);
+        }
+    }
+    sums.stress += static_cast<double>(stress);
+    sums.squares += static_cast<double>(total);
+    sums.drift += static_cast<double>(drift);
+}
+
+// One tile of pairs: own[i] = Σ factor (y_i - y_j) and the same for the points of the columns.
+// Sums stay in T for a few rows, in `scratch`, before they go to double.
+template <class T, bool squared>
+void pull_tile(const PairTable<T>& pairs, const PairTile& tile, T* scratch, double* own, double* others, PairSums& sums) {
+    constexpr std::int64_t few = 32;
+    const std::int64_t k = pairs.k, width = tile.column_end - tile.column_begin;
+    T square[pair_block], target[pair_block], factor[pair_block];
+    std::fill(own, own + (tile.row_end - tile.row_begin) * k, 0.0);
+    std::fill(others, others + width * k, 0.0);
+    for (std::int64_t begin = tile.row_begin; begin < tile.row_end; begin += few) {
+        std::fill(scratch, scratch + k * width, T(0));
+        const std::int64_t end = std::min(begin + few, tile.row_end);
+        for (std::int64_t i = begin; i < end; ++i) {
+            const std::int64_t first = std::max(tile.column_begin, i + 1), count = tile.column_end - first;
+            if (count <= 0) continue;
+            const std::int64_t at = pair_index(i, first, pairs.n);
+            map_squares(pairs, i, first, count, square);
+            const T* wanted = pairs.targets + at;
+            if (pairs.slots != nullptr) {
+                for (std::int64_t j = 0; j < count; ++j) target[j] = pairs.targets[pairs.slots[at + j]];
+                wanted = target;
+            }
+            if (pairs.weights == nullptr) {
+                pair_factors<T, squared, false>(square, wanted, nullptr, count, factor, sums);
+            } else {
+                pair_factors<T, squared, true>(square, wanted, pairs.weights + at, count, factor, sums);
+            }
+            for (std::int64_t c = 0; c < k; ++c) {
+                const T here = pairs.y[c * pairs.n + i];
+                const T* there = pairs.y + c * pairs.n + first;
+                T* column = scratch + c * width + first - tile.column_begin;
+                T sum = 0;
+#pragma omp simd reduction(+ : sum)
+                for (std::int64_t j = 0; j < count; ++j) {
+                    const T pulled = factor[j] * (here - there[j]);
+                    sum += pulled;
+                    column[j] -= pulled;
+                }
+                own[(i - tile.row_begin) * k + c] += static_cast<double>(sum);
+            }
+        }
+        for (std::int64_t c = 0; c < k; ++c)
+            for (std::int64_t j = 0; j < width; ++j) others[j * k + c] += static_cast<double>(scratch[c * width + j]);
+    }
+}
+
+// Distances in the map of the pairs of rows begin … end, each into its slot (or its place in the triangle).
+template <class T>
+void map_distances(const PairTable<T>& pairs, std::int64_t begin, std::int64_t end, T* out) {
+    T square[pair_block];
+    for (std::int64_t i = begin; i < end; ++i) {
+        for (std::int64_t first = i + 1; first < pairs.n; first += pair_block) {
+            const std::int64_t count = std::min<std::int64_t>(pair_block, pairs.n - first);
+            const std::int64_t at = pair_index(i, first, pairs.n);
+            map_squares(pairs, i, first, count, square);
+#pragma omp simd
+            for (std::int64_t j = 0; j < count; ++j) square[j] = std::sqrt(square[j]);
+            if (pairs.slots == nullptr) {
+                std::copy(square, square + count, out + at);
+            } else {
+                for (std::int64_t j = 0; j < count; ++j) out[pairs.slots[at + j]] = square[j];
+            }
+        }
+    }
+}
+
+// The squared stress along y + t p of the pairs of rows begin … end: its five coefficients in t, added to `out`.
+template <class T>
+void line_tile(const PairTable<T>& pairs, const T* p, std::int64_t begin, std::int64_t end, double* out) {
+    const PairTable<T> moving = {p, nullptr, nullptr, nullptr, pairs.n, pairs.k};
+    T square[pair_block], bend[pair_block], cross[pair_block];
+    for (std::int64_t i = begin; i < end; ++i) {
+        for (std::int64_t first = i + 1; first < pairs.n; first += pair_block) {
+            const std::int64_t count = std::min<std::int64_t>(pair_block, pairs.n - first);
+            const std::int64_t at = pair_index(i, first, pairs.n);
+            map_squares(pairs, i, first, count, square);
+            map_squares(moving, i, first, count, bend);
+            std::fill(cross, cross + count, T(0));
+            for (std::int64_t c = 0; c < pairs.k; ++c) {
+                const T* y = pairs.y + c * pairs.n;
+                const T* q = p + c * pairs.n;
+#pragma omp simd
+                for (std::int64_t j = 0; j < count; ++j) cross[j] += 2 * (y[i] - y[first + j]) * (q[i] - q[first + j]);
+            }
+            T a = 0, b = 0, c2 = 0, c3 = 0, c4 = 0;
+#pragma omp simd reduction(+ : a, b, c2, c3, c4)
+            for (std::int64_t j = 0; j < count; ++j) {
+                const T w = pairs.weights == nullptr ? T(1) : pairs.weights[at + j];
+                const T excess = square[j] - pairs.targets[at + j] * pairs.targets[at + j];
+                a += w * excess * excess;
+                b += w * 2 * excess * cross[j];
+                c2 += w * (cross[j] * cross[j] + 2 * excess * bend[j]);
+                c3 += w * 2 * cross[j] * bend[j];
+                c4 += w * bend[j] * bend[j];
+            }
+            const T parts[5] = {a, b, c2, c3, c4};
+            for (int power = 0; power < 5; ++power) out[power] += static_cast<double>(parts[power]);
+        }
+    }
+}
+
+// One new point among fixed ones, by majorisation: y ← mean of y_j + (δ_j / d_j) (y - y_j). Returns whether a step of
+// at most `tol` ended it. `scratch` has room for two points.
+template <class T>
+bool place_point(const PairTable<T>& fixed, std::int64_t most, double tol, double* scratch, double* place) {
+    const std::int64_t n = fixed.n, k = fixed.k;
+    T square[pair_block], factor[pair_block];
+    double *middle = scratch, *pulled = scratch + k, mass = 0;
+    std::fill(middle, middle + k, 0.0);
+    for (std::int64_t j = 0; j < n; ++j) {
+        const double w = fixed.weights == nullptr ? 1.0 : static_cast<double>(fixed.weights[j]);
+        mass += w;
+        for (std::int64_t c = 0; c < k; ++c) middle[c] += w * static_cast<double>(fixed.y[c * n + j]);
+    }
+    if (mass <= 0) return true;
+    for (std::int64_t step = 0; step < most; ++step) {
+        std::fill(pulled, pulled + k, 0.0);
+        for (std::int64_t first = 0; first < n; first += pair_block) {
+            const std::int64_t count = std::min<std::int64_t>(pair_block, n - first);
+            std::fill(square, square + count, T(0));
+            for (std::int64_t c = 0; c < k; ++c) {
+                const T here = static_cast<T>(place[c]);
+                const T* there = fixed.y + c * n + first;
+#pragma omp simd
+                for (std::int64_t j = 0; j < count; ++j) square[j] += (here - there[j]) * (here - there[j]);
+            }
+            PairSums ignored{};
+            if (fixed.weights == nullptr) {
+                pair_factors<T, false, false>(square, fixed.targets + first, nullptr, count, factor, ignored);
+            } else {
+                pair_factors<T, false, true>(square, fixed.targets + first, fixed.weights + first, count, factor, ignored);
+            }
+            for (std::int64_t c = 0; c < k; ++c) {
+                const T here = static_cast<T>(place[c]);
+                const T* there = fixed.y + c * n + first;
+                T sum = 0;
+#pragma omp simd reduction(+ : sum)
+                for (std::int64_t j = 0; j < count; ++j) sum += factor[j] * (here - there[j]);
+                pulled[c] += static_cast<double>(sum);
+            }
+        }
+        double moved = 0;
+        for (std::int64_t c = 0; c < k; ++c) {
+            const double next = (middle[c] + pulled[c]) / mass;
+            moved += (next - place[c]) * (next - place[c]);
+            place[c] = next;
+        }
+        if (moved <= tol * tol) return true;
+    }
+    return false;
+}
+
+// What a column adds to a distance.
+template <class T, int metric>
+inline T column_part(T a, T b) {
+    if constexpr (metric == metric_squares) {
+        return (a - b) * (a - b);
+    } else {
+        return std::fabs(a - b);
+    }
+}
+
+// Distances from one row to every row of b, four at a time so that their sums don't wait for each other.
+template <class T, int metric>
+void measure_row(const T* a, const RowBlock<T>& b, bool root, T scale, T* out) {
+    const std::int64_t d = b.columns;
+    for (std::int64_t first = 0; first < b.rows; first += 4) {
+        const std::int64_t last = b.rows - 1;
+        const T *b0 = b.row(first), *b1 = b.row(std::min(first + 1, last)), *b2 = b.row(std::min(first + 2, last)),
+                *b3 = b.row(std::min(first + 3, last));
+        T s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+        if constexpr (metric == metric_largest) {
+#pragma omp simd reduction(max : s0, s1, s2, s3)
+            for (std::int64_t j = 0; j < d; ++j) {
+                s0 = std::max(s0, column_part<T, metric>(a[j], b0[j]));
+                s1 = std::max(s1, column_part<T, metric>(a[j], b1[j]));
+                s2 = std::max(s2, column_part<T, metric>(a[j], b2[j]));
+                s3 = std::max(s3, column_part<T, metric>(a[j], b3[j]));
+            }
+        } else {
+#pragma omp simd reduction(+ : s0, s1, s2, s3)
+            for (std::int64_t j = 0; j < d; ++j) {
+                s0 += column_part<T, metric>(a[j], b0[j]);
+                s1 += column_part<T, metric>(a[j], b1[j]);
+                s2 += column_part<T, metric>(a[j], b2[j]);
+                s3 += column_part<T, metric>(a[j], b3[j]);
+            }
+        }
+        const T sums[4] = {s0, s1, s2, s3};
+        for (std::int64_t l = 0; l < 4 && first + l < b.rows; ++l)
+            out[first + l] = scale * (root ? std::sqrt(sums[l]) : sums[l]);
+    }
+}
+
+// Every point of one party meets every point of another, and both go by the share `rate` of what is missing to their
+// distance. In turn t, point i meets point i + t (modulo the size): the pairs of a turn share no point, and
+// targets[t * size + i] is their distance (below zero: there is no such pair). Returns Σ (δ - d)² as met.
+template <class T>
+double meet(T* here, T* there, const T* targets, std::int64_t size, std::int64_t k, T rate) {
+    T factor[party_size];
+    double stress = 0;
+    for (std::int64_t turn = 0; turn < size; ++turn, targets += size) {
+        for (int wrapped = 0; wrapped < 2; ++wrapped) {  // before and behind the wrap, the two run side by side
+            const std::int64_t begin = wrapped ? size - turn : 0, end = wrapped ? size : size - turn;
+            const std::int64_t shift = wrapped ? turn - size : turn;
+#pragma omp simd
+            for (std::int64_t i = begin; i < end; ++i) factor[i] = 0;
+            for (std::int64_t c = 0; c < k; ++c) {
+                const T *a = here + c * size, *b = there + c * size + shift;
+#pragma omp simd
+                for (std::int64_t i = begin; i < end; ++i) factor[i] += (a[i] - b[i]) * (a[i] - b[i]);
+            }
+            T sum = 0;
+#pragma omp simd reduction(+ : sum)
+            for (std::int64_t i = begin; i < end; ++i) {
+                const T d = std::sqrt(factor[i]), gap = targets[i] < 0 ? T(0) : targets[i] - d;
+                sum += gap * gap;
+                factor[i] = factor[i] > coinciding<T> ? rate * gap / d : T(0);
+            }
+            stress += static_cast<double>(sum);
+            for (std::int64_t c = 0; c < k; ++c) {
+                T *a = here + c * size, *b = there + c * size + shift;
+#pragma omp simd
+                for (std::int64_t i = begin; i < end; ++i) {
+                    const T step = factor[i] * (a[i] - b[i]);
+                    a[i] += step;
+                    b[i] -= step;
+                }
+            }
+        }
+    }
+    return stress;
+}

@@ -1,0 +1,137 @@
+"""SMACOF: stress made smaller by majorisation, in one pass over the pairs a step (de Leeuw 1977).
+
+A step goes to the Guttman transform of the map, V⁺ B(Y) Y, and as far again beyond it (de Leeuw and Heiser 1980),
+after the best change of scale, which a pass tells for nothing. No such step raises the stress.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from lowdim import _native
+from lowdim.errors import BadInput
+from lowdim.memory import require_memory
+from lowdim.progress import report
+from lowdim.solve.disparities import Disparities
+from lowdim.solve.eigen import fix_signs
+from lowdim.summaries.pairs import Pairs
+from lowdim.threads import uninterrupted
+
+__all__ = ["Layout", "Steps", "along_axes", "majorise", "stress_by_point", "weight_solver"]
+
+Array = NDArray[Any]
+Solver = Callable[[Array], Array]
+
+SLACK = {4: 1e-6, 8: 1e-11}  # by bytes: rises of the stress that are rounding
+MOST_HALVINGS = 10
+
+
+@dataclass(frozen=True)
+class Steps:
+    """When to stop, on how many threads to work, and whether to go beyond the Guttman transform."""
+
+    max_iter: int
+    tol: float
+    threads: int
+    relaxed: bool = True
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A map (n, k) in the unit of the pairs, its loss, and the loss of every step on the way."""
+
+    points: Array
+    loss: float
+    path: Array = field(default_factory=lambda: np.empty(0))
+    n_iter: int = 0
+    converged: bool = True
+    number: int = 0  # of the start that led here
+
+
+def majorise(pairs: Pairs, start: Array, disparities: Disparities, steps: Steps, solve: Solver) -> Layout:
+    """The map that majorisation reaches from `start` (n, k)."""
+    dtype, total = pairs.distances.dtype, pairs.total
+    current = np.asarray(start, dtype=np.float64) - start.mean(axis=0)
+    pulled, moved = np.empty_like(current), np.zeros_like(current)
+    kept, path, halvings, converged, beyond = current, [np.inf], 0, False, False
+    for step in range(1, steps.max_iter + 1):
+        y = np.ascontiguousarray(current.T, dtype=dtype)
+        targets = disparities.update(y, steps.threads)
+        stress, squares, drift = _native.pull_pairs(
+            y, targets, pairs.weights, disparities.slots, False, pulled, steps.threads
+        )
+        if squares <= 0:  # all points in one place: nothing pulls
+            return Layout(current, stress, np.array([*path[1:], stress]), step, total <= 0)
+        scale = max(1 - drift / squares, np.finfo(dtype).eps) if steps.relaxed else 1.0
+        stress = max(stress - (1 - scale) * (2 * drift - (1 - scale) * squares), 0.0)
+        report("majorising stress", step, steps.max_iter, stress=float(np.sqrt(stress / total)))
+        if stress > path[-1] * (1 + SLACK[dtype.itemsize]) and halvings < MOST_HALVINGS:
+            current, halvings = (current + kept) / 2, halvings + 1  # disparities below zero, or rounding
+            continue
+        if stress > path[-1]:
+            converged = True  # it can't be made smaller in this precision
+            break
+        fell = path[-1] - stress
+        path.append(stress)
+        kept, halvings = scale * current, 0
+        rested = fell <= steps.tol * total
+        if rested and not beyond:
+            converged = True
+            break
+        # Where the transform leaps to its goal, as on a line, going beyond it swings about it for ever: no step that
+        # turns back goes beyond, and rest is believed only after one that does not.
+        move = solve(pulled) - kept
+        beyond = steps.relaxed and not rested and float((move * moved).sum()) >= 0
+        moved = 2 * move if beyond else move
+        current = kept + moved
+    return Layout(kept, path[-1], np.array(path[1:]), step, converged)
+
+
+def weight_solver(pairs: Pairs) -> Solver:
+    """What takes B(Y) Y to the Guttman transform: V⁺, or 1 / n without weights."""
+    n = pairs.n
+    if pairs.weights is None:
+        return lambda pulled: pulled / n
+    require_memory(3 * 8 * n * n, f"the weights of all pairs of {n} rows", "Use fewer rows.")
+    V = np.zeros((n, n))
+    for i in range(n - 1):
+        V[i, i + 1 :] = V[i + 1 :, i] = -pairs.weights[pairs.row(i)].astype(np.float64)
+    groups = sp.csgraph.connected_components(sp.csr_array(V), directed=False)[0]
+    if groups > 1:
+        raise BadInput(
+            f"the pairs that have a distance fall apart into {groups} groups of rows, and nothing says how far these "
+            "are from each other. Give at least one distance between them, or map each by itself."
+        )
+    mean = float(pairs.weights.mean())
+    V[np.diag_indices(n)] = -V.sum(axis=1)
+    factor = uninterrupted(lambda: scipy.linalg.cho_factor(V + mean, overwrite_a=True, check_finite=False))
+    return lambda pulled: scipy.linalg.cho_solve(factor, pulled, check_finite=False)
+
+
+def along_axes(points: Array) -> Array:
+    """A map turned onto its principal axes, its middle at the origin, signs by the shared rule."""
+    centred = points - points.mean(axis=0)
+    _, axes = np.linalg.eigh(centred.T @ centred)
+    return fix_signs(centred @ axes[:, ::-1])
+
+
+def stress_by_point(pairs: Pairs, points: Array, targets: Array, squared: bool = False) -> Array:
+    """Σ_j w (d̂ - d)² of every point (or of their squares), in double precision; it sums to twice the loss."""
+    out = np.zeros(pairs.n)
+    for i in range(pairs.n - 1):
+        at = pairs.row(i)
+        gaps = points[i + 1 :] - points[i]
+        d2, wanted = np.einsum("jc,jc->j", gaps, gaps), targets[at].astype(np.float64)
+        parts = (d2 - wanted**2) ** 2 if squared else (np.sqrt(d2) - wanted) ** 2
+        if pairs.weights is not None:
+            parts *= pairs.weights[at]
+        out[i] += parts.sum()
+        out[i + 1 :] += parts
+    return out

@@ -1,0 +1,84 @@
+"""Where maps start: Torgerson's classical solution, or points drawn at random."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim.memory import require_memory
+from lowdim.random import normal
+from lowdim.solve.eigen import Eigen, top, top_of_operator
+from lowdim.summaries.pairs import Measure, Pairs
+
+__all__ = ["classical_start", "principal_start", "random_start"]
+
+Array = NDArray[Any]
+
+SMALL = 256  # rows for which all eigenvalues cost nothing
+ROUGH = 1e-3  # a start need not be better
+
+
+def classical_start(pairs: Pairs, k: int, seed: int) -> Array:
+    """The k best axes of -½ H D² H, (n, k), in the unit of the pairs. A missing distance counts as its rows' mean."""
+    n = pairs.n
+    require_memory(2 * 4 * n * n, f"the square of the distances of {n} rows", "Use init='random'.")
+    squares = np.zeros((n, n), dtype=np.float64 if n <= SMALL else np.float32)
+    for i in range(n - 1):
+        squares[i, i + 1 :] = squares[i + 1 :, i] = pairs.distances[pairs.row(i)]
+    if pairs.weights is not None and not pairs.weights.all():
+        _fill(squares, pairs)
+    squares *= squares
+
+    def apply(V: Array) -> Array:
+        centred = (V - V.mean(axis=0)).astype(squares.dtype)
+        image = (squares @ centred).astype(np.float64)
+        return -0.5 * (image - image.mean(axis=0))
+
+    if n <= SMALL:
+        return _scores(top(apply(np.eye(n)), min(k, n)), n, k)
+    return _scores(top_of_operator(apply, n, k, tol=ROUGH, max_iter=30, seed=seed), n, k)
+
+
+def principal_start(measure: Measure, k: int, unit: float, seed: int) -> Array:
+    """The first k principal components of rows: the classical solution of Euclidean data, at less cost."""
+    table = measure.table
+    n, mean = len(table), table.mean(axis=0, dtype=np.float64).astype(table.dtype)
+    ones = np.ones(n, dtype=table.dtype)
+
+    def apply(V: Array) -> Array:
+        V = V.astype(table.dtype)
+        inner = table.T @ V - np.outer(mean, ones @ V)
+        return (table @ inner - np.outer(ones, mean @ inner)).astype(np.float64)
+
+    if n <= SMALL:
+        product = apply(np.eye(n))
+        found = top((product + product.T) / 2, min(k, n))
+    else:
+        found = top_of_operator(apply, n, k, tol=ROUGH, max_iter=30, seed=seed)
+    return _scores(found, n, k) * (measure.scale / unit)
+
+
+def random_start(n: int, k: int, seed: int, stream: int) -> Array:
+    """Standard normal points: they depend on the seed and the number of the start alone."""
+    return normal((n, k), seed, stream=stream)
+
+
+def _scores(found: Eigen, n: int, k: int) -> Array:
+    """Vectors times the roots of their values, with empty columns where there is no more to find."""
+    out = np.zeros((n, k))
+    kept = min(k, found.vectors.shape[1])
+    out[:, :kept] = found.vectors[:, :kept] * np.sqrt(np.maximum(found.values[:kept], 0))
+    return out - out.mean(axis=0)
+
+
+def _fill(D: Array, pairs: Pairs) -> None:
+    """Missing distances become the mean of the known ones of both rows."""
+    known = np.zeros(D.shape, dtype=bool)
+    assert pairs.weights is not None
+    for i in range(pairs.n - 1):
+        known[i, i + 1 :] = known[i + 1 :, i] = pairs.weights[pairs.row(i)] > 0
+    means = (D * known).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
+    np.copyto(D, (means[:, None] + means[None, :]) / 2, where=~known)
+    np.fill_diagonal(D, 0)

@@ -1,0 +1,222 @@
+"""Distances of all pairs of rows, packed in one triangle, and of new rows to old ones.
+
+The triangle is packed as SciPy condenses it. Its numbers are held in a unit (a power of two) in which the largest
+is about one, so that squares of huge or tiny distances neither overflow nor vanish.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from lowdim import _native
+from lowdim.check import finite_error, overflow_error
+from lowdim.data.rows import Chunk, Rows
+from lowdim.distances import Metric
+from lowdim.errors import BadInput
+from lowdim.memory import require_memory
+from lowdim.summaries.space import space_of
+from lowdim.threads import ordered_map
+
+__all__ = ["Measure", "Pairs", "binary_unit", "given_pairs", "measure_of", "pair_weights"]
+
+Array = NDArray[Any]
+
+SAFE = {4: (1e-15, 1e15), 8: (1e-140, 1e140)}  # by bytes: within these, sums of squares are safe
+ASYMMETRY = 1e-6  # of the largest distance: what rounding may do to a table
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Distances (times `unit`) of all pairs of n rows; `weights` 0 where there is none; weights None: all one."""
+
+    n: int
+    distances: Array  # (n (n - 1) / 2,)
+    weights: Array | None
+    unit: float
+
+    @property
+    def total(self) -> float:
+        """Σ w δ²"""
+        squares = self.distances.astype(np.float64) ** 2
+        return float(squares.sum() if self.weights is None else squares @ self.weights.astype(np.float64))
+
+    def row(self, i: int) -> slice:
+        """Where the pairs (i, i + 1), (i, i + 2) … stand."""
+        start = i * self.n - i * (i + 1) // 2
+        return slice(start, start + self.n - i - 1)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """Rows made ready for a distance; `factor` brought them to a safe size."""
+
+    metric: Metric
+    table: Array  # (n, d)
+    factor: float
+    threads: int
+
+    @property
+    def scale(self) -> float:
+        """From the kernel's number to a distance."""
+        squared = self.metric.kernel == 0 and not self.metric.root and not self.metric.unit_rows
+        return self.metric.scale / (self.factor**2 if squared else self.factor)
+
+    @property
+    def kernel(self) -> int | None:
+        """The native sum over columns; None if SciPy must do it."""
+        return None if self.metric.bits else self.metric.kernel
+
+    def pairs(self) -> Pairs:
+        """Of all pairs of rows."""
+        n = len(self.table)
+        require_pairs(n, self.table.itemsize)
+        out = np.empty(n * (n - 1) // 2, dtype=self.table.dtype)
+        if self.kernel is not None:
+            _native.measure_pairs(self.table, self.kernel, self.metric.root, self.scale, out, self.threads)
+        else:
+            whole = Pairs(n, out, None, 1.0)
+            for i in range(n - 1):
+                out[whole.row(i)] = self._by_scipy(self.table[i : i + 1], self.table[i + 1 :])[0]
+        return _in_units(n, out, None)
+
+    def to(self, new: Measure) -> Array:
+        """Of new rows to these, (m, n)."""
+        out = np.empty((len(new.table), len(self.table)), dtype=self.table.dtype)
+        if self.kernel is not None:
+            root = self.metric.root
+            _native.measure_rows(new.table, self.table, self.kernel, root, self.scale, out, self.threads)
+        else:
+            out[:] = self._by_scipy(new.table, self.table)
+        if not np.isfinite(out).all():
+            raise overflow_error()
+        return out
+
+    def _by_scipy(self, A: Array, B: Array) -> Array:
+        from scipy.spatial.distance import cdist
+
+        if self.metric.function is not None:
+            return np.asarray(cdist(A, B, metric=self.metric.function))
+        return np.asarray(cdist(A != 0, B != 0, metric=self.metric.name))
+
+
+def measure_of(rows: Rows, metric: Metric, threads: int, like: Measure | None = None) -> Measure:
+    """Rows ready for a metric; `like` says how others were made ready."""
+    if metric.unit_rows:
+        return Measure(metric, space_of(rows, metric, threads).work, 1.0, threads)
+    n, d = rows.count, rows.d
+    require_memory(rows.dtype.itemsize * n * d, f"a table of {n} x {d} values", "Use fewer rows or columns.")
+    whole = rows.whole()
+    table = whole.toarray() if sp.issparse(whole) else whole
+    if not np.isfinite(table).all():
+        raise finite_error(rows, Chunk(0, n, lambda: table))
+    if metric.bits and not ((table == 0) | (table == 1)).all():
+        raise BadInput(f"metric {metric.name!r} compares sets: every value must be 0 or 1. Binarise the columns.")
+    factor = _safe_factor(table) if like is None else like.factor
+    return Measure(metric, table if factor == 1 else table * table.dtype.type(factor), factor, threads)
+
+
+def given_pairs(rows: Rows, weights: Any, threads: int) -> Pairs:
+    """Pairs of a square table of distances, in which NaN says that a distance is not known."""
+    n = rows.count
+    if rows.sparse or rows.d != n:
+        kind = "sparse" if rows.sparse else "dense"
+        raise BadInput(
+            f"metric='precomputed' needs a dense square table of distances; got a {kind} one of shape ({n}, {rows.d})."
+        )
+    require_pairs(n, rows.dtype.itemsize)
+    D = rows.whole()
+    largest = float(np.nanmax(D, initial=0.0))
+    _check_distances(D, largest)
+    out = np.empty(n * (n - 1) // 2, dtype=rows.dtype)
+    where = Pairs(n, out, None, 1.0)
+
+    def work(i: int) -> int:
+        out[where.row(i)] = D[i, i + 1 :]
+        _check_symmetry(D, i, largest)
+        return i
+
+    for _ in ordered_map(work, range(n), 1):
+        pass
+    missing = np.isnan(out)
+    heavy = pair_weights(weights, n, rows.dtype)
+    if missing.any():
+        out[missing] = 0
+        heavy = np.ones(len(out), dtype=rows.dtype) if heavy is None else heavy
+        heavy[missing] = 0
+    return _in_units(n, out, heavy)
+
+
+def pair_weights(weights: Any, n: int, dtype: np.dtype[Any]) -> Array | None:
+    """Weights of pairs, given as a symmetric table (n, n), packed."""
+    if weights is None:
+        return None
+    W = np.asarray(weights)
+    if W.shape != (n, n) or W.dtype.kind not in "fiub":
+        raise BadInput(f"weights must be a table of numbers of shape ({n}, {n}), one a pair; got shape {W.shape}.")
+    off = ~np.eye(n, dtype=bool)
+    if not np.isfinite(W[off]).all() or (W[off] < 0).any() or not np.allclose(W, W.T, equal_nan=True):
+        raise BadInput("weights must be finite, symmetric and not negative; a pair of weight 0 does not count.")
+    out = np.asarray(W[np.triu_indices(n, 1)], dtype=dtype)
+    if not out.any():
+        raise BadInput("weights are zero for every pair; at least one pair must count.")
+    return out
+
+
+def require_pairs(n: int, itemsize: int) -> None:
+    """A refusal before all pairs of n rows are held in memory."""
+    require_memory(
+        n * (n - 1) // 2 * itemsize * 2,
+        f"the distances of all pairs of {n} rows",
+        "Use MDS(solver='sgd') on the data, float32, or fewer rows.",
+    )
+
+
+def binary_unit(largest: float) -> float:
+    """The power of two next to a number: dividing by it changes no bit of the rest."""
+    return float(2.0 ** np.clip(np.round(np.log2(largest)), -1000, 1000)) if largest > 0 else 1.0
+
+
+def _in_units(n: int, distances: Array, weights: Array | None) -> Pairs:
+    largest = float(distances.max(initial=0.0))
+    if not np.isfinite(largest) or np.isnan(distances).any():
+        raise overflow_error()
+    unit = binary_unit(largest)
+    with np.errstate(under="ignore"):
+        np.divide(distances, distances.dtype.type(unit), out=distances)
+    return Pairs(n, distances, weights, unit)
+
+
+def _safe_factor(table: Array) -> float:
+    largest = float(np.abs(table).max(initial=0.0))
+    low, high = SAFE[table.dtype.itemsize]
+    return 1.0 if largest == 0 or low < largest < high else 1.0 / binary_unit(largest)
+
+
+def _check_distances(D: Array, largest: float) -> None:
+    bad = np.isinf(D) | (D < 0)
+    if bad.any():
+        i, j = (int(at) for at in np.argwhere(bad)[0])
+        raise BadInput(
+            f"a distance must be finite and not negative, or NaN where it is not known; from row {i} to row {j} it "
+            f"is {D[i, j]}. Mend it, or give similarities to a method that takes them."
+        )
+    diagonal = np.nan_to_num(np.diagonal(D))
+    if (diagonal > ASYMMETRY * largest).any():
+        i = int(np.argmax(diagonal))
+        raise BadInput(f"the distance of row {i} to itself is {D[i, i]} and must be 0. Are these similarities?")
+
+
+def _check_symmetry(D: Array, i: int, largest: float) -> None:
+    right, down = D[i, i + 1 :], D[i + 1 :, i]
+    gap = np.abs(np.nan_to_num(right, nan=-1.0) - np.nan_to_num(down, nan=-1.0))
+    if (gap > ASYMMETRY * largest).any():
+        j = int(np.argmax(gap))
+        raise BadInput(
+            f"the distances must be symmetric; from row {i} to row {i + 1 + j} it is {right[j]} and back {down[j]}. "
+            "Take the mean of both, (D + D.T) / 2."
+        )
