@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 
 #if defined(__AVX2__)
@@ -21,6 +22,13 @@ namespace {
 #include "lists.hpp"
 #include "tiles.hpp"
 #include "joins.hpp"
+#include "affinities.hpp"
+#include "tsne.hpp"
+#include "mesh.hpp"
+
+template <int D>
+constexpr MapKernels<D> map_kernels = {descend<D>,     log_lengths<D>,   repel_directly<D>, first_nodes<D>,
+                                       spread_masses<D>, gather_forces<D>, place_rows<D>};
 }  // namespace
 
 #define LOWDIM_QUOTE(x) #x
@@ -45,6 +53,7 @@ const Kernels& table() {
          {walk<SquaredDifferences>, walk<AbsoluteDifferences>, walk<LargestDifference>},
          refine<float>,
          refine<double>},
+        {calibrate_row, multiply_spectra, map_kernels<1>, map_kernels<2>, map_kernels<3>},
     };
     return kernels;
 }

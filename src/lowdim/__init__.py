@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from lowdim.diagnosis import diagnose
     from lowdim.estimator import methods
     from lowdim.method.pca import PCA
+    from lowdim.method.tsne import TSNE
     from lowdim.models import load, save
     from lowdim.progress import Step, watch
+    from lowdim.summaries.affinities import Affinities
     from lowdim.summaries.graph import Graph
     from lowdim.summaries.moments import Moments, moments
     from lowdim.summaries.neighbors import NeighborIndex, neighbors
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 # Where each public name lives.
 _HOMES = {
     "PCA": "lowdim.method.pca",
+    "TSNE": "lowdim.method.tsne",
+    "Affinities": "lowdim.summaries.affinities",
     "Graph": "lowdim.summaries.graph",
     "Moments": "lowdim.summaries.moments",
     "NeighborIndex": "lowdim.summaries.neighbors",
@@ -59,6 +63,8 @@ _MODULES = (  # names that are the module itself
 __version__ = "0.1.0"
 __all__ = [
     "PCA",
+    "TSNE",
+    "Affinities",
     "Graph",
     "Moments",
     "NeighborIndex",
