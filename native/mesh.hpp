@@ -96,17 +96,8 @@ void place_rows(const FrozenMap& map, const Mesh& mesh, const MeshFields& fields
         float* here = places + i * D;
         float velocity[D] = {};
         for (int step = 0; step < map.steps; ++step) {
-            float pull[D] = {}, push[D + 1];
-            for (std::int64_t p = edges.starts[i]; p < edges.starts[i + 1]; ++p) {
-                const float* there = map.y + static_cast<std::int64_t>(edges.columns[p]) * D;
-                float x[D], square = 0;
-                for (int a = 0; a < D; ++a) {
-                    x[a] = here[a] - there[a];
-                    square += x[a] * x[a];
-                }
-                const float w = edges.values[p] / (1.0f + square / map.dof);
-                for (int a = 0; a < D; ++a) pull[a] += w * x[a];
-            }
+            float pull[D], push[D + 1];
+            attraction<D>(edges, map.y, here, i, 1.0f / map.dof, pull);
             if (fields.values != nullptr) {
                 fields_at<D>(mesh, fields, here, push);
             } else {
