@@ -27,43 +27,48 @@ inline __m256 four_places(const float* y, const std::int32_t* columns) {
     return _mm256_insertf128_ps(_mm256_castps128_ps256(pair(columns[0], columns[1])), pair(columns[2], columns[3]), 1);
 }
 
-// The same sum in the plane, eight entries at a time.
-inline std::int64_t attraction_by_eight(const MapEdges& edges, const float* y, const float* here, std::int64_t begin,
-                                        std::int64_t end, float inverse_dof, float* force) {
+inline float sum_of_eight(__m256 v) {
+    __m128 sum = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+    sum = _mm_add_ps(sum, _mm_movehl_ps(sum, sum));
+    return _mm_cvtss_f32(_mm_add_ss(sum, _mm_shuffle_ps(sum, sum, 1)));
+}
+
+// The same sum in the plane, eight entries at a time; the last ones are filled up with entries of no weight.
+inline void attraction_in_plane(const MapEdges& edges, const float* y, const float* here, std::int64_t begin, std::int64_t end,
+                                float inverse_dof, float* force) {
     const __m256 x = _mm256_set1_ps(here[0]), z = _mm256_set1_ps(here[1]), one = _mm256_set1_ps(1.0f);
     const __m256 scale = _mm256_set1_ps(inverse_dof);
     const __m256i mixed = _mm256_setr_epi32(0, 1, 4, 5, 2, 3, 6, 7);  // the order that the shuffles leave
     __m256 fx = _mm256_setzero_ps(), fz = _mm256_setzero_ps();
-    std::int64_t p = begin;
-    for (; p + 8 <= end; p += 8) {
-        const __m256 low = four_places(y, edges.columns + p), high = four_places(y, edges.columns + p + 4);
-        const __m256 value = _mm256_permutevar8x32_ps(_mm256_loadu_ps(edges.values + p), mixed);
+    const auto add = [&](const std::int32_t* columns, __m256 values) {
+        const __m256 low = four_places(y, columns), high = four_places(y, columns + 4);
         const __m256 dx = _mm256_sub_ps(x, _mm256_shuffle_ps(low, high, 0x88));
         const __m256 dz = _mm256_sub_ps(z, _mm256_shuffle_ps(low, high, 0xdd));
         const __m256 base = _mm256_fmadd_ps(scale, _mm256_fmadd_ps(dx, dx, _mm256_mul_ps(dz, dz)), one);
-        const __m256 w = _mm256_div_ps(value, base);
+        const __m256 w = _mm256_div_ps(_mm256_permutevar8x32_ps(values, mixed), base);
         fx = _mm256_fmadd_ps(w, dx, fx);
         fz = _mm256_fmadd_ps(w, dz, fz);
+    };
+    std::int64_t p = begin;
+    for (; p + 8 <= end; p += 8) add(edges.columns + p, _mm256_loadu_ps(edges.values + p));
+    if (p < end) {
+        const __m256i live = _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(end - p)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+        alignas(32) std::int32_t columns[8];
+        _mm256_store_si256(reinterpret_cast<__m256i*>(columns), _mm256_maskload_epi32(edges.columns + p, live));
+        add(columns, _mm256_maskload_ps(edges.values + p, live));
     }
-    float parts[16];
-    _mm256_storeu_ps(parts, fx);
-    _mm256_storeu_ps(parts + 8, fz);
-    for (int l = 0; l < 8; ++l) {
-        force[0] += parts[l];
-        force[1] += parts[8 + l];
-    }
-    return p;
+    force[0] = sum_of_eight(fx);
+    force[1] = sum_of_eight(fz);
 }
 #endif
 
 template <int D>
 inline void attraction(const MapEdges& edges, const float* y, const float* here, std::int64_t row, float inverse_dof, float* force) {
-    std::int64_t begin = edges.starts[row];
-    const std::int64_t end = edges.starts[row + 1];
-    for (int a = 0; a < D; ++a) force[a] = 0;
+    const std::int64_t begin = edges.starts[row], end = edges.starts[row + 1];
 #if defined(__AVX2__)
-    if constexpr (D == 2) begin = attraction_by_eight(edges, y, here, begin, end, inverse_dof, force);
+    if constexpr (D == 2) return attraction_in_plane(edges, y, here, begin, end, inverse_dof, force);
 #endif
+    for (int a = 0; a < D; ++a) force[a] = 0;
     attraction_of<D>(edges, y, here, begin, end, inverse_dof, force);
 }
 
@@ -77,12 +82,13 @@ void descend(const MapEdges& edges, const Descent& rule, const float* y, const f
         for (int a = 0; a < D; ++a) {
             const std::int64_t at = i * D + a;
             const float slope = rule.factor * (rule.exaggeration * pull[a] - rule.inverse_sum * repulsion[at]);
-            const int way = (slope > 0) - (slope < 0), going = (velocity[at] > 0) - (velocity[at] < 0);
-            gains[at] = way != going ? gains[at] + 0.2f : gains[at] * 0.8f + 0.01f;
+            const float product = slope * velocity[at];  // of one sign where the last step went uphill
+            const bool same = product > 0 || (slope == 0 && velocity[at] == 0);
+            gains[at] = same ? gains[at] * 0.8f + 0.01f : gains[at] + 0.2f;
             velocity[at] = rule.momentum * velocity[at] - rule.rate * gains[at] * slope;
             square += velocity[at] * velocity[at];
         }
-        const float length = std::sqrt(square), brake = length > rule.longest ? rule.longest / length : 1.0f;
+        const float brake = square > rule.longest * rule.longest ? rule.longest / std::sqrt(square) : 1.0f;
         for (int a = 0; a < D; ++a) {
             const std::int64_t at = i * D + a;
             velocity[at] *= brake;

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import squareform
 from sklearn.manifold import TSNE as SklearnTSNE
 from sklearn.manifold._t_sne import _joint_probabilities
 from sklearn.metrics import pairwise_distances
 
 from lowdim import TSNE, Affinities, neighbors
 from lowdim.solve.descent import Descent, Recipe
+from lowdim.summaries.affinities import conditional
 
 
 def test_affinities_are_scikit_learns(digits):
     """Exact joint probabilities over all neighbours."""
-    from scipy.spatial.distance import squareform
-
     X = digits[:300]
     squares = pairwise_distances(X, metric="euclidean", squared=True).astype(np.float32)
     expected = squareform(_joint_probabilities(squares, 20.0, verbose=0))
     graph = neighbors(X, 299)
-    from lowdim.summaries.affinities import conditional
-
     ours = Affinities._joined(graph.indices, conditional(graph.distances, 20.0, 1), 1).to_sparse().toarray()
     np.testing.assert_allclose(ours, expected, atol=2e-5 * expected.max())
 
@@ -47,4 +45,4 @@ def test_divergence_is_no_worse_than_opentsnes(digits):
     P = Affinities.from_graph(neighbors(digits, 90), 30)
     judge = Descent(P, Recipe(), 1)
     expected = judge.divergence(judge.start(np.asarray(theirs, dtype=np.float32)))
-    assert TSNE().fit(digits).kl_divergence_ == pytest.approx(expected, rel=0.03)
+    assert TSNE().fit(digits).kl_divergence_ <= 1.03 * expected

@@ -144,7 +144,7 @@ def _kernel_spectra(padded: tuple[int, ...], spacing: float, dof: float, workers
     base = 1 + sum(x * x for x in offsets) / np.float32(dof)
     kernel = 1 / base if dof == 1 else base ** np.float32(-(dof + 1) / 2)
     force = kernel / base
-    scale = 1 / np.float32(np.prod(padded, dtype=np.float64))
+    scale = np.full((1,) * axes, 1 / np.prod(padded, dtype=np.float64), dtype=np.float32)
     for a, m in enumerate(padded):  # the spline's transform is sinc⁴, and it was applied twice
         waves = np.fft.rfftfreq(m) if a == axes - 1 else np.fft.fftfreq(m)
         scale = scale * _along(np.sinc(waves) ** -8, a, axes)
@@ -157,7 +157,7 @@ def _kernel_spectra(padded: tuple[int, ...], spacing: float, dof: float, workers
     return np.stack(spectra).astype(np.float32, copy=False)
 
 
-def _along(values: NDArray[np.float64], axis: int, axes: int) -> Floats:
+def _along(values: NDArray[Any], axis: int, axes: int) -> Floats:
     shape = [1] * axes
     shape[axis] = len(values)
     return values.astype(np.float32).reshape(shape)

@@ -73,12 +73,13 @@ def _move(places: Array, indices: Array, weights: Array, Y: Array, rule: Placing
         total = repulsion(Y)[1]
     mean = max(total, 1e-12) / len(Y)  # of the kernel's sums over the rows of the map
     starts = np.arange(len(places) + 1, dtype=np.int64) * indices.shape[1]
-    mesh = (None, [], np.zeros(0, dtype=np.float32), 1.0)
-    if fields is not None:
-        mesh = (fields.values, list(fields.box.cells), fields.box.origin, fields.box.spacing)
+    cells: list[int] = [] if fields is None else list(fields.box.cells)
+    origin = np.zeros(0, dtype=np.float32) if fields is None else fields.box.origin
+    spacing = 1.0 if fields is None else fields.box.spacing
+    values = None if fields is None else fields.values
     how = (rule.dof, 1 / mean, RATE, MOMENTUM, LONGEST, STEPS)
-    edges = starts, np.ascontiguousarray(indices).ravel(), np.ascontiguousarray(weights).ravel()
-    _native.place_rows(*edges, Y, *mesh, how, places, rule.threads)
+    columns, pulls = np.ascontiguousarray(indices).ravel(), np.ascontiguousarray(weights).ravel()
+    _native.place_rows(starts, columns, pulls, Y, values, cells, origin, spacing, how, places, rule.threads)
 
 
 def _twins(rows: Rows, training: Any, found: Found) -> list[tuple[int, int]]:

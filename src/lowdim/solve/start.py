@@ -60,7 +60,7 @@ def spectral(P: Affinities, k: int, seed: int) -> Array:
     vectors = found.vectors[:, 1:] * root[:, None]
     sizes = vectors.std(axis=0)
     vectors = vectors / np.where(sizes > 0, sizes, 1)
-    return vectors + 0.01 * normal(vectors.shape, seed, stream=1)
+    return np.asarray(vectors + 0.01 * normal(vectors.shape, seed, stream=1))
 
 
 def _given(init: Array, n: int, k: int) -> Array:
