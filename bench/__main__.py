@@ -24,6 +24,11 @@ from bench.measure import peak_memory, peak_memory_here, times
 from bench.report import section, write
 
 CASES = {case.name: case for case in [*pca.CASES, *mds.CASES]}
+from bench import pca, tsne
+from bench.measure import peak_memory, peak_memory_here, times
+from bench.report import section, write
+
+CASES = {case.name: case for module in (pca, tsne) for case in module.CASES}
 
 
 def main() -> None:

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 
 #if defined(__AVX2__)
@@ -36,6 +37,13 @@ constexpr PairKernels<T> pair_kernels = {
     {measure_row<T, metric_squares>, measure_row<T, metric_magnitudes>, measure_row<T, metric_largest>},
     meet<T>,
 };
+#include "affinities.hpp"
+#include "tsne.hpp"
+#include "mesh.hpp"
+
+template <int D>
+constexpr MapKernels<D> map_kernels = {descend<D>,     log_lengths<D>,   repel_directly<D>, first_nodes<D>,
+                                       spread_masses<D>, gather_forces<D>, place_rows<D>};
 }  // namespace
 
 #define LOWDIM_QUOTE(x) #x
@@ -65,6 +73,7 @@ const Kernels& table() {
         {relax_sweep, square_row, center_row, gram_times, pair_sums, chebyshev_rows},
         {local_gram<float>, local_gram<double>, local_weights, local_eigen, chebyshev_rows},
         {pair_kernels<float>, pair_kernels<double>},
+        {calibrate_row, multiply_spectra, map_kernels<1>, map_kernels<2>, map_kernels<3>},
     };
     return kernels;
 }

@@ -250,6 +250,68 @@ struct SmacofKernels {
             return narrow;
         } else {
             return wide;
+// ---- t-SNE ----
+
+// Symmetric affinities in compressed sparse rows.
+struct MapEdges {
+    const std::int64_t* starts;
+    const std::int32_t* columns;
+    const float* values;
+};
+
+struct Descent {
+    float exaggeration, rate, momentum, longest;
+    float inverse_sum;  // one over the sum that normalises the repulsion
+    float inverse_dof, factor;
+};
+
+struct Mesh {
+    std::int64_t cells[3];
+    float origin[3];
+    float inverse_spacing;
+};
+
+struct MeshFields {
+    const float* values;  // one field after another; null if there are none
+    std::int64_t field;   // from one field to the next
+    std::int64_t row;     // from one row of the last axis to the next
+};
+
+struct FrozenMap {
+    const float* y;
+    const float* axes;  // the same coordinates, one axis after another
+    std::int64_t n;
+    float dof, inverse_mean, rate, momentum, longest;
+    int steps;
+};
+
+template <int D>
+struct MapKernels {
+    void (*descend)(const MapEdges&, const Descent&, const float*, const float*, float*, float*, float*, std::int64_t,
+                    std::int64_t, double*);
+    double (*log_lengths)(const MapEdges&, const float*, double, std::int64_t, std::int64_t);
+    double (*repel_directly)(const float*, const float*, std::int64_t, float, std::int64_t, std::int64_t, float*);
+    void (*first_nodes)(const Mesh&, const float*, std::int64_t, std::int64_t, std::int32_t*);
+    void (*spread_masses)(const Mesh&, const float*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, float*);
+    double (*gather_forces)(const Mesh&, const MeshFields&, const float*, std::int64_t, std::int64_t, float*);
+    void (*place_rows)(const FrozenMap&, const Mesh&, const MeshFields&, const MapEdges&, std::int64_t, std::int64_t, float*);
+};
+
+struct TsneKernels {
+    void (*calibrate_row)(const float*, std::int64_t, double, double*, double*);
+    void (*multiply_spectra)(const float*, const float*, int, std::int64_t, std::int64_t, std::int64_t, float*);
+    MapKernels<1> line;
+    MapKernels<2> plane;
+    MapKernels<3> space;
+
+    template <int D>
+    const MapKernels<D>& on() const {
+        if constexpr (D == 1) {
+            return line;
+        } else if constexpr (D == 2) {
+            return plane;
+        } else {
+            return space;
         }
     }
 };
@@ -267,6 +329,7 @@ struct Kernels {
     ManifoldKernels manifold;
     LocalKernels local;
     SmacofKernels smacof;
+    TsneKernels tsne;
 
     template <class T>
     const MomentKernels<T>& moments() const {

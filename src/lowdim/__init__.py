@@ -28,9 +28,11 @@ if TYPE_CHECKING:
     from lowdim.method.mds import MDS
     from lowdim.method.nonmetric_mds import NonmetricMDS
     from lowdim.method.pca import PCA
+    from lowdim.method.tsne import TSNE
     from lowdim.models import load, save
     from lowdim.progress import Step, watch
     from lowdim.summaries.gram import Gram, gram
+    from lowdim.summaries.affinities import Affinities
     from lowdim.summaries.graph import Graph
     from lowdim.summaries.moments import Moments, moments
     from lowdim.summaries.neighbors import NeighborIndex, neighbors
@@ -44,6 +46,8 @@ _HOMES = {
     "NonmetricMDS": "lowdim.method.nonmetric_mds",
     "PCA": "lowdim.method.pca",
     "Gram": "lowdim.summaries.gram",
+    "TSNE": "lowdim.method.tsne",
+    "Affinities": "lowdim.summaries.affinities",
     "Graph": "lowdim.summaries.graph",
     "Isomap": "lowdim.method.isomap",
     "LaplacianEigenmaps": "lowdim.method.laplacian",
@@ -82,6 +86,8 @@ __all__ = [
     "PCA",
     "ClassicalMDS",
     "Gram",
+    "TSNE",
+    "Affinities",
     "Graph",
     "KernelPCA",
     "Isomap",

@@ -17,20 +17,25 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import Any
 
 from lowdim.errors import Cancelled
 
-__all__ = ["Bar", "Step", "report", "watch"]
+__all__ = ["Bar", "Step", "report", "watch", "watched"]
 
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a long loop: `done` of `total` (None if unknown), and what the loop measures."""
+    """One step of a long loop: `done` of `total` (None if unknown), and what the loop measures.
+
+    Where a map is on its way, `snapshot()` is the map so far, (n, k).
+    """
 
     task: str
     done: int
     total: int | None = None
     info: Mapping[str, float] = field(default_factory=dict)
+    snapshot: Callable[[], Any] | None = None
 
 
 Callback = Callable[[Step], "bool | None"]
@@ -50,12 +55,19 @@ def watch(callback: Callback | None = None) -> Iterator[None]:
         bar.close()
 
 
-def report(task: str, done: int, total: int | None = None, **info: float) -> None:
+def watched() -> bool:
+    """Whether anybody listens: what is measured for watchers alone need not be measured for nobody."""
+    return bool(_watchers.get())
+
+
+def report(
+    task: str, done: int, total: int | None = None, *, snapshot: Callable[[], Any] | None = None, **info: float
+) -> None:
     """Tell every watcher; raise `Cancelled` if one of them wants to stop."""
     watchers = _watchers.get()
     if not watchers:
         return
-    step = Step(task, done, total, info)
+    step = Step(task, done, total, info, snapshot)
     wishes = [callback(step) is True for callback in watchers]  # every watcher hears every step
     if any(wishes):
         raise Cancelled(f"{task} was stopped by its callback after {done} steps; the estimator is unfitted.")

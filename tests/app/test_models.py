@@ -18,7 +18,7 @@ from hypothesis.extra import numpy as hnp
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
-from lowdim import PCA
+from lowdim import PCA, TSNE
 from lowdim.errors import BadParameter, ModelFileError
 from lowdim.models import known, load, save
 from lowdim.models.values import Unstorable, decode, encode
@@ -85,6 +85,15 @@ def test_a_loaded_model_has_the_same_bits(name, dtype, tmp_path):
     assert Z.dtype == dtype
     assert_same(model.inverse_transform(Z), loaded.inverse_transform(Z))
     assert_same(model.get_covariance(), loaded.get_covariance())
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_loaded_map_places_new_rows_with_the_same_bits(dtype, tmp_path):
+    for model in (TSNE(max_iter=60), TSNE(3, perplexity=(3, 9), init=table(np.float32, d=3), max_iter=20)):
+        fitted = clone(model).fit(table(dtype))
+        loaded = round_trip(fitted, tmp_path)
+        assert_same_model(fitted, loaded)
+        assert_same(fitted.transform(table(dtype, seed=1)), loaded.transform(table(dtype, seed=1)))
 
 
 @given(

@@ -1,0 +1,105 @@
+"""t-SNE against openTSNE, scikit-learn and scikit-learn-intelex."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from sklearn import datasets
+
+from bench.case import Case, Contender, installed
+from bench.data import MNIST, mnist, mnist_or_made
+from lowdim import PCA, TSNE, Affinities, NeighborIndex, neighbors
+from lowdim.solve.descent import Descent, Recipe
+
+STEPS = 750
+JUDGED = 2000  # rows whose neighbours are compared
+
+
+@cache
+def mnist50() -> np.ndarray:
+    return PCA(50).fit_transform(mnist())
+
+
+@cache
+def digits() -> np.ndarray:
+    return datasets.load_digits().data.astype(np.float32)
+
+
+@cache
+def _truth(n: int) -> tuple[Descent, np.ndarray, np.ndarray, np.ndarray | None]:
+    """A judge of the divergence, rows to look at, their true neighbours, and the labels of all rows."""
+    X = digits() if n == len(digits()) else mnist50()
+    graph = neighbors(X, 90)
+    rows = np.random.default_rng(0).choice(n, min(n, JUDGED), replace=False)
+    labels = datasets.load_digits().target if n == len(digits()) else None
+    if labels is None and MNIST.exists():
+        with np.load(MNIST) as archive:
+            labels = archive["y"]
+    return Descent(Affinities.from_graph(graph, 30), Recipe(), 2), rows, graph.indices[:, :10], labels
+
+
+def quality(X: np.ndarray, Z: Any) -> dict[str, float]:
+    """KL on the same affinities, recall of the 10 nearest rows, and how often their majority has the row's label."""
+    Z = np.ascontiguousarray(Z, dtype=np.float32)
+    judge, rows, true, labels = _truth(len(X))
+    found = NeighborIndex(Z, algorithm="exact").query(Z[rows], 11).indices
+    near = np.array([[j for j in line if j != i][:10] for i, line in zip(rows, found, strict=True)])
+    shared = [len(np.intersect1d(a, b)) for a, b in zip(near, true[rows], strict=True)]
+    out = {"KL": judge.divergence(judge.start(Z)), "recall@10": float(np.mean(shared)) / 10}
+    if labels is not None:
+        votes = np.array([np.bincount(labels[line]).argmax() for line in near])
+        out["label accuracy"] = float(np.mean(votes == labels[rows]))
+    return out
+
+
+def open_tsne(X: np.ndarray) -> np.ndarray:
+    import openTSNE
+
+    return np.asarray(openTSNE.TSNE(n_jobs=2, random_state=0, negative_gradient_method="fft").fit(X))
+
+
+def scikit_learn(X: np.ndarray) -> np.ndarray:
+    from sklearn.manifold import TSNE as Peer
+
+    return Peer(max_iter=STEPS, n_jobs=2, random_state=0).fit_transform(X)
+
+
+def intelex(X: np.ndarray) -> np.ndarray:
+    from sklearnex.manifold import TSNE as Peer
+
+    return Peer(max_iter=STEPS, n_jobs=2, random_state=0).fit_transform(X)
+
+
+def ours(X: np.ndarray) -> np.ndarray:
+    return TSNE(max_iter=STEPS).fit_transform(X)
+
+
+PEERS = tuple(
+    contender
+    for module, contender in (
+        ("openTSNE", Contender("openTSNE fft", open_tsne, "openTSNE")),
+        ("sklearnex", Contender("scikit-learn-intelex", intelex, "scikit-learn-intelex")),
+    )
+    if installed(module)
+)
+
+NOTE = "KL is that of lowdim's affinities (perplexity 30) for every map; a peer's own may differ by its neighbours."
+
+CASES = [
+    Case(
+        "tsne-mnist",
+        f"t-SNE 70,000 × 50 → 2, {STEPS} steps, perplexity 30, float32 ({mnist_or_made()})",
+        mnist50,
+        (Contender("lowdim", ours, role="ours"), *PEERS),
+        quality, NOTE, bar=1.5, repeats=1,
+    ),
+    Case(
+        "tsne-digits",
+        f"t-SNE of 1,797 digits → 2, {STEPS} steps, perplexity 30, float32",
+        digits,
+        (Contender("lowdim", ours, role="ours"), *PEERS, Contender("scikit-learn", scikit_learn, "scikit-learn")),
+        quality, NOTE, bar=5, repeats=3,
+    ),
+]  # fmt: skip

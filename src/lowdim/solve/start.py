@@ -1,0 +1,69 @@
+"""Where a map starts: principal components, eigenvectors of the affinities, chance, or given places."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from lowdim.data.rows import Rows
+from lowdim.errors import BadInput
+from lowdim.random import normal
+from lowdim.solve.eigen import top_of_operator
+from lowdim.solve.principal import Plan, principal_axes
+from lowdim.summaries.affinities import Affinities
+from lowdim.summaries.centred import Centred
+
+__all__ = ["start_map"]
+
+Array = NDArray[Any]
+
+SPREAD = 1e-4  # standard deviation of the first axis: points start close, and find their neighbours
+
+
+def start_map(init: str | Array, rows: Rows | None, P: Affinities, k: int, seed: int, threads: int) -> Array:
+    """The first map, (n, k) in float32. Without rows, 'pca' stands for 'spectral'."""
+    if isinstance(init, np.ndarray):
+        return _given(init, P.n, k)
+    if init == "random":
+        return (SPREAD * normal((P.n, k), seed)).astype(np.float32)
+    axes = principal_scores(rows, k, seed, threads) if init == "pca" and rows is not None else spectral(P, k, seed)
+    missing = k - axes.shape[1]
+    if missing:  # fewer columns than axes: chance takes their place, unless all rows are equal
+        axes = np.hstack([axes, axes.std() * normal((P.n, missing), seed)])
+    spread = float(axes[:, 0].std())
+    return (axes * (SPREAD / spread) if spread > 0 else np.zeros_like(axes)).astype(np.float32)
+
+
+def principal_scores(rows: Rows, k: int, seed: int, threads: int) -> Array:
+    """Scores on at most k principal components, in float64."""
+    axes = principal_axes(rows, None, Plan(min(k, rows.d, rows.count), 0, False, None, 200, seed, threads))
+    factors = None if axes.scale is None else 1 / axes.scale
+    scores = Centred(rows, axes.mean, factors, None, threads).times(axes.vectors).astype(np.float64)
+    largest = float(np.abs(scores).max(initial=0.0))
+    return scores / largest if largest > 0 else scores  # squares of them then neither overflow nor vanish
+
+
+def spectral(P: Affinities, k: int, seed: int) -> Array:
+    """Eigenvectors of the normalised affinities after the first, with a little chance to part equal entries."""
+    n, matrix = P.n, P.to_sparse().astype(np.float64)
+    degrees = np.maximum(np.asarray(matrix.sum(axis=1)).ravel(), np.finfo(float).tiny)
+    root = 1 / np.sqrt(degrees)
+    scaled = sp.diags_array(root) @ matrix @ sp.diags_array(root)
+
+    def lazy_walk(V: Array) -> Array:  # eigenvalues from 0 to 1, in the same order
+        return np.asarray(0.5 * (V + scaled @ V))
+
+    found = top_of_operator(lazy_walk, n, min(k + 1, n), tol=1e-4, max_iter=200, seed=seed)
+    vectors = found.vectors[:, 1:] * root[:, None]
+    sizes = vectors.std(axis=0)
+    vectors = vectors / np.where(sizes > 0, sizes, 1)
+    return np.asarray(vectors + 0.01 * normal(vectors.shape, seed, stream=1))
+
+
+def _given(init: Array, n: int, k: int) -> Array:
+    if init.shape != (n, k) or init.dtype.kind not in "fiu" or not np.isfinite(init).all():
+        raise BadInput(f"init must hold finite numbers of shape ({n}, {k}), a place for each row; got {init.shape}.")
+    return init.astype(np.float32)

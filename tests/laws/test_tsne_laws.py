@@ -1,0 +1,210 @@
+"""t-SNE: its forces, its affinities and its descent are what the formulas say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lowdim import TSNE, Affinities, Graph, _native, neighbors
+from lowdim.errors import BadInput, BadParameter
+from lowdim.solve.descent import Descent, DirectRepulsion, Recipe
+from lowdim.solve.mesh import MeshRepulsion, box_of
+from lowdim.summaries.affinities import conditional
+
+
+def direct_forces(Y, dof=1.0):
+    """The sums over all pairs, as they are written, in float64."""
+    Y = np.asarray(Y, dtype=np.float64)
+    difference = Y[:, None] - Y[None]
+    base = 1 + (difference**2).sum(axis=2) / dof
+    kernel = base ** (-(dof + 1) / 2)
+    np.fill_diagonal(kernel, 0)
+    return ((kernel / base)[:, :, None] * difference).sum(axis=1), kernel.sum()
+
+
+def divergence(P, Y, dof=1.0):
+    """KL(P ‖ Q), as it is written."""
+    Y = np.asarray(Y, dtype=np.float64)
+    kernel = (1 + ((Y[:, None] - Y[None]) ** 2).sum(axis=2) / dof) ** (-(dof + 1) / 2)
+    np.fill_diagonal(kernel, 0)
+    Q, some = kernel / kernel.sum(), P > 0
+    return float((P[some] * np.log(P[some] / Q[some])).sum())
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return neighbors(np.random.default_rng(1).standard_normal((80, 5)), 30)
+
+
+@pytest.mark.parametrize("axes", [1, 2, 3])
+@pytest.mark.parametrize("dof", [1.0, 0.6, 4.0])
+def test_direct_sum(rng, axes, dof):
+    Y = (5 * rng.standard_normal((301, axes))).astype(np.float32)
+    forces, total = DirectRepulsion(dof, 2)(Y)
+    expected, expected_total = direct_forces(Y, dof)
+    np.testing.assert_allclose(forces, expected, rtol=1e-4, atol=1e-4 * np.abs(expected).max())
+    assert total == pytest.approx(expected_total, rel=1e-5)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 8.0])
+@pytest.mark.parametrize(("axes", "n"), [(1, 3000), (2, 3000), (3, 2000)])
+@pytest.mark.parametrize("dof", [1.0, 0.5])
+def test_the_mesh_is_near_the_direct_sum(rng, axes, n, scale, dof):
+    """Mean relative error at most 2 %, from a map that is one spot to one that is spread out."""
+    Y = (scale * rng.standard_normal((n, axes))).astype(np.float32)
+    forces, total = MeshRepulsion(dof, 2)(Y)
+    expected, expected_total = DirectRepulsion(dof, 2)(Y)
+    forces = forces - forces.mean(axis=0) + expected.mean(axis=0)  # the descent centres, so a shift does not count
+    size = np.linalg.norm(expected, axis=1)
+    error = np.linalg.norm(forces - expected, axis=1)
+    assert np.mean(error / np.maximum(size, 0.05 * size.mean())) < 0.02
+    assert total == pytest.approx(expected_total, rel=3e-3)
+
+
+@pytest.mark.parametrize("dof", [1.0, 2.0])
+@pytest.mark.parametrize("axes", [1, 2, 3])
+def test_the_step_follows_the_gradient_of_the_divergence(graph, axes, dof):
+    """One step without momentum is -rate × gradient / 4, against finite differences of KL."""
+    P = Affinities.from_graph(graph, 10)
+    Y = np.random.default_rng(2).standard_normal((80, axes)).astype(np.float32)
+    forces, total = DirectRepulsion(dof, 1)(Y)
+    velocity, gains, out = np.zeros_like(Y), np.full_like(Y, 0.8), np.empty_like(Y)
+    rule = (1.0, 1.0, 0.0, 1e9, 1 / total, 1 / dof, (dof + 1) / (2 * dof))
+    _native.descend(P.starts, P.columns, P.values, Y, forces, rule, velocity, gains, out, 1)
+    dense, h = P.to_sparse().toarray().astype(np.float64), 1e-4
+    for i, a in ((0, 0), (17, axes - 1), (79, 0)):
+        up, down = Y.astype(np.float64), Y.astype(np.float64)
+        up[i, a] += h
+        down[i, a] -= h
+        slope = (divergence(dense, up, dof) - divergence(dense, down, dof)) / (2 * h)
+        assert -velocity[i, a] == pytest.approx(slope / 4, rel=2e-3, abs=2e-6)
+    np.testing.assert_allclose(out, Y + velocity - (Y + velocity).mean(axis=0), atol=1e-5)
+
+
+def test_momentum_gains_and_the_longest_step(graph):
+    P = Affinities.uniform(graph)
+    rng = np.random.default_rng(3)
+    Y, before, gains = (rng.standard_normal((80, 2)).astype(np.float32) for _ in range(3))
+    gains = np.abs(gains) + 0.5
+    forces, total = DirectRepulsion(1.0, 1)(Y)
+    slopes = []
+    for exaggeration, rate, momentum, longest in ((1.0, 1.0, 0.0, 1e9), (4.0, 50.0, 0.8, 2.0)):
+        velocity, out, g = before.copy(), np.empty_like(Y), gains.copy()
+        rule = (exaggeration, rate, momentum, longest, 1 / total, 1.0, 1.0)
+        _native.descend(P.starts, P.columns, P.values, Y, forces, rule, velocity, g, out, 1)
+        difference = Y[:, None] - Y[None]
+        pull = P.to_sparse().toarray() / (1 + (difference**2).sum(axis=2))
+        slope = exaggeration * (pull[:, :, None] * difference).sum(axis=1) - forces / total
+        grown = np.where(np.sign(slope) != np.sign(before), gains + 0.2, gains * 0.8 + 0.01)
+        np.testing.assert_allclose(g, grown, rtol=1e-5)
+        step = momentum * before - rate * grown * slope
+        length = np.linalg.norm(step, axis=1, keepdims=True)
+        np.testing.assert_allclose(velocity, step * np.minimum(1, longest / length), rtol=1e-3, atol=1e-5)
+        slopes.append(slope)
+    assert not np.allclose(slopes[0], slopes[1])
+
+
+def test_divergence_is_the_formula(graph, rng):
+    P = Affinities.from_graph(graph, 10)
+    for dof in (1.0, 3.0):
+        descent = Descent(P, Recipe(dof=dof), 1)
+        Y = 3 * rng.standard_normal((80, 2)).astype(np.float32)
+        expected = divergence(P.to_sparse().toarray().astype(np.float64), Y, dof)
+        assert descent.divergence(descent.start(Y)) == pytest.approx(expected, rel=1e-5)
+
+
+@given(st.integers(2, 60), st.floats(1.1, 15), st.floats(1e-3, 1e3), st.integers(0, 2**32))
+def test_perplexity_is_reached(k, perplexity, scale, seed):
+    d = np.sort(np.random.default_rng(seed).random((4, k)) + 0.1, axis=1).astype(np.float32) * np.float32(scale)
+    perplexity = min(perplexity, 0.9 * k)
+    if perplexity <= 1.05:
+        return
+    p = conditional(d, perplexity, 1).astype(np.float64)
+    entropy = -(p * np.log(np.maximum(p, 1e-300))).sum(axis=1)
+    np.testing.assert_allclose(np.exp(entropy), perplexity, rtol=1e-5)
+    np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-6)
+    assert (np.diff(p, axis=1) <= 1e-9).all()
+    # Gaussian: log p falls linearly with the squared distance
+    some = p[0] > 1e-20
+    if some.sum() > 2:
+        squares, logs = d[0][some].astype(float) ** 2, np.log(p[0][some])
+        line = np.polyfit(squares, logs, 1)
+        np.testing.assert_allclose(np.polyval(line, squares), logs, atol=1e-3 * max(1, np.ptp(logs)))
+
+
+def test_ties_and_zeros_have_finite_weights():
+    for d in ([0, 0, 0, 0], [1, 1, 1, 1], [0, 0, 0, 1], [0, 1e-20, 1, 1e18], [1e-30, 2e-30, 3e-30, 4e-30]):
+        p = conditional(np.array([d], dtype=np.float32), 2.0, 1)
+        assert np.isfinite(p).all() and p.sum() == pytest.approx(1, rel=1e-6)
+    np.testing.assert_allclose(conditional(np.zeros((1, 5), np.float32), 2.0, 1), 0.2, rtol=1e-6)
+
+
+@given(st.integers(3, 40), st.integers(1, 12), st.integers(0, 2**32))
+def test_joint_affinities_are_symmetric_and_sum_to_one(n, k, seed):
+    X = np.random.default_rng(seed).standard_normal((n, 3))
+    for P in (Affinities.from_graph(neighbors(X, min(k, n - 1)), 5), Affinities.uniform(neighbors(X, min(k, n - 1)))):
+        dense = P.to_sparse().toarray()
+        np.testing.assert_array_equal(dense, dense.T)
+        assert dense.sum() == pytest.approx(1, rel=1e-5)
+        assert (np.diagonal(dense) == 0).all()
+        assert (np.diff(P.starts) >= min(k, n - 1)).all()
+
+
+def test_joint_affinities_are_the_sum_of_both_sides(graph):
+    weights = conditional(graph.distances, 8.0, 1)
+    A = np.zeros((80, 80))
+    np.put_along_axis(A, graph.indices.astype(np.int64), weights, axis=1)
+    joint = Affinities._joined(graph.indices, weights, 2).to_sparse()
+    np.testing.assert_allclose(joint.toarray(), (A + A.T) / 160, rtol=1e-6)
+    assert joint.has_sorted_indices or (np.diff(joint.indices) != 0).any()
+
+
+def test_several_perplexities_are_averaged():
+    X = np.random.default_rng(0).standard_normal((200, 4))
+    graph = neighbors(X, 90)
+    both = Affinities.from_graph(graph, (10, 30)).to_sparse().toarray()
+    each = [
+        Affinities._joined(graph.indices, conditional(graph.distances, p, 1), 1).to_sparse().toarray() for p in (10, 30)
+    ]
+    np.testing.assert_allclose(both, (each[0] + each[1]) / 2, atol=1e-9, rtol=1e-4)
+
+
+def test_affinities_of_ones_own(rng):
+    A = rng.random((30, 30))
+    P = Affinities.from_matrix(A).to_sparse().toarray()
+    S = A + A.T
+    np.fill_diagonal(S, 0)
+    np.testing.assert_allclose(P, S / S.sum(), rtol=1e-5)
+    model = TSNE(max_iter=30).fit(Affinities.from_matrix(A))
+    assert np.isfinite(model.embedding_).all()
+    for bad in (-A, np.eye(3), np.full((3, 3), np.nan), np.ones((2, 3))):
+        with pytest.raises(BadInput):
+            Affinities.from_matrix(bad)
+    with pytest.raises(BadParameter, match="perplexity"):
+        Affinities.from_graph(Graph(np.array([[1], [0]]), np.ones((2, 1))), -1)
+
+
+def test_another_order_of_rows_is_the_same_matrix(graph, rng):
+    P = Affinities.from_graph(graph, 10)
+    order = rng.permutation(80).astype(np.int32)
+    expected = P.to_sparse().toarray()[np.ix_(order, order)]
+    np.testing.assert_array_equal(P.reordered(order, 2).to_sparse().toarray(), expected)
+    with pytest.raises(ValueError, match="every row once"):
+        P.reordered(np.zeros(80, np.int32), 1)
+
+
+def test_a_far_outlier_leaves_the_mesh_small(rng):
+    """The others get the forces that they have without it."""
+    Y = (10 * rng.standard_normal((3000, 2))).astype(np.float32)
+    far = np.vstack([Y, np.float32([[1e7, -1e7]])])
+    assert np.prod(box_of(far, 1.0).cells) <= 2048**2
+    near, _ = MeshRepulsion(1.0, 1)(far)
+    expected, _ = DirectRepulsion(1.0, 1)(Y)
+    error = np.linalg.norm(near[:-1] - expected, axis=1) / np.linalg.norm(expected, axis=1)
+    assert np.median(error) < 0.05
+    assert np.isfinite(near).all()
+    wide = (rng.uniform(-1, 1, (3000, 2)) * 1e6).astype(np.float32)
+    assert np.prod(box_of(wide, 1.0).cells) <= 2048**2
+    assert np.isfinite(MeshRepulsion(1.0, 1)(wide)[0]).all()

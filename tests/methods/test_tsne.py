@@ -1,0 +1,248 @@
+"""TSNE: what it promises to those who use it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.neighbors import KNeighborsClassifier
+
+import lowdim
+from lowdim import TSNE, neighbors
+from lowdim.errors import BadInput, BadParameter, Cancelled, NotEnoughData
+from lowdim.solve import descent
+from lowdim.solve.layout import Checkpoint, Layout
+
+
+@pytest.fixture(scope="module")
+def labels():
+    from sklearn.datasets import load_digits
+
+    return load_digits().target
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    rng = np.random.default_rng(0)
+    return np.vstack([rng.standard_normal((100, 10)) + 12 * rng.standard_normal(10) for _ in range(3)])
+
+
+def digest(*arrays):
+    return hashlib.sha256(b"".join(np.ascontiguousarray(a).tobytes() for a in arrays)).hexdigest()
+
+
+@pytest.mark.parametrize("mesh", [False, True])
+def test_same_bits_for_any_number_of_threads(digits, mesh, monkeypatch):
+    if mesh:
+        monkeypatch.setattr(descent, "DIRECT_ROWS", 10)
+        monkeypatch.setattr(descent, "SCATTERED", 10)
+    seen = set()
+    for threads in (1, 2, 4, 8):
+        model = TSNE(max_iter=60, n_jobs=threads).fit(digits[:1500])
+        seen.add(digest(model.embedding_, model.transform(digits[1500:]), np.array(model.kl_divergence_)))
+    assert len(seen) == 1
+
+
+def test_mesh_and_direct_maps_are_equally_good(digits, monkeypatch):
+    """The exact divergence of a map made with the mesh, rows reordered on the way."""
+    direct = TSNE().fit(digits)
+    monkeypatch.setattr(descent, "DIRECT_ROWS", 10)
+    monkeypatch.setattr(descent, "SCATTERED", 10)
+    mesh = TSNE().fit(digits)
+    assert mesh.kl_divergence_ == pytest.approx(direct.kl_divergence_, rel=0.03)
+    monkeypatch.undo()
+    P = lowdim.Affinities.from_graph(neighbors(digits, 90), 30)
+    exact = descent.Descent(P, descent.Recipe(), 1)
+    assert exact.divergence(exact.start(mesh.embedding_)) == pytest.approx(mesh.kl_divergence_, rel=1e-3)
+
+
+def test_new_digits_land_among_their_like(digits, labels):
+    held = np.arange(len(digits)) % 5 == 0
+    model = TSNE().fit(digits[~held])
+    before = model.embedding_.copy()
+    Z = model.transform(digits[held])
+    judge = KNeighborsClassifier(10).fit(model.embedding_, labels[~held])
+    around = judge.kneighbors(return_distance=False)  # without the point itself
+    own = np.mean([np.bincount(labels[~held][row]).argmax() for row in around] == labels[~held])
+    assert judge.score(Z, labels[held]) >= own - 0.02
+    np.testing.assert_array_equal(model.embedding_, before)
+    np.testing.assert_array_equal(model.transform(digits[~held]), before)
+    few = np.flatnonzero(held)[[3, 7]]
+    np.testing.assert_array_equal(model.transform(digits[few]), Z[[3, 7]])  # alone as in company
+
+
+def test_new_rows_by_mesh_and_by_sum_agree(digits, monkeypatch):
+    model = TSNE().fit(digits[:1200])
+    direct = model.transform(digits[1200:])
+    monkeypatch.setattr(descent, "DIRECT_ROWS", 10)
+    mesh = model.transform(digits[1200:])
+    assert np.median(np.linalg.norm(direct - mesh, axis=1)) < 0.3
+
+
+def test_divergence_falls_and_the_map_can_be_watched(digits):
+    seen = []
+
+    def look(step):
+        if step.task == "t-SNE":
+            seen.append((step.done, step.info.get("kl"), None if step.done % 100 else step.snapshot()))
+
+    with lowdim.watch(look):
+        model = TSNE().fit(digits)
+    late = [kl for done, kl, _ in seen if done >= 300 and done % 50 == 0]
+    assert np.all(np.diff(late) < 0.002) and late[-1] < late[0]
+    assert late[-1] == model.kl_divergence_
+    assert [done for done, _, _ in seen] == list(range(1, 751))
+    assert seen[699][2].shape == (1797, 2)
+    with pytest.raises(Cancelled), lowdim.watch(lambda step: step.task == "t-SNE" and step.done == 5):
+        model.fit(digits)
+    assert not hasattr(model, "embedding_")
+
+
+def test_tol_ends_early(digits):
+    full, early = TSNE().fit(digits), TSNE(tol=0.02).fit(digits)
+    assert 250 < early.n_iter_ < full.n_iter_ == 750
+    assert early.kl_divergence_ < 1.2 * full.kl_divergence_
+
+
+def test_the_start_is_kept(blobs):
+    start = np.random.default_rng(0).standard_normal((300, 2)).astype(np.float32)
+    model = TSNE(init=start, max_iter=1, learning_rate=1e-12)
+    np.testing.assert_allclose(model.fit_transform(blobs), start - start.mean(axis=0), atol=1e-6)
+    for init in ("pca", "spectral", "random"):
+        Z = TSNE(init=init, max_iter=1, learning_rate=1e-12).fit_transform(blobs)
+        assert Z[:, 0].std() == pytest.approx(1e-4, rel=0.1)
+    scores = lowdim.PCA(2).fit_transform(blobs)
+    Z = TSNE(max_iter=1, learning_rate=1e-12).fit_transform(blobs)
+    np.testing.assert_allclose(Z, scores * (1e-4 / scores[:, 0].std()), atol=1e-8)
+    with pytest.raises(BadInput, match="init must hold"):
+        TSNE(init=start[:5]).fit(blobs)
+
+
+@pytest.mark.parametrize("init", ["pca", "spectral", "random"])
+@pytest.mark.parametrize("axes", [1, 2, 3])
+def test_groups_stay_groups(blobs, axes, init):
+    Z = TSNE(axes, init=init).fit_transform(blobs)
+    group = np.repeat(range(3), 100)
+    assert KNeighborsClassifier(5).fit(Z[::2], group[::2]).score(Z[1::2], group[1::2]) == 1
+
+
+def test_exaggeration_tightens_and_heavy_tails_spread(digits):
+    def inner(**options):
+        model = TSNE(max_iter=400, **options).fit(digits[:400])
+        nearest = neighbors(model.embedding_, 5).distances.mean()
+        return nearest / model.embedding_.std()
+
+    plain = inner()
+    assert inner(exaggeration=4.0) < plain
+    assert inner(dof=0.5) < plain
+
+
+def test_table_graph_and_distances_give_one_map(blobs):
+    from scipy.spatial.distance import cdist
+
+    start = np.random.default_rng(0).standard_normal((300, 2)).astype(np.float32) * 1e-4
+    options = {"init": start, "max_iter": 100}
+    Z = TSNE(**options).fit_transform(blobs)
+    np.testing.assert_array_equal(TSNE(**options).fit(neighbors(blobs, 90)).embedding_, Z.astype(np.float32))
+    given = TSNE(metric="precomputed", **options).fit(cdist(blobs, blobs))
+    assert given.kl_divergence_ == pytest.approx(TSNE(**options).fit(blobs).kl_divergence_, abs=0.02)
+    new = blobs[:4] + 0.01
+    places = given.transform(cdist(new, blobs))
+    assert np.linalg.norm(places - given.embedding_[:4], axis=1).max() < 0.1 * np.ptp(given.embedding_)
+    with pytest.raises(BadInput, match="fitted to a graph"):
+        TSNE(**options).fit(neighbors(blobs, 90)).transform(blobs)
+    sparse = TSNE(**options).fit(sp.csr_array(blobs))
+    np.testing.assert_allclose(sparse.embedding_, Z, atol=0.01 * np.abs(Z).max())  # rounding grows on the way
+    np.testing.assert_array_equal(sparse.transform(sp.csr_array(blobs[:7])), sparse.embedding_[:7])
+
+
+def test_odd_tables():
+    rng = np.random.default_rng(0)
+    equal = TSNE().fit_transform(np.ones((50, 3)))
+    assert np.ptp(equal) == 0
+    twins = np.repeat(rng.standard_normal((60, 4)), 2, axis=0)
+    Z = TSNE(perplexity=10).fit_transform(twins)
+    apart = np.linalg.norm(Z[::2] - Z[1::2], axis=1)
+    assert np.median(apart) < 0.05 * Z.std()
+    for n in (2, 3, 5):
+        assert np.isfinite(TSNE().fit_transform(rng.standard_normal((n, 4)))).all()
+    outlier = np.vstack([rng.standard_normal((300, 5)), np.full((1, 5), 1e6)])
+    Z = TSNE(init="random").fit_transform(outlier)
+    assert np.isfinite(Z).all() and np.ptp(Z) < 1000
+    with pytest.raises(NotEnoughData):
+        TSNE().fit(np.ones((1, 3)))
+    for bad in ({"perplexity": 0}, {"perplexity": []}, {"n_components": 4}, {"init": "best"}, {"dof": 0}):
+        with pytest.raises(BadParameter):
+            TSNE(**bad).fit(rng.standard_normal((20, 3)))
+    assert TSNE().fit(rng.standard_normal((31, 3))).perplexity_ == [10]
+
+
+def test_a_layout_can_be_run_in_parts(tmp_path):
+    def step(state, t):
+        return {"x": state["x"] * np.float32(0.9) + np.float32(t)}
+
+    whole = Layout({"x": np.ones(3, np.float32)}, step, 20).run()
+    parts = Layout({"x": np.ones(3, np.float32)}, step, 20).run(7).run(1).run()
+    assert parts.done == 20
+    np.testing.assert_array_equal(parts.state["x"], whole.state["x"])
+    kept = Checkpoint(tmp_path / "c", "me", every=5)
+    Layout({"x": np.ones(3, np.float32)}, step, 20, checkpoint=kept).run(13)
+    resumed = Layout({"x": np.zeros(3, np.float32)}, step, 20, checkpoint=kept).resume()
+    assert resumed.done == 10
+    np.testing.assert_array_equal(resumed.run().state["x"], whole.state["x"])
+    with pytest.raises(BadInput, match="other data"):
+        Checkpoint(tmp_path / "c", "you").read()
+    (tmp_path / "d").write_bytes(b"\x80\x04nonsense")
+    with pytest.raises(BadInput, match="damaged"):
+        Checkpoint(tmp_path / "d", "me").read()
+
+
+def test_a_fit_that_settled_resumes_as_settled(digits, tmp_path):
+    path = str(tmp_path / "c")
+    first = TSNE(tol=0.05, checkpoint=path).fit(digits[:400])
+    again = TSNE(tol=0.05, checkpoint=path).fit(digits[:400])
+    assert first.n_iter_ == again.n_iter_ < 750
+    np.testing.assert_array_equal(first.embedding_, again.embedding_)
+    with pytest.raises(BadInput, match="other data"):
+        TSNE(tol=0.05, checkpoint=path).fit(digits[:401])
+
+
+KILLED = """
+    import sys, numpy as np
+    from sklearn.datasets import load_digits
+    from lowdim import TSNE
+    from lowdim.solve import descent
+    descent.DIRECT_ROWS = descent.SCATTERED = {few}
+    X = load_digits().data[:900]
+    Z = TSNE(checkpoint=sys.argv[1] or None, max_iter=600).fit_transform(X)
+    np.save(sys.argv[2], Z)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+@pytest.mark.parametrize("few", [4000, 10])
+def test_killed_and_resumed_gives_the_same_bits(tmp_path, few):
+    code = textwrap.dedent(KILLED).format(few=few)
+    path, out, plain = (str(tmp_path / name) for name in ("check", "out.npy", "plain.npy"))
+    for _ in range(2):
+        before = os.stat(path).st_mtime_ns if os.path.exists(path) else 0
+        process = subprocess.Popen([sys.executable, "-c", code, path, out])
+        deadline = time.monotonic() + 120
+        while process.poll() is None and time.monotonic() < deadline:
+            if os.path.exists(path) and os.stat(path).st_mtime_ns > before:
+                break
+            time.sleep(0.005)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert os.path.exists(path)
+    subprocess.run([sys.executable, "-c", code, path, out], check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", code, "", plain], check=True, timeout=120)
+    np.testing.assert_array_equal(np.load(out), np.load(plain))
