@@ -21,6 +21,7 @@ void bind_moments(nb::module_& m);
 void bind_sparse(nb::module_& m);
 void bind_random(nb::module_& m);
 void bind_neighbors(nb::module_& m);
+void bind_umap(nb::module_& m);
 
 template <class T>
 using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;

@@ -4,6 +4,7 @@
 #include "kernels.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <utility>
@@ -21,6 +22,9 @@ namespace {
 #include "lists.hpp"
 #include "tiles.hpp"
 #include "joins.hpp"
+#include "wide.hpp"
+#include "umap.hpp"
+#include "filter.hpp"
 }  // namespace
 
 #define LOWDIM_QUOTE(x) #x
@@ -45,6 +49,8 @@ const Kernels& table() {
          {walk<SquaredDifferences>, walk<AbsoluteDifferences>, walk<LargestDifference>},
          refine<float>,
          refine<double>},
+        {owners, {umap_rows<0>, umap_rows<1>, umap_rows<2>, umap_rows<3>}, umap_radii, powers},
+        {{filter_rows<8>, filter_rows<16>, filter_rows<32>}},
     };
     return kernels;
 }

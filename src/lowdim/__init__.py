@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from lowdim.diagnosis import diagnose
     from lowdim.estimator import methods
     from lowdim.method.pca import PCA
+    from lowdim.method.umap import UMAP
     from lowdim.models import load, save
     from lowdim.progress import Step, watch
     from lowdim.summaries.graph import Graph
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 # Where each public name lives.
 _HOMES = {
     "PCA": "lowdim.method.pca",
+    "UMAP": "lowdim.method.umap",
     "Graph": "lowdim.summaries.graph",
     "Moments": "lowdim.summaries.moments",
     "NeighborIndex": "lowdim.summaries.neighbors",
@@ -59,6 +61,7 @@ _MODULES = (  # names that are the module itself
 __version__ = "0.1.0"
 __all__ = [
     "PCA",
+    "UMAP",
     "Graph",
     "Moments",
     "NeighborIndex",
