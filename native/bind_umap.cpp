@@ -5,6 +5,7 @@
 #include "binding.hpp"
 #include "fuzzy.hpp"
 #include "random.hpp"
+#include "team.hpp"
 
 namespace {
 
@@ -106,7 +107,7 @@ void filter_step(const Starts& starts, const Ids& columns, const Vector<const fl
 // Epochs first … last of `total`; see UmapStep. `positions` is changed in place.
 void umap_epochs(const Dense<float>& positions, std::optional<Dense<const float>> frozen, const Starts& starts, const Ids& tails,
                  const Vector<const std::uint32_t>& rates, const Ids& order, std::int64_t block, std::int64_t first,
-                 std::int64_t last, std::int64_t total, float alpha, const Vector<const float>& forces, std::int32_t negatives,
+                 std::int64_t last, std::int64_t total, float alpha, const Vector<const float>& forces, std::int32_t pulls, std::int32_t negatives,
                  std::uint64_t seed, std::optional<Vector<const float>> crowding, std::optional<Vector<const float>> inverse,
                  int threads) {
     const std::size_t rows = positions.shape(0), dims = positions.shape(1);
@@ -116,7 +117,7 @@ void umap_epochs(const Dense<float>& positions, std::optional<Dense<const float>
     require(!frozen || frozen->shape(1) == dims, "both maps must have the same coordinates");
     require(std::max(rows, count) * dims < (std::size_t{1} << 31), "there are too many coordinates for 32-bit indices");
     require(rates.shape(0) == tails.shape(0), "rates must have one entry an edge");
-    require(forces.shape(0) == 4 && negatives >= 0, "forces are a, b, repulsion and pull");
+    require(forces.shape(0) == 3 && negatives >= 0 && pulls >= 0, "forces are a, b and repulsion, pulls and negatives are counts");
     require(0 <= first && first <= last && last <= total, "epochs are out of order");
     require(order.shape(0) == rows, "order must name every row");
     std::vector<bool> named(rows, false);
@@ -131,12 +132,12 @@ void umap_epochs(const Dense<float>& positions, std::optional<Dense<const float>
     step.starts = starts.data(), step.tails = tails.data(), step.rates = rates.data(), step.order = order.data();
     step.heads = positions.data(), step.others = frozen ? frozen->data() : positions.data();
     step.count = static_cast<std::int64_t>(count), step.dims = static_cast<std::int64_t>(dims);
-    step.forces = {forces(0), forces(1), forces(2), forces(3), negatives};
+    step.forces = {forces(0), forces(1), forces(2), pulls, negatives};
     step.same_draws = frozen.has_value();
     step.crowding = data_or_null(crowding, 2 * count, "crowding must have two numbers a row");
     step.inverse = data_or_null(inverse, rates.shape(0), "inverse must have one number an edge");
     require((step.crowding == nullptr) == (step.inverse == nullptr), "crowding and inverse go together");
-    threads = std::max(threads, 1);
+    threads = std::max(1, std::min(threads, static_cast<int>(std::min(block, n) / rows_a_task)));
     const auto owners = static_cast<std::size_t>(kernel.owners);
     const std::size_t turns = static_cast<std::size_t>(most) * owners, coordinates = 3 * dims * owners;
     std::vector<std::int32_t> lists(turns * static_cast<std::size_t>(threads));
@@ -148,25 +149,35 @@ void umap_epochs(const Dense<float>& positions, std::optional<Dense<const float>
     std::vector<Line> stores(lines * static_cast<std::size_t>(threads));
     std::vector<float> buffer(static_cast<std::size_t>(std::min(block, n)) * dims);
     step.out = buffer.data();
+    std::int64_t epoch = first, begin = 0, end = 0;
+    const auto show = [&] {  // the block becomes visible
+        for (std::int64_t i = begin; i < end; ++i)
+            std::copy_n(buffer.data() + static_cast<std::size_t>(i - begin) * dims, dims,
+                        positions.data() + static_cast<std::size_t>(order.data()[i]) * dims);
+    };
+    const auto next_block = [&]() -> std::int64_t {
+        show();
+        begin = end == n ? 0 : end;
+        epoch += end == n;
+        if (epoch >= last) return 0;
+        end = std::min(n, begin + block);
+        step.alpha = alpha * (1.0f - static_cast<float>(epoch) / static_cast<float>(total));
+        step.tick = static_cast<std::uint32_t>(epoch + 1);
+        step.key = lowdim::draw(seed, 0x756d6170u, static_cast<std::uint64_t>(epoch))[0];
+        step.out_first = begin;
+        return (end - begin + rows_a_task - 1) / rows_a_task;
+    };
     run([&](lowdim::Stop& stop) {
-        for (std::int64_t epoch = first; epoch < last && !stop.requested(); ++epoch) {
-            step.alpha = alpha * (1.0f - static_cast<float>(epoch) / static_cast<float>(total));
-            step.tick = static_cast<std::uint32_t>(epoch + 1);
-            step.key = lowdim::draw(seed, 0x756d6170u, static_cast<std::uint64_t>(epoch))[0];
-            for (std::int64_t begin = 0; begin < n && !stop.requested(); begin += block) {
-                const std::int64_t end = std::min(n, begin + block);
-                step.out_first = begin;
-                over_rows(end - begin, rows_a_task, threads, stop, [&](std::int64_t a, std::int64_t b) {
-                    const auto mine = static_cast<std::size_t>(lowdim::thread_index());
-                    float* inverse_list = inverses.empty() ? nullptr : inverses.data() + mine * turns;
-                    move(step, begin + a, begin + b, {lists.data() + mine * turns, inverse_list, stores[mine * lines].value, most});
-                });
-                if (stop.requested()) break;
-                for (std::int64_t i = begin; i < end; ++i)
-                    std::copy_n(buffer.data() + static_cast<std::size_t>(i - begin) * dims, dims,
-                                positions.data() + static_cast<std::size_t>(order(static_cast<std::size_t>(i))) * dims);
-            }
-        }
+        lowdim::run_rounds(
+            threads, stop,
+            [&](std::int64_t task, int thread) {
+                const auto mine = static_cast<std::size_t>(thread);
+                const std::int64_t from = begin + task * rows_a_task;
+                float* inverse_list = inverses.empty() ? nullptr : inverses.data() + mine * turns;
+                move(step, from, std::min(end, from + rows_a_task),
+                     {lists.data() + mine * turns, inverse_list, stores[mine * lines].value, most});
+            },
+            next_block);
     });
 }
 
@@ -205,7 +216,7 @@ void bind_umap(nb::module_& m) {
           "z"_a.noconvert(), "out"_a.noconvert(), "scale"_a, "shift"_a, "back"_a, "threads"_a, "out = scale S x + shift x + back z.");
     m.def("umap_epochs", &umap_epochs, "positions"_a.noconvert(), "frozen"_a.noconvert().none(), "starts"_a.noconvert(),
           "tails"_a.noconvert(), "rates"_a.noconvert(), "order"_a.noconvert(), "block"_a, "first"_a, "last"_a, "total"_a, "alpha"_a,
-          "forces"_a.noconvert(), "negatives"_a, "seed"_a, "crowding"_a.noconvert().none(), "inverse"_a.noconvert().none(),
+          "forces"_a.noconvert(), "pulls"_a, "negatives"_a, "seed"_a, "crowding"_a.noconvert().none(), "inverse"_a.noconvert().none(),
           "threads"_a, "Move the rows of a map for some epochs.");
     m.def("umap_radii", &umap_radii, "positions"_a.noconvert(), "starts"_a.noconvert(), "tails"_a.noconvert(), "a"_a, "b"_a,
           "shares"_a.noconvert(), "spreads"_a.noconvert(), "threads"_a, "Sums over each row's edges of phi and phi d^2.");

@@ -125,7 +125,7 @@ struct UmapForces {
     float a;  // of the membership 1 / (1 + a d^2b) in the map
     float b;
     float repulsion;
-    float pull;  // how far an edge moves its owner: 2 if the other end is not moved by it, though it moves, else 1
+    std::int32_t pulls;  // moves of its owner for each turn of an edge: 2 where the edge leaves the other end to its own owner
     std::int32_t negatives;
 };
 

@@ -82,24 +82,26 @@ void umap_group(const UmapStep& step, std::int64_t first, std::int64_t last, con
         const auto has = count > s;
         const Wholes here = has ? lists + s : lists;
         const Wholes tail = has ? as_wholes(gather(reinterpret_cast<const float*>(scratch.tails), here)) : Wholes{};
-        const Reals square = look(tail);
-        const Reals p = power(square, force.b);
-        const Reals grown = force.a * p + 1.0f;
-        Reals pull = (-2.0f * force.a * force.b) * p / (square * grown);
-        pull = square > 0.0f ? pull : Reals{};
-        Reals spreading{};
-        if constexpr (dense) {
-            const Reals share = 1.0f / grown, slope = -0.5f * pull;
-            const Reals all_p = crowd_p + gather(step.crowding, 2 * tail), all_q = crowd_q + gather(step.crowding + 1, 2 * tail);
-            spreading = 2.0f * share * ((1.0f - force.b * (1.0f - share)) * all_p + slope * all_q);
-            spreading *= gather(scratch.inverse, here);
+        for (std::int32_t again = 0; again < force.pulls; ++again) {
+            const Reals square = look(tail);
+            const Reals p = power(square, force.b);
+            const Reals grown = force.a * p + 1.0f;
+            Reals pull = (-2.0f * force.a * force.b) * p / (square * grown);
+            pull = square > 0.0f ? pull : Reals{};
+            Reals spreading{};
+            if constexpr (dense) {
+                const Reals share = 1.0f / grown, slope = -0.5f * pull;
+                const Reals all_p = crowd_p + gather(step.crowding, 2 * tail), all_q = crowd_q + gather(step.crowding + 1, 2 * tail);
+                spreading = 2.0f * share * ((1.0f - force.b * (1.0f - share)) * all_p + slope * all_q);
+                spreading *= gather(scratch.inverse, here);
+            }
+            for (int c = 0; c < dims; ++c) {
+                Reals change = clipped(pull * apart[c]);
+                if constexpr (dense) change += clipped(spreading * apart[c]);
+                x[c] += has ? step.alpha * change : Reals{};
+            }
         }
-        for (int c = 0; c < dims; ++c) {
-            Reals change = clipped(pull * apart[c]);
-            if constexpr (dense) change += clipped(spreading * apart[c]);
-            x[c] += has ? (step.alpha * force.pull) * change : Reals{};
-            sum[c] = Reals{};
-        }
+        for (int c = 0; c < dims; ++c) sum[c] = Reals{};
         for (std::int32_t draw = 0; draw < force.negatives; ++draw) {
             const std::uint32_t turn = static_cast<std::uint32_t>(s) * static_cast<std::uint32_t>(force.negatives) + static_cast<std::uint32_t>(draw);
             const Reals gap = look(scaled(stirred(key + set_words(turn * 0x85ebca6bu)), static_cast<std::uint32_t>(step.count)));

@@ -25,7 +25,7 @@ from lowdim.summaries import given
 from lowdim.summaries.distinct import Distinct, distinct_rows, find_rows, row_marks
 from lowdim.summaries.fuzzy import Fuzzy, fuzzy_of, smooth
 from lowdim.summaries.graph import Graph
-from lowdim.summaries.neighbors import NeighborIndex
+from lowdim.summaries.neighbors import Found, NeighborIndex
 from lowdim.summaries.target import class_codes, codes_of_distinct, with_classes, with_numbers
 from lowdim.threads import thread_count
 
@@ -73,14 +73,17 @@ class UMAP(Estimator):
     spread: float = param(1.0, Real(0, open=True), "Scale on which togetherness falls off in the map, above min_dist.")
     metric: Any = param(
         "euclidean",
-        Such("the name of a metric, 'precomputed', or a function of two rows", lambda v: isinstance(v, str) or callable(v)),
+        Such(
+            "the name of a metric, 'precomputed', or a function of two rows",
+            lambda v: isinstance(v, str) or callable(v),
+        ),
         "How far two rows are apart.",
     )
     n_epochs: int | None = param(None, Maybe(Integer(1)), "Rounds of the layout; None: 500, or 200 above 10,000 rows.")
     init: Any = param(
         "spectral",
         Either(Choice("spectral", "pca", "random"), Such("an array (n, k)", lambda v: np.ndim(v) == 2)),
-        "Where the rows start: eigenvectors of the graph (each connected part by itself), principal axes, chance, or there.",
+        "Where rows start: eigenvectors of the graph (each connected part by itself), principal axes, chance or there.",
     )
     learning_rate: float = param(1.0, Real(0, open=True), "How far rows move at first.")
     negative_sample_rate: int = param(5, Integer(0), "Random rows that push, for every neighbour that pulls.")
@@ -117,7 +120,7 @@ class UMAP(Estimator):
         check_is_fitted(self)
         table, threads = self._read_new(X), thread_count(self.n_jobs)
         places = self.embedding_[self.distinct_]
-        known = np.full(len(table), -1) if self.metric == "precomputed" else find_rows(table, self.rows_, self.marks_, threads)
+        known = self._known(table, threads)
         out = np.empty((len(table), places.shape[1]), dtype=table.dtype)
         out[known >= 0] = places[known[known >= 0]]
         new = known < 0
@@ -132,7 +135,7 @@ class UMAP(Estimator):
         if self.metric == "precomputed":
             raise BadParameter("update needs rows; with metric='precomputed', fit all the distances together.")
         start = np.vstack([self.embedding_, self.transform(table)])
-        old = self.rows_[self.which_]
+        old: Array = np.asarray(self.rows_)[self.which_]
         whole = np.vstack([old, table.astype(old.dtype)])
         distinct = distinct_rows(whole, threads)
         seed = self.seed_
@@ -140,8 +143,9 @@ class UMAP(Estimator):
         graph = index.graph(min(self.n_neighbors, index.n) - 1)
         fuzzy = fuzzy_of(graph, self.local_connectivity, self.set_op_mix_ratio, threads)
         begun = np.ascontiguousarray(start[distinct.first], dtype=np.float32)
-        forces = self._forces(seed, rate=self.learning_rate / 4)
-        state = lay_out(Layout(begun, self._epochs(fuzzy.n)), fuzzy, forces, threads, self._crowding(fuzzy))
+        forces = self._forces(seed, rate=self.learning_rate / 10)
+        epochs = -(-self._epochs(fuzzy.n) // 2)
+        state = lay_out(Layout(begun, epochs), fuzzy, forces, threads, self._crowding(fuzzy))
         self._index = index
         return self._keep(state.positions, fuzzy, whole[distinct.first], distinct, old.dtype, seed)
 
@@ -164,7 +168,9 @@ class UMAP(Estimator):
         belonging /= belonging.sum(axis=1, keepdims=True)
         k = belonging.shape[1]
         starts = np.arange(len(Z) + 1) * k
-        means = sp.csr_array((belonging.ravel(), found.indices.ravel(), starts), shape=(len(Z), len(places))) @ self.rows_
+        means = (
+            sp.csr_array((belonging.ravel(), found.indices.ravel(), starts), shape=(len(Z), len(places))) @ self.rows_
+        )
         return np.asarray(means, dtype=Z.dtype)
 
     @property
@@ -175,8 +181,10 @@ class UMAP(Estimator):
         half = sp.coo_array((self.weights_, (self.edges_[:, 0], self.edges_[:, 1])), shape=(m, m))
         return sp.csr_array(half + half.T)
 
-    def _neighborhood(self, X: Any, seed: int, threads: int) -> tuple[Graph, Array | None, Distinct, np.dtype[Any]]:
-        """The graph of the distinct rows of X, and these rows."""
+    def _neighborhood(
+        self, X: Any, seed: int, threads: int
+    ) -> tuple[Graph | None, Array | None, Distinct, np.dtype[Any]]:
+        """The graph of the distinct rows of X (None of a single one), and these rows."""
         if isinstance(X, Graph):
             everyone = np.arange(X.n)
             return X.nearest(min(self.n_neighbors - 1, X.k)), None, Distinct(everyone, everyone), np.dtype(np.float32)
@@ -192,11 +200,13 @@ class UMAP(Estimator):
             table = table if distinct.all_different else table[distinct.first]
         self._index = self._index_of(table, seed, threads)
         if len(table) == 1:
-            self._index.query(table, 1)  # finite?
-            return Graph(np.empty((1, 0), np.int32), np.empty((1, 0), np.float32)), table, distinct, rows.dtype
+            self._index.query(table, 1)  # looks for values that are not finite
+            return None, table, distinct, rows.dtype
         return self._index.graph(min(self.n_neighbors, len(table)) - 1), table, distinct, rows.dtype
 
-    def _fuzzy(self, graph: Graph, y: Any, distinct: Distinct, threads: int) -> Fuzzy:
+    def _fuzzy(self, graph: Graph | None, y: Any, distinct: Distinct, threads: int) -> Fuzzy:
+        if graph is None:
+            return Fuzzy.alone()
         fuzzy = fuzzy_of(graph, self.local_connectivity, self.set_op_mix_ratio, threads)
         if y is None:
             return fuzzy
@@ -207,6 +217,8 @@ class UMAP(Estimator):
 
     def _layout(self, fuzzy: Fuzzy, table: Array | None, distinct: Distinct, seed: int, threads: int) -> Array:
         epochs, forces = self._epochs(fuzzy.n), self._forces(seed, self.learning_rate)
+        if fuzzy.n == 1:
+            return np.zeros((1, self.n_components), dtype=np.float32)
         state = resumed(self.checkpoint, self.n_components, epochs, fuzzy, forces)
         if state is None:
             state = Layout(self._start(fuzzy, table, distinct, seed, threads), epochs)
@@ -269,14 +281,21 @@ class UMAP(Estimator):
     def _index_of(self, table: Array, seed: int, threads: int) -> NeighborIndex:
         return NeighborIndex(table, metric=self.metric, random_state=seed, n_jobs=threads)
 
+    def _known(self, table: Array, threads: int) -> NDArray[np.int64]:
+        """Which fitted row each of these is, or -1."""
+        if self.rows_ is None or self.marks_ is None:
+            return np.full(len(table), -1)
+        return find_rows(table, self.rows_, self.marks_, threads)
+
     def _place(self, table: Array, places: Array, threads: int) -> Array:
         """New rows: from the mean of their neighbours' places, weighted, some epochs against the map."""
         k = max(1, self.n_neighbors_ - 1)
         if self.metric == "precomputed":
-            found = given.select(given.of_matrix(open_rows(table)), len(table), len(places), k, False, threads)
+            lists = given.select(given.of_matrix(open_rows(table)), len(table), len(places), k, False, threads)
+            found = Found(lists.indices, lists.distances)
         else:
             if getattr(self, "_index", None) is None:
-                self._index = self._index_of(self.rows_, self.seed_, threads)
+                self._index = self._index_of(np.asarray(self.rows_), self.seed_, threads)
             found = self._index.query(table, k)
         weights = smooth(found.distances, self.local_connectivity, threads).weights
         share = weights / weights.sum(axis=1, keepdims=True)
@@ -308,5 +327,7 @@ def _given_start(init: Any, n: int, k: int) -> NDArray[np.float32]:
     if start.shape != (n, k):
         raise BadParameter(f"UMAP: init must be an array of shape {(n, k)}, a place a row; got {start.shape}.")
     if not np.isfinite(start).all() or np.abs(start).max() > FARTHEST:
-        raise BadParameter(f"UMAP: init must be finite and within {FARTHEST:g} of the origin; scale it to a span of 10.")
+        raise BadParameter(
+            f"UMAP: init must be finite and within {FARTHEST:g} of the origin; scale it to a span of 10."
+        )
     return np.ascontiguousarray(start, dtype=np.float32)

@@ -10,7 +10,7 @@ __all__ = ["membership_curve"]
 
 
 def membership_curve(min_dist: float, spread: float) -> tuple[float, float]:
-    """a and b, by least squares on 300 distances up to 3 spread.
+    """Both parameters (a, b), by least squares on 300 distances up to 3 spread.
 
     The curve aimed at is 1 up to min_dist and falls like exp(-(d - min_dist) / spread) beyond. Damped
     Gauss-Newton steps (Levenberg, Marquardt) in log a and log b, which keeps both positive.

@@ -11,7 +11,7 @@ from lowdim import _native
 from lowdim.data.rows import ArrayRows
 from lowdim.progress import report
 from lowdim.random import normal
-from lowdim.solve.eigen import fix_signs, top
+from lowdim.solve.eigen import fix_signs, pencil, top
 from lowdim.solve.principal import Plan, principal_axes
 from lowdim.summaries.centred import Centred
 from lowdim.summaries.fuzzy import Fuzzy
@@ -25,7 +25,7 @@ SIDE = 10.0  # of the box in which a map begins
 NOISE = 1e-4
 DENSE = 256  # rows up to which the eigenproblem is solved outright
 WIDTHS = (8, 16, 32)  # vectors in a block
-DEGREE = 24
+DEGREE = 32
 ROUNDS = 12
 STREAM_NOISE, STREAM_CHANCE, STREAM_BLOCK, STREAM_CENTRES = range(1, 5)  # of the draws
 ACCURACY = 1e-2  # of the vectors, relative to the gap that separates them from the rest
@@ -51,7 +51,7 @@ def spectral(graph: Fuzzy, k: int, seed: int, threads: int, table: Array | None 
     """The slowest vectors of the graph, (n, k); each connected component is laid out by itself.
 
     Along each axis every component gets an interval as long as its share of the rows, in the order of the principal
-    scores of their means or, without a table, of chance: none covers another, and one far away does not squeeze the rest.
+    scores of their means or, without a table, of chance: none covers another, one far off does not squeeze the rest.
     """
     labels = component_labels(graph.to_sparse())
     pieces = int(labels.max()) + 1
@@ -123,25 +123,25 @@ def _by_filter(graph: Fuzzy, root: Array, trivial: Array, k: int, seed: int, thr
             x, y, z, sigma = y, z, x, following
         return y
 
-    cut = 0.5
-    vectors = block[:, :k]
+    cut = 0.9
+    vectors = np.empty((n, k))
     for step in range(ROUNDS):
-        basis = filtered(block, cut).astype(np.float64)
-        basis -= np.outer(trivial, trivial @ basis)
-        basis = np.linalg.qr(basis)[0]
-        block = np.ascontiguousarray(basis, dtype=np.float32)
+        wide = filtered(block, cut).astype(np.float64)
+        wide -= np.outer(trivial, trivial @ wide)
+        wide /= np.maximum(np.linalg.norm(wide, axis=0), 1e-30)
+        block = wide.astype(np.float32)
         image = np.empty_like(block)
         times(block, block, image, 1.0, 0.0, 0.0)
-        theta, inner = np.linalg.eigh(basis.T @ image)
-        theta, inner = theta[::-1], inner[:, ::-1]
-        vectors = basis @ inner[:, :k]
+        product = wide.T @ image
+        ritz = pencil((product + product.T) / 2, wide.T @ wide, tol=1e-10)
+        theta, inner = ritz.values, ritz.vectors
+        vectors = wide @ inner[:, :k]
         residual = np.linalg.norm(image @ inner[:, :k] - vectors * theta[:k], axis=0)
-        gap = max(float(theta[0] - theta[-1]), 1e-3)
-        error = float(residual.max()) / gap
+        error = float(residual.max()) / max(float(theta[0] - theta[-1]), 1e-3)
         report("spectral start", step + 1, ROUNDS, residual=error)
-        if error <= ACCURACY:
+        if error <= ACCURACY or len(theta) < width:  # as good as wanted, or the block has become dependent
             break
-        block = np.ascontiguousarray(basis @ inner, dtype=np.float32)
+        block = np.ascontiguousarray(wide @ inner, dtype=np.float32)
         cut = float(np.clip(theta[-1], -0.5, 0.999))
     return vectors
 

@@ -27,7 +27,7 @@ __all__ = ["Forces", "Layout", "lay_out", "place_among", "resumed"]
 
 Array = NDArray[Any]
 
-LEAST_BLOCK = 1024
+LEAST_BLOCK = 256
 BLOCKS = 8
 REPORTS = 20  # a run
 FEW_EDGES = 100_000  # below, threads cost more than they bring: they meet after every block
@@ -44,9 +44,9 @@ class Forces:
     rate: float = 1.0  # how far, at first
     seed: int = 0
 
-    def numbers(self, pull: float) -> NDArray[np.float32]:
+    def numbers(self) -> NDArray[np.float32]:
         """For the kernel."""
-        return np.array([self.a, self.b, self.repulsion, pull], dtype=np.float32)
+        return np.array([self.a, self.b, self.repulsion], dtype=np.float32)
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def lay_out(
     """Run the epochs that are left; the state is changed in place and returned."""
     block = max(LEAST_BLOCK, -(-graph.n // BLOCKS))
     turns = Turns.of(graph.starts, graph.columns, graph.weights, state.total, block)
-    inverse = None if crowding is None else 1 / graph.weights[turns.edges]
+    inverse = None if crowding is None else (1 / graph.weights[turns.edges]).astype(np.float32)
     threads = threads if len(turns.tails) > FEW_EDGES else 1
     stride = max(1, state.total // REPORTS)
     while state.epoch < state.total:
@@ -118,7 +118,8 @@ def lay_out(
             stop,
             state.total,
             forces.rate,
-            forces.numbers(pull=2.0),  # each edge is walked from both its ends, and each time moves the owner only
+            forces.numbers(),
+            2,  # an edge leaves its other end to the owner there, and moves its own twice
             forces.negatives,
             forces.seed,
             numbers,
@@ -158,7 +159,8 @@ def place_among(
             last,
             epochs,
             forces.rate,
-            forces.numbers(pull=1.0),
+            forces.numbers(),
+            1,
             forces.negatives,
             forces.seed,
             None,
@@ -177,13 +179,13 @@ def resumed(path: str | os.PathLike[str] | None, k: int, epochs: int, graph: Fuz
         with np.load(path, allow_pickle=False) as archive:
             work, positions, epoch = str(archive["work"]), archive["positions"], int(archive["epoch"])
     except (OSError, ValueError, KeyError, EOFError) as error:
-        raise BadInput(f"{str(path)!r} is no checkpoint of a layout: {error}. Delete it, or give another path.") from error
+        raise BadInput(
+            f"{str(path)!r} is no checkpoint of a layout: {error}. Delete it, or give another path."
+        ) from error
     state = Layout(np.ascontiguousarray(positions), epochs, epoch)
     sound = positions.shape == (graph.n, k) and positions.dtype == np.float32 and 0 <= epoch <= epochs
     if not sound or work != _work(state, graph, forces):
-        raise BadInput(
-            f"{str(path)!r} is the checkpoint of other data or parameters. Delete it to start anew, or give another path."
-        )
+        raise BadInput(f"{str(path)!r} is the checkpoint of other data or parameters. Delete it, or give another path.")
     return state
 
 

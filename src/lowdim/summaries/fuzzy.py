@@ -58,6 +58,12 @@ class Fuzzy:
         return sp.csr_array((self.weights, self.columns, self.starts), shape=(self.n, self.n))
 
     @classmethod
+    def alone(cls) -> Fuzzy:
+        """The graph of one row."""
+        nothing = np.empty(0, np.float32)
+        return cls(np.zeros(2, np.int64), np.empty(0, np.int32), nothing, nothing)
+
+    @classmethod
     def from_sparse(cls, weights: sp.csr_array, lengths: Array | None = None) -> Fuzzy:
         """The graph of a symmetric sparse matrix of weights; its entries must be sorted."""
         lengths = np.zeros(weights.nnz, dtype=np.float32) if lengths is None else lengths
@@ -90,7 +96,10 @@ def symmetric(starts: Array, columns: Array, weights: Array, lengths: Array, mix
     """A directed fuzzy graph in compressed rows and its transpose as one symmetric graph."""
     room = 2 * len(columns)
     out = Fuzzy(
-        np.empty(len(starts), np.int64), np.empty(room, np.int32), np.empty(room, np.float32), np.empty(room, np.float32)
+        np.empty(len(starts), np.int64),
+        np.empty(room, np.int32),
+        np.empty(room, np.float32),
+        np.empty(room, np.float32),
     )
     count = _native.symmetrize(
         starts, columns, weights, lengths, mix, out.starts, out.columns, out.weights, out.lengths
