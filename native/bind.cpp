@@ -29,6 +29,7 @@ NB_MODULE(_native, m) {
     bind_local(m);
     bind_smacof(m);
     bind_tsne(m);
+    bind_umap(m);
     m.def("idle", &idle, "seconds"_a, "threads"_a, "Wait, polling for Ctrl-C as every long kernel does.");
     m.def("instruction_set", [] { return std::string(lowdim::kernels().name); }, "The instruction set in use.");
     m.def("hardware_threads", &lowdim::hardware_threads, "Processors that OpenMP sees (1 without OpenMP).");

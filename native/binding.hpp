@@ -27,6 +27,7 @@ void bind_manifold(nb::module_& m);
 void bind_local(nb::module_& m);
 void bind_smacof(nb::module_& m);
 void bind_tsne(nb::module_& m);
+void bind_umap(nb::module_& m);
 
 template <class T>
 using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;

@@ -44,6 +44,9 @@ constexpr PairKernels<T> pair_kernels = {
 template <int D>
 constexpr MapKernels<D> map_kernels = {descend<D>,     log_lengths<D>,   repel_directly<D>, first_nodes<D>,
                                        spread_masses<D>, gather_forces<D>, place_rows<D>};
+#include "wide.hpp"
+#include "umap.hpp"
+#include "filter.hpp"
 }  // namespace
 
 #define LOWDIM_QUOTE(x) #x
@@ -74,6 +77,8 @@ const Kernels& table() {
         {local_gram<float>, local_gram<double>, local_weights, local_eigen, chebyshev_rows},
         {pair_kernels<float>, pair_kernels<double>},
         {calibrate_row, multiply_spectra, map_kernels<1>, map_kernels<2>, map_kernels<3>},
+        {owners, {umap_rows<0>, umap_rows<1>, umap_rows<2>, umap_rows<3>}, umap_radii, powers},
+        {{filter_rows<8>, filter_rows<16>, filter_rows<32>}},
     };
     return kernels;
 }

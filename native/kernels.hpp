@@ -314,6 +314,67 @@ struct TsneKernels {
             return space;
         }
     }
+// ---- UMAP ----
+
+struct UmapForces {
+    float a;  // of the membership 1 / (1 + a d^2b) in the map
+    float b;
+    float repulsion;
+    std::int32_t pulls;  // moves of its owner for each turn of an edge: 2 where the edge leaves the other end to its own owner
+    std::int32_t negatives;
+};
+
+// One epoch, as the rows of one block see it.
+struct UmapStep {
+    const std::int32_t* order;   // heads, those with like numbers of turns together
+    const std::int64_t* starts;  // the edges of head order[i] are starts[i] … starts[i + 1]
+    const std::int32_t* tails;
+    const std::uint32_t* rates;  // how often an edge has its turn, of 2^32
+    const float* heads;          // (m, dims)
+    const float* others;         // (count, dims): heads themselves, or a map that stays as it is
+    float* out;
+    std::int64_t out_first;  // place in `order` of the first row of `out`
+    std::int64_t count;
+    std::int64_t dims;
+    UmapForces forces;
+    float alpha;
+    std::uint32_t tick;
+    std::uint32_t key;       // of the draws of this epoch
+    bool same_draws;         // every head draws the same
+    const float* crowding;   // densMAP: two numbers a row, or null
+    const float* inverse;    // and one over the weight of each edge
+};
+
+// Of one thread: `tails` and `inverse` hold the turns of a group of rows, `store` their coordinates.
+struct UmapScratch {
+    std::int32_t* tails;
+    float* inverse;
+    float* store;
+    std::int64_t pitch;  // from the list of one row to that of the next
+};
+
+struct UmapKernels {
+    int owners;  // rows that are moved at once
+    void (*rows[4])(const UmapStep&, std::int64_t, std::int64_t, const UmapScratch&);
+    void (*radii)(const UmapStep&, std::int64_t, std::int64_t, float*, float*);
+    void (*powers)(const float*, float, float*, std::int64_t);
+};
+
+// out = scale (S x) + shift x + back z, S symmetric in compressed rows.
+struct FilterStep {
+    const std::int64_t* starts;
+    const std::int32_t* columns;
+    const float* values;
+    const float* x;
+    const float* z;
+    float* out;
+    float scale;
+    float shift;
+    float back;
+};
+
+struct FilterKernels {
+    void (*rows[3])(const FilterStep&, std::int64_t, std::int64_t);  // of 8, 16 and 32 vectors
 };
 
 struct Kernels {
@@ -330,6 +391,8 @@ struct Kernels {
     LocalKernels local;
     SmacofKernels smacof;
     TsneKernels tsne;
+    UmapKernels umap;
+    FilterKernels filter;
 
     template <class T>
     const MomentKernels<T>& moments() const {

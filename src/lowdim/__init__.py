@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from lowdim.method.nonmetric_mds import NonmetricMDS
     from lowdim.method.pca import PCA
     from lowdim.method.tsne import TSNE
+    from lowdim.method.umap import UMAP
     from lowdim.models import load, save
     from lowdim.progress import Step, watch
     from lowdim.summaries.gram import Gram, gram
@@ -48,6 +49,7 @@ _HOMES = {
     "Gram": "lowdim.summaries.gram",
     "TSNE": "lowdim.method.tsne",
     "Affinities": "lowdim.summaries.affinities",
+    "UMAP": "lowdim.method.umap",
     "Graph": "lowdim.summaries.graph",
     "Isomap": "lowdim.method.isomap",
     "LaplacianEigenmaps": "lowdim.method.laplacian",
@@ -88,6 +90,7 @@ __all__ = [
     "Gram",
     "TSNE",
     "Affinities",
+    "UMAP",
     "Graph",
     "KernelPCA",
     "Isomap",

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+import lowdim
 from lowdim.errors import LowdimWarning, NotConverged
 from lowdim.solve import eigen
 from lowdim.solve.eigen import bottom, fix_signs, pencil, top, top_of_operator
@@ -130,3 +131,12 @@ def test_falls_back_and_says_so(monkeypatch):
     monkeypatch.setattr(eigen.scipy.linalg, "svd", lambda *a, **b: broken(A, driver="evd"))
     with pytest.warns(LowdimWarning), pytest.raises(NotConverged, match="Rescale"):
         top(A)
+
+
+@pytest.mark.parametrize("n", [40, 41, 100])
+def test_equal_values_come_back_as_many_as_asked_for(n):
+    """LAPACK's evr may find none of a range of equal values, and say nothing."""
+    C = (np.eye(n) - 1 / n) / (n - 1)
+    found = top(C, 2)
+    np.testing.assert_allclose(found.values, 1 / (n - 1))
+    assert lowdim.PCA(2).fit(np.eye(n)).components_.shape == (2, n)

@@ -150,9 +150,11 @@ def _dense(A: Array, wanted: tuple[int, int] | None) -> tuple[Array, Array]:
     drivers = ("evd", "evr", "ev") if wanted is None else ("evr", "evx")
     for driver in drivers:
         try:
-            return uninterrupted(
+            values, vectors = uninterrupted(
                 lambda driver=driver: scipy.linalg.eigh(A, subset_by_index=wanted, driver=driver, check_finite=False)  # type: ignore[misc]
             )
+            if wanted is None or len(values) == wanted[1] - wanted[0] + 1:
+                return values, vectors  # among equal values, a range can come back empty without an error
         except scipy.linalg.LinAlgError as error:
             warnings.warn(f"LAPACK's {driver} gave up ({error}); trying another way.", LowdimWarning, stacklevel=3)
     try:  # for a symmetric matrix the singular vectors are eigenvectors up to sign

@@ -1,0 +1,224 @@
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "binding.hpp"
+#include "fuzzy.hpp"
+#include "random.hpp"
+#include "team.hpp"
+
+namespace {
+
+using Starts = Vector<const std::int64_t>;
+using Ids = Vector<const std::int32_t>;
+
+constexpr std::int64_t rows_a_task = 128;
+
+// Runs with the GIL released, and raises what Ctrl-C left behind.
+template <class Work>
+void run(const Work& work) {
+    lowdim::Stop stop(signals_pending, nullptr);
+    {
+        nb::gil_scoped_release free;
+        work(stop);
+    }
+    rethrow_if_stopped(stop);
+}
+
+// body(first, last) for all rows, in pieces that do not depend on the threads.
+template <class Body>
+void over_rows(std::int64_t n, std::int64_t piece, int threads, lowdim::Stop& stop, const Body& body) {
+    lowdim::parallel_blocks((n + piece - 1) / piece, threads, stop,
+                            [&](std::int64_t block) { body(block * piece, std::min(n, (block + 1) * piece)); });
+}
+
+// Checks compressed rows; returns the most entries of a row.
+std::int64_t require_rows(const Starts& starts, std::size_t rows, const Ids& columns, std::size_t width) {
+    require(starts.shape(0) == rows + 1 && starts(0) == 0, "starts must have one entry more than there are rows");
+    std::int64_t most = 0;
+    for (std::size_t i = 0; i < rows; ++i) {
+        require(starts(i) <= starts(i + 1), "the starts of the rows are out of order");
+        most = std::max(most, starts(i + 1) - starts(i));
+    }
+    require(static_cast<std::size_t>(starts(rows)) == columns.shape(0), "starts must span the columns");
+    for (std::size_t p = 0; p < columns.shape(0); ++p)
+        require(columns(p) >= 0 && static_cast<std::size_t>(columns(p)) < width, "a column is out of range");
+    return most;
+}
+
+void smooth_neighbors(const Dense<const float>& distances, double target, double local_connectivity, const Vector<float>& cores,
+                      const Vector<float>& widths, const Dense<float>& weights, int threads) {
+    const std::size_t n = distances.shape(0), k = distances.shape(1);
+    require(cores.shape(0) == n && widths.shape(0) == n && weights.shape(0) == n && weights.shape(1) == k, "out must fit");
+    const double sum = std::accumulate(distances.data(), distances.data() + n * k, 0.0);
+    const double mean = n * k == 0 ? 0.0 : sum / (static_cast<double>(n) * static_cast<double>(k + 1));
+    const lowdim::Neighborhoods all = {distances.data(), static_cast<std::int64_t>(n), static_cast<std::int64_t>(k), target,
+                                       local_connectivity, mean};
+    run([&](lowdim::Stop& stop) {
+        over_rows(all.n, 1024, threads, stop, [&](std::int64_t begin, std::int64_t end) {
+            lowdim::smooth_rows(all, begin, end, cores.data(), widths.data(), weights.data());
+        });
+    });
+}
+
+std::int64_t symmetrize(const Starts& starts, const Ids& columns, const Vector<const float>& weights,
+                        const Vector<const float>& lengths, double mix, const Vector<std::int64_t>& out_starts,
+                        const Vector<std::int32_t>& out_columns, const Vector<float>& out_weights, const Vector<float>& out_lengths) {
+    require(out_starts.shape(0) == starts.shape(0) && starts.shape(0) >= 1, "out_starts must be as long as starts");
+    const std::size_t n = starts.shape(0) - 1, stored = columns.shape(0);
+    require_rows(starts, n, columns, n);
+    require(weights.shape(0) == stored && lengths.shape(0) == stored, "weights and lengths must fit the columns");
+    require(out_columns.shape(0) >= 2 * stored && out_weights.shape(0) >= 2 * stored && out_lengths.shape(0) >= 2 * stored,
+            "out must have room for every edge twice");
+    nb::gil_scoped_release free;
+    return lowdim::symmetrize({starts.data(), columns.data(), weights.data(), lengths.data(), static_cast<std::int64_t>(n)}, mix,
+                              {out_starts.data(), out_columns.data(), out_weights.data(), out_lengths.data()});
+}
+
+template <class T>
+void mark_rows(const Dense<const T>& x, const Vector<std::uint64_t>& out, int threads) {
+    require(out.shape(0) == x.shape(0), "out must have one entry a row");
+    const auto d = static_cast<std::int64_t>(x.shape(1));
+    run([&](lowdim::Stop& stop) {
+        over_rows(static_cast<std::int64_t>(x.shape(0)), 256, threads, stop, [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t i = begin; i < end; ++i) out.data()[i] = lowdim::mark_of(x.data() + i * d, d);
+        });
+    });
+}
+
+// scale (S x) + shift x + back z into out.
+void filter_step(const Starts& starts, const Ids& columns, const Vector<const float>& values, const Dense<const float>& x,
+                 const Dense<const float>& z, const Dense<float>& out, float scale, float shift, float back, int threads) {
+    const std::size_t n = x.shape(0), width = x.shape(1);
+    require(width == 8 || width == 16 || width == 32, "a block must have 8, 16 or 32 vectors");
+    require(z.shape(0) == n && out.shape(0) == n && z.shape(1) == width && out.shape(1) == width, "z and out must be as x");
+    require(starts.shape(0) == n + 1 && static_cast<std::size_t>(starts(n)) == columns.shape(0) && values.shape(0) == columns.shape(0),
+            "not compressed rows");
+    const lowdim::FilterStep step = {starts.data(), columns.data(), values.data(), x.data(), z.data(),
+                                     out.data(),    scale,          shift,         back};
+    const auto kernel = lowdim::kernels().filter.rows[width == 8 ? 0 : width == 16 ? 1 : 2];
+    run([&](lowdim::Stop& stop) {
+        over_rows(static_cast<std::int64_t>(n), 1024, threads, stop,
+                  [&](std::int64_t begin, std::int64_t end) { kernel(step, begin, end); });
+    });
+}
+
+
+// Epochs first … last of `total`; see UmapStep. `positions` is changed in place.
+void umap_epochs(const Dense<float>& positions, std::optional<Dense<const float>> frozen, const Starts& starts, const Ids& tails,
+                 const Vector<const std::uint32_t>& rates, const Ids& order, std::int64_t block, std::int64_t first,
+                 std::int64_t last, std::int64_t total, float alpha, const Vector<const float>& forces, std::int32_t pulls, std::int32_t negatives,
+                 std::uint64_t seed, std::optional<Vector<const float>> crowding, std::optional<Vector<const float>> inverse,
+                 int threads) {
+    const std::size_t rows = positions.shape(0), dims = positions.shape(1);
+    const std::size_t count = frozen ? frozen->shape(0) : rows;
+    const std::int64_t most = require_rows(starts, rows, tails, count);
+    require(rows >= 1 && count >= 1 && dims >= 1 && block >= 1, "there must be rows, coordinates and a block");
+    require(!frozen || frozen->shape(1) == dims, "both maps must have the same coordinates");
+    require(std::max(rows, count) * dims < (std::size_t{1} << 31), "there are too many coordinates for 32-bit indices");
+    require(rates.shape(0) == tails.shape(0), "rates must have one entry an edge");
+    require(forces.shape(0) == 3 && negatives >= 0 && pulls >= 0, "forces are a, b and repulsion, pulls and negatives are counts");
+    require(0 <= first && first <= last && last <= total, "epochs are out of order");
+    require(order.shape(0) == rows, "order must name every row");
+    std::vector<bool> named(rows, false);
+    for (std::size_t i = 0; i < rows; ++i) {
+        require(order(i) >= 0 && static_cast<std::size_t>(order(i)) < rows && !named[static_cast<std::size_t>(order(i))], "order must name every row once");
+        named[static_cast<std::size_t>(order(i))] = true;
+    }
+    const auto n = static_cast<std::int64_t>(rows);
+    const auto& kernel = lowdim::kernels().umap;
+    const auto move = kernel.rows[dims <= 3 ? dims : 0];
+    lowdim::UmapStep step = {};
+    step.starts = starts.data(), step.tails = tails.data(), step.rates = rates.data(), step.order = order.data();
+    step.heads = positions.data(), step.others = frozen ? frozen->data() : positions.data();
+    step.count = static_cast<std::int64_t>(count), step.dims = static_cast<std::int64_t>(dims);
+    step.forces = {forces(0), forces(1), forces(2), pulls, negatives};
+    step.same_draws = frozen.has_value();
+    step.crowding = data_or_null(crowding, 2 * count, "crowding must have two numbers a row");
+    step.inverse = data_or_null(inverse, rates.shape(0), "inverse must have one number an edge");
+    require((step.crowding == nullptr) == (step.inverse == nullptr), "crowding and inverse go together");
+    threads = std::max(1, std::min(threads, static_cast<int>(std::min(block, n) / rows_a_task)));
+    const auto owners = static_cast<std::size_t>(kernel.owners);
+    const std::size_t turns = static_cast<std::size_t>(most) * owners, coordinates = 3 * dims * owners;
+    std::vector<std::int32_t> lists(turns * static_cast<std::size_t>(threads));
+    std::vector<float> inverses(step.crowding == nullptr ? 0 : lists.size());
+    struct alignas(64) Line {
+        float value[16];
+    };
+    const std::size_t lines = (coordinates + 15) / 16;
+    std::vector<Line> stores(lines * static_cast<std::size_t>(threads));
+    std::vector<float> buffer(static_cast<std::size_t>(std::min(block, n)) * dims);
+    step.out = buffer.data();
+    std::int64_t epoch = first, begin = 0, end = 0;
+    const auto show = [&] {  // the block becomes visible
+        for (std::int64_t i = begin; i < end; ++i)
+            std::copy_n(buffer.data() + static_cast<std::size_t>(i - begin) * dims, dims,
+                        positions.data() + static_cast<std::size_t>(order.data()[i]) * dims);
+    };
+    const auto next_block = [&]() -> std::int64_t {
+        show();
+        begin = end == n ? 0 : end;
+        epoch += end == n;
+        if (epoch >= last) return 0;
+        end = std::min(n, begin + block);
+        step.alpha = alpha * (1.0f - static_cast<float>(epoch) / static_cast<float>(total));
+        step.tick = static_cast<std::uint32_t>(epoch + 1);
+        step.key = lowdim::draw(seed, 0x756d6170u, static_cast<std::uint64_t>(epoch))[0];
+        step.out_first = begin;
+        return (end - begin + rows_a_task - 1) / rows_a_task;
+    };
+    run([&](lowdim::Stop& stop) {
+        lowdim::run_rounds(
+            threads, stop,
+            [&](std::int64_t task, int thread) {
+                const auto mine = static_cast<std::size_t>(thread);
+                const std::int64_t from = begin + task * rows_a_task;
+                float* inverse_list = inverses.empty() ? nullptr : inverses.data() + mine * turns;
+                move(step, from, std::min(end, from + rows_a_task),
+                     {lists.data() + mine * turns, inverse_list, stores[mine * lines].value, most});
+            },
+            next_block);
+    });
+}
+
+void umap_radii(const Dense<const float>& positions, const Starts& starts, const Ids& tails, float a, float b,
+                const Vector<float>& shares, const Vector<float>& spreads, int threads) {
+    const std::size_t n = positions.shape(0);
+    require_rows(starts, n, tails, n);
+    require(shares.shape(0) == n && spreads.shape(0) == n, "out must have one entry a row");
+    lowdim::UmapStep step = {};
+    step.starts = starts.data(), step.tails = tails.data(), step.heads = step.others = positions.data();
+    step.dims = static_cast<std::int64_t>(positions.shape(1));
+    step.forces.a = a, step.forces.b = b;
+    run([&](lowdim::Stop& stop) {
+        over_rows(static_cast<std::int64_t>(n), rows_a_task, threads, stop, [&](std::int64_t begin, std::int64_t end) {
+            lowdim::kernels().umap.radii(step, begin, end, shares.data(), spreads.data());
+        });
+    });
+}
+
+void powers(const Vector<const float>& x, float b, const Vector<float>& out) {
+    require(out.shape(0) == x.shape(0), "out must be as long as x");
+    lowdim::kernels().umap.powers(x.data(), b, out.data(), static_cast<std::int64_t>(x.shape(0)));
+}
+
+}  // namespace
+
+void bind_umap(nb::module_& m) {
+    m.def("smooth_neighbors", &smooth_neighbors, "distances"_a.noconvert(), "target"_a, "local_connectivity"_a, "cores"_a.noconvert(),
+          "widths"_a.noconvert(), "weights"_a.noconvert(), "threads"_a, "How much each neighbour belongs to a row, and the scales of that.");
+    m.def("symmetrize", &symmetrize, "starts"_a.noconvert(), "columns"_a.noconvert(), "weights"_a.noconvert(),
+          "lengths"_a.noconvert(), "mix"_a, "out_starts"_a.noconvert(), "out_columns"_a.noconvert(), "out_weights"_a.noconvert(),
+          "out_lengths"_a.noconvert(), "A fuzzy graph and its transpose as one; returns the number of entries.");
+    m.def("mark_rows", &mark_rows<float>, "x"_a.noconvert(), "out"_a.noconvert(), "threads"_a, "A 64-bit mark of every row's values.");
+    m.def("mark_rows", &mark_rows<double>, "x"_a.noconvert(), "out"_a.noconvert(), "threads"_a, "A 64-bit mark of every row's values.");
+    m.def("filter_step", &filter_step, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "x"_a.noconvert(),
+          "z"_a.noconvert(), "out"_a.noconvert(), "scale"_a, "shift"_a, "back"_a, "threads"_a, "out = scale S x + shift x + back z.");
+    m.def("umap_epochs", &umap_epochs, "positions"_a.noconvert(), "frozen"_a.noconvert().none(), "starts"_a.noconvert(),
+          "tails"_a.noconvert(), "rates"_a.noconvert(), "order"_a.noconvert(), "block"_a, "first"_a, "last"_a, "total"_a, "alpha"_a,
+          "forces"_a.noconvert(), "pulls"_a, "negatives"_a, "seed"_a, "crowding"_a.noconvert().none(), "inverse"_a.noconvert().none(),
+          "threads"_a, "Move the rows of a map for some epochs.");
+    m.def("umap_radii", &umap_radii, "positions"_a.noconvert(), "starts"_a.noconvert(), "tails"_a.noconvert(), "a"_a, "b"_a,
+          "shares"_a.noconvert(), "spreads"_a.noconvert(), "threads"_a, "Sums over each row's edges of phi and phi d^2.");
+    m.def("powers", &powers, "x"_a.noconvert(), "b"_a, "out"_a.noconvert(), "x^b as the layout computes it.");
+}

@@ -1,0 +1,39 @@
+// Threads that meet after every round of many short ones. OpenMP's threads wait by spinning, which is slow beyond all
+// bounds where other programs want the processors too; these go to sleep.
+#pragma once
+
+#include <atomic>
+#include <barrier>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include "parallel.hpp"
+
+namespace lowdim {
+
+// Rounds of work(task, thread) for task in [0, tasks of the round). Between two rounds, when all threads have come
+// home, next() prepares the following one and returns its number of tasks; 0 ends it.
+template <class Work, class Next>
+void run_rounds(int threads, Stop& stop, const Work& work, const Next& next) {
+    std::atomic<std::int64_t> taken{0};
+    std::int64_t tasks = next();
+    const auto advance = [&]() noexcept {
+        taken.store(0, std::memory_order_relaxed);
+        tasks = stop.requested() ? 0 : next();
+    };
+    std::barrier meeting(threads, advance);
+    const auto take_part = [&](int thread) {
+        while (tasks > 0) {
+            for (std::int64_t task; !stop.requested() && (task = taken.fetch_add(1, std::memory_order_relaxed)) < tasks;) work(task, thread);
+            if (thread == 0) stop.poll();
+            meeting.arrive_and_wait();
+        }
+    };
+    std::vector<std::thread> others;
+    for (int thread = 1; thread < threads; ++thread) others.emplace_back(take_part, thread);
+    take_part(0);
+    for (std::thread& other : others) other.join();
+}
+
+}  // namespace lowdim
