@@ -4,31 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from bench import neighbors, pca
+from bench import kernels, manifold, mds, neighbors, pca, tsne
 from bench.measure import peak_memory, peak_memory_here, times
 from bench.report import section, write
 
-CASES = {case.name: case for family in (pca, neighbors) for case in family.CASES}
-from bench import kernels, pca
-from bench.measure import peak_memory, peak_memory_here, times
-from bench.report import section, write
-
-CASES = {case.name: case for case in (*pca.CASES, *kernels.CASES)}
-from bench import manifold, pca
-from bench.measure import peak_memory, peak_memory_here, times
-from bench.report import section, write
-
-CASES = {case.name: case for case in (*pca.CASES, *manifold.CASES)}
-from bench import mds, pca
-from bench.measure import peak_memory, peak_memory_here, times
-from bench.report import section, write
-
-CASES = {case.name: case for case in [*pca.CASES, *mds.CASES]}
-from bench import pca, tsne
-from bench.measure import peak_memory, peak_memory_here, times
-from bench.report import section, write
-
-CASES = {case.name: case for module in (pca, tsne) for case in module.CASES}
+FAMILIES = (pca, neighbors, kernels, manifold, mds, tsne)
+CASES = {case.name: case for family in FAMILIES for case in family.CASES}
 
 
 def main() -> None:

@@ -38,7 +38,14 @@ def sklearn_smacof(metric: bool) -> Contender:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return smacof(
-                D, metric=metric, n_components=2, n_init=1, max_iter=STEPS, eps=0.0, random_state=0, normalized_stress=False
+                D,
+                metric=metric,
+                n_components=2,
+                n_init=1,
+                max_iter=STEPS,
+                eps=0.0,
+                random_state=0,
+                normalized_stress=False,
             )[0]
 
     return Contender("scikit-learn smacof", run, "scikit-learn")

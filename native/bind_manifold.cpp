@@ -121,31 +121,6 @@ void pair_sums(const Dense<const float>& table, const Vector<const double>& own,
     });
 }
 
-// `now` and `past` are (n, k); the result is in `now`.
-void chebyshev(const Starts& starts, const Ids& columns, const Vector<const double>& values, const Dense<double>& now,
-               const Dense<double>& past, int degree, double low, double high, int threads) {
-    const std::size_t n = starts.shape(0) - 1;
-    require_rows(starts, values.shape(0));
-    require(columns.shape(0) == values.shape(0), "every entry needs a column");
-    require_nodes(columns.data(), columns.shape(0), n);
-    require(now.shape(0) == n && past.shape(0) == n && now.shape(1) == past.shape(1), "now and past must be (n, k)");
-    require(degree >= 1 && degree % 2 == 0 && low < high, "the degree must be even, and low below high");
-    const auto k = static_cast<std::int64_t>(now.shape(1));
-    const lowdim::WideStarts a = {starts.data(), columns.data(), values.data()};
-    const double centre = (high + low) / 2, half = (high - low) / 2;
-    double *one = now.data(), *other = past.data();
-    run(threads, [&](int count, auto& stop) {
-        for (int step = 0; step < degree && !stop.requested(); ++step) {
-            // T₁ = x T₀, and then each is 2 x times the last less the one before.
-            by_rows(n, 16 * k, count, stop, [&](std::int64_t first, std::int64_t last) {
-                const lowdim::ChebyshevStep s = {first, last, (step == 0 ? 1.0 : 2.0) / half, centre, step == 0};
-                lowdim::kernels().manifold.chebyshev_rows(a, s, one, k, other);
-            });
-            std::swap(one, other);
-        }
-    });
-}
-
 }  // namespace
 
 void bind_manifold(nb::module_& m) {
@@ -163,7 +138,4 @@ void bind_manifold(nb::module_& m) {
     m.def("pair_sums", &pair_sums, "table"_a.noconvert(), "own"_a.noconvert(), "other"_a.noconvert(), "factor"_a, "at"_a.noconvert(),
           "z"_a.noconvert(), "out"_a.noconvert(), "threads"_a,
           "Sums for the correlation of distances given by `table` with those on a map, by number of components.");
-    m.def("chebyshev", &chebyshev, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "now"_a.noconvert(),
-          "past"_a.noconvert(), "degree"_a, "low"_a, "high"_a, "threads"_a,
-          "Chebyshev's polynomial of a symmetric matrix, small on [low, high], times `now`, in place; `past` is scratch.");
 }

@@ -73,7 +73,7 @@ const Kernels& table() {
          refine<float>,
          refine<double>},
         {mirrored_times<float>, mirrored_times<double>},
-        {relax_sweep, square_row, center_row, gram_times, pair_sums, chebyshev_rows},
+        {relax_sweep, square_row, center_row, gram_times, pair_sums},
         {local_gram<float>, local_gram<double>, local_weights, local_eigen, chebyshev_rows},
         {pair_kernels<float>, pair_kernels<double>},
         {calibrate_row, multiply_spectra, map_kernels<1>, map_kernels<2>, map_kernels<3>},

@@ -137,6 +137,8 @@ struct GramKernels {
             return mirrored64;
         }
     }
+};
+
 // ---- manifolds ----
 
 constexpr int lockstep = 16;  // sources whose distances along a graph are found together
@@ -157,26 +159,14 @@ struct PairRow {
     const double* at;
 };
 
-// Compressed rows of a symmetric matrix.
-struct WideStarts {
-    const std::int64_t* starts;
-    const std::int32_t* columns;
-    const double* values;
-};
-
-struct ChebyshevStep {
-    std::int64_t first, last;
-    double scale, centre;
-    bool fresh;
-};
-
 struct ManifoldKernels {
     std::int64_t (*relax_sweep)(const LengthGraph&, const std::int32_t*, bool, std::uint8_t*, float*);
     double (*square_row)(float*, std::int64_t);
     double (*center_row)(float*, const double*, double, std::int64_t);
     void (*gram_times)(const float*, std::int64_t, std::int64_t, const double*, std::int64_t, double*);
     void (*pair_sums)(const PairRow&, const double*, const double*, std::int64_t, std::int64_t, double*);
-    void (*chebyshev_rows)(const WideStarts&, const ChebyshevStep&, const double*, std::int64_t, double*);
+};
+
 // ---- local patches (the LLE family) ----
 
 constexpr int local_matrices_together = 8;
@@ -203,6 +193,10 @@ struct LocalKernels {
             return gram32;
         } else {
             return gram64;
+        }
+    }
+};
+
 // ---- pairs of points in a map ----
 
 constexpr std::int64_t pair_block = 128;  // rows and columns of a tile of pairs
@@ -250,6 +244,10 @@ struct SmacofKernels {
             return narrow;
         } else {
             return wide;
+        }
+    }
+};
+
 // ---- t-SNE ----
 
 // Symmetric affinities in compressed sparse rows.
@@ -314,6 +312,8 @@ struct TsneKernels {
             return space;
         }
     }
+};
+
 // ---- UMAP ----
 
 struct UmapForces {

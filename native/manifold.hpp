@@ -131,21 +131,3 @@ void pair_sums(const PairRow& from, const double* other, const double* z, std::i
         }
     }
 }
-
-// One step of Chebyshev's recurrence for rows first … last: past = scale (A now - centre now) - past, or, where nothing is
-// past yet, without it (what stands there may be anything).
-void chebyshev_rows(const WideStarts& a, const ChebyshevStep& s, const double* now, std::int64_t k,
-                    double* past) {
-    for (std::int64_t i = s.first; i < s.last; ++i) {
-        double* target = past + i * k;
-        const double* own = now + i * k;
-#pragma omp simd
-        for (std::int64_t c = 0; c < k; ++c) target[c] = -s.scale * s.centre * own[c] - (s.fresh ? 0.0 : target[c]);
-        for (std::int64_t p = a.starts[i]; p < a.starts[i + 1]; ++p) {
-            const double value = s.scale * a.values[p];
-            const double* row = now + static_cast<std::int64_t>(a.columns[p]) * k;
-#pragma omp simd
-            for (std::int64_t c = 0; c < k; ++c) target[c] += value * row[c];
-        }
-    }
-}

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from lowdim.diagnosis import diagnose
     from lowdim.estimator import methods
     from lowdim.method.classical_mds import ClassicalMDS
-    from lowdim.method.kernel_pca import KernelPCA
     from lowdim.method.isomap import Isomap
+    from lowdim.method.kernel_pca import KernelPCA
     from lowdim.method.laplacian import LaplacianEigenmaps
     from lowdim.method.lle import LLE
     from lowdim.method.mds import MDS
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from lowdim.method.umap import UMAP
     from lowdim.models import load, save
     from lowdim.progress import Step, watch
-    from lowdim.summaries.gram import Gram, gram
     from lowdim.summaries.affinities import Affinities
+    from lowdim.summaries.gram import Gram, gram
     from lowdim.summaries.graph import Graph
     from lowdim.summaries.moments import Moments, moments
     from lowdim.summaries.neighbors import NeighborIndex, neighbors
@@ -86,14 +86,14 @@ __all__ = [
     "LLE",
     "MDS",
     "PCA",
+    "TSNE",
+    "UMAP",
+    "Affinities",
     "ClassicalMDS",
     "Gram",
-    "TSNE",
-    "Affinities",
-    "UMAP",
     "Graph",
-    "KernelPCA",
     "Isomap",
+    "KernelPCA",
     "LaplacianEigenmaps",
     "Moments",
     "NeighborIndex",

@@ -85,7 +85,9 @@ class LLE(Estimator):
         """Lay out the rows of X. `graph`, if given, holds their neighbours: `lowdim.neighbors(X, k)`."""
         with self._fitting():
             if isinstance(X, Graph):
-                raise BadInputType("LLE needs the rows beside their graph, to weigh neighbours: use fit(X, graph=graph).")
+                raise BadInputType(
+                    "LLE needs the rows beside their graph, to weigh neighbours: use fit(X, graph=graph)."
+                )
             seed, threads = seed_of(self.random_state), thread_count(self.n_jobs)
             rows = _dense_rows(read_rows(self, X, fitting=True, min_rows=2))
             graph = self._graph(rows, graph, seed)

@@ -19,8 +19,8 @@ from lowdim.param import Choice, Either, Flag, Integer, Maybe, Real, SeedLike, S
 from lowdim.random import Seed, seed_of
 from lowdim.solve.crowding import Crowding
 from lowdim.solve.membership import membership_curve
-from lowdim.solve.umap_start import boxed, by_chance, principal, spectral
 from lowdim.solve.umap_layout import Forces, Layout, lay_out, place_among, resumed
+from lowdim.solve.umap_start import boxed, by_chance, principal, spectral
 from lowdim.summaries import given
 from lowdim.summaries.distinct import Distinct, distinct_rows, find_rows, row_marks
 from lowdim.summaries.fuzzy import Fuzzy, fuzzy_of, smooth

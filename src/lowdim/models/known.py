@@ -10,8 +10,8 @@ from importlib import import_module
 from typing import Any
 
 from lowdim.estimator import methods
-from lowdim.solve.geodesics import Roads
 from lowdim.solve.geodesic_scaling import Scaling
+from lowdim.solve.geodesics import Roads
 from lowdim.summaries.moments import Moments
 
 __all__ = ["STATES", "estimators", "rules"]

@@ -36,7 +36,7 @@ def smallest(A: sp.csr_array, k: int, null: Array, upper: float, tol: float, see
     n = A.shape[0]
     if n <= DENSE_ROWS or k + null.shape[1] > n // 8:
         return bottom(A.toarray(), k, null)
-    parts = A.indptr.astype(np.int64), A.indices.astype(np.int32), A.data.astype(np.float64)
+    parts = A.indptr.astype(np.int32), A.indices.astype(np.int32), A.data.astype(np.float64)
     width = -(-(k + SPARE) // LANES) * LANES
     block = _orthonormal(normal((n, width), seed, threads=threads), null)
     threads = threads if A.nnz * block.shape[1] > SMALL else 1
@@ -51,9 +51,9 @@ def smallest(A: sp.csr_array, k: int, null: Array, upper: float, tol: float, see
             return Eigen(values[:k], fix_signs(block[:, :k]), products)
         cut = min(max(float(values[-1]), 1e-12 * upper), 0.9 * upper)
         degree = _degree(cut, upper, float(values[k - 1]), float(residual) / tol)
-        block = np.ascontiguousarray(block)
-        _native.chebyshev(*parts, block, np.empty_like(block), degree, cut, upper, threads)
-        block = _orthonormal(block, null)
+        filtered = np.empty(block.shape)
+        _native.chebyshev(*parts, np.ascontiguousarray(block), (cut, upper), degree, filtered, threads)
+        block = _orthonormal(filtered, null)
         products += degree + 1
     return bottom(A, k, null)
 

@@ -66,9 +66,7 @@ class _Problem:
         return np.asarray(V - ((members @ V) / sizes[:, None])[self.labels])
 
 
-def smoothest(
-    M: sp.csr_array, k: int, labels: Array, *, solver: str, tol: float, seed: int, threads: int
-) -> Smoothest:
+def smoothest(M: sp.csr_array, k: int, labels: Array, *, solver: str, tol: float, seed: int, threads: int) -> Smoothest:
     """The k smallest eigenpairs beyond the constants of the components that `labels` (n,) names."""
     problem = _Problem(M, labels, k, tol, seed, threads)
     for name in _order(problem) if solver == "auto" else (solver,):
