@@ -42,7 +42,7 @@ def main(folder: Path) -> None:
         Z = known[name].cls(2, **options).fit_transform(X)
         follows = max(abs(spearmanr(z, along)[0]) for z in Z.T)
         print(f"{name}: an axis follows the roll with rank correlation {follows:.4f}")
-        draw_map(figure.add_subplot(rows, columns, place), Z, along, f"{name}: {known[name].title}", follows)
+        draw_map(figure.add_subplot(rows, columns, place), Z, along, f"{name}\n{known[name].title}", follows)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "swiss-roll.png"
     figure.savefig(path)
