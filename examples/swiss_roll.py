@@ -34,7 +34,7 @@ def main(folder: Path) -> None:
     X, along = make_swiss_roll(ROWS, random_state=0)
     known = {method.name: method for method in lowdim.methods()}
     tries = {name: options for name, options in TRIES.items() if name in known}
-    columns = min(3, len(tries) + 1)
+    columns = 2 if len(tries) <= 3 else 3
     rows = -(-(len(tries) + 1) // columns)
     figure = plt.figure(figsize=(4.6 * columns, 4.4 * rows), dpi=130, layout="constrained")
     draw_roll(figure.add_subplot(rows, columns, 1, projection="3d"), X, along)
@@ -42,7 +42,7 @@ def main(folder: Path) -> None:
         Z = known[name].cls(2, **options).fit_transform(X)
         follows = max(abs(spearmanr(z, along)[0]) for z in Z.T)
         print(f"{name}: an axis follows the roll with rank correlation {follows:.4f}")
-        draw_map(figure.add_subplot(rows, columns, place), Z, along, f"{name}: {known[name].title}", follows)
+        draw_map(figure.add_subplot(rows, columns, place), Z, along, f"{name}\n{known[name].title}", follows)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "swiss-roll.png"
     figure.savefig(path)

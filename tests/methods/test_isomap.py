@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ from sklearn.datasets import make_s_curve, make_swiss_roll
 
 import lowdim
 from lowdim import Isomap
-from lowdim.errors import BadInput, BadParameter, Cancelled, MemoryTooSmall, NotEnoughData
+from lowdim.errors import BadInput, BadParameter, Cancelled, MemoryTooSmall, ModelFileError, NotEnoughData
 
 
 def grid(rows=15, columns=10):
@@ -212,3 +214,45 @@ def test_a_model_file_keeps_every_bit(options, tmp_path):
     np.testing.assert_array_equal(loaded.embedding_, model.embedding_)
     np.testing.assert_array_equal(loaded.transform(X + 0.01), model.transform(X + 0.01))
     assert loaded.reconstruction_error() == model.reconstruction_error()
+
+
+def test_a_model_that_contradicts_itself_is_refused(tmp_path):
+    from dataclasses import replace
+
+    X = make_s_curve(60, random_state=0)[0]
+    good = Isomap(2).fit(X)
+    for name, value in [
+        ("rows_", X[:50]),
+        ("unit_", 0.0),
+        ("embedding_", good.embedding_[:59]),
+        ("scaling_", replace(good.scaling_, axes=good.scaling_.axes[:, :1], values=np.ones(1), shift=np.zeros(1))),
+    ]:
+        model = Isomap(2).fit(X)
+        setattr(model, name, value)
+        with pytest.raises(ModelFileError, match="contradicts itself"):
+            lowdim.save(model, tmp_path / "model")
+    for part, value in [
+        ("columns", good.roads_.columns + 1),
+        ("lengths", -good.roads_.lengths),
+        ("starts", good.roads_.starts[:-1]),
+    ]:
+        with pytest.raises(BadInput, match="do not fit"):
+            replace(good.roads_, **{part: value})
+
+
+def test_ctrl_c_leaves_it_unfitted():
+    code = """
+import os, signal, threading, time, numpy as np
+from lowdim import Isomap
+X = np.random.default_rng(0).standard_normal((6000, 3))
+model = Isomap(n_neighbors=8).fit(X[:50])
+threading.Timer(0.4, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    for _ in range(20):
+        model.fit(X)
+except KeyboardInterrupt:
+    assert not hasattr(model, "embedding_")
+    print(model.fit(X[:50]).embedding_.shape)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout.strip() == "(50, 2)", done.stderr

@@ -18,12 +18,16 @@ from lowdim.solve.waves import extended, side_by_side, slowest_waves
 from lowdim.summaries.graph import component_labels
 from lowdim.summaries.neighbors import Distance
 from lowdim.summaries.vicinity import Search, vicinity_of
-from lowdim.summaries.weights import Edges, edges_of, evened, given_edges, new_weights
+from lowdim.summaries.weights import Edges, edges_of, evened, given_edges, given_weights, new_weights
 from lowdim.threads import thread_count
 
 __all__ = ["LaplacianEigenmaps"]
 
 Array = NDArray[Any]
+
+TINY = 1e-9
+# New rows name neighbours and nobody names them, so their degrees are smaller, and a rough wave's d - λ may be near 0.
+SLACK = 0.25
 
 
 @estimator(title="slowest waves on the neighbour graph", summary="graph", sparse=True)
@@ -132,12 +136,13 @@ class LaplacianEigenmaps(Estimator):
         if self.affinity == "precomputed":
             rows = read_rows(self, X, fitting=False)
             blocks = (chunk.load() for chunk in rows.chunks())
-            return np.vstack([self._continued(*_padded(block)) for block in blocks]).astype(self.embedding_.dtype)
+            places = [self._continued(*given_weights(block), least=TINY) for block in blocks]
+            return np.vstack(places).astype(self.embedding_.dtype)
         search = Search(self.n_neighbors, None, self.metric, self.seed_, thread_count(self.n_jobs))
         near = search.new(self, X, self.rows_, len(self.embedding_))
         edges = Edges(sp.csr_array((0, 0)), self.gamma_, self.sigma_)
-        out = self._continued(new_weights(near.distances, near.indices, edges, self.affinity), near.indices)
-        out = out.astype(self.embedding_.dtype)
+        weights = new_weights(near.distances, near.indices, edges, self.affinity)
+        out = self._continued(weights, near.indices, least=SLACK).astype(self.embedding_.dtype)
         there = near.distances[:, 0] == 0
         out[there] = self.embedding_[near.indices[there, 0]]
         return out
@@ -159,7 +164,7 @@ class LaplacianEigenmaps(Estimator):
             )
         return labels
 
-    def _continued(self, weights: Array, indices: Array) -> NDArray[np.float64]:
+    def _continued(self, weights: Array, indices: Array, least: float) -> NDArray[np.float64]:
         """Nyström's formula within the component of the neighbour of greatest weight; the others play no part."""
         strongest = np.argmax(weights, axis=1)[:, None]
         weights = np.where(weights.sum(axis=1)[:, None] > 0, weights, np.arange(weights.shape[1]) == 0)
@@ -172,26 +177,10 @@ class LaplacianEigenmaps(Estimator):
         Z = self.embedding_.astype(np.float64)[indices]  # (m, s, k)
         Z[..., 0] -= self.offsets_[labels]
         degrees = np.where(self.degrees_ > 0, self.degrees_, 1.0)[indices]
-        out = extended(weights, Z, degrees, self.component_eigenvalues_[own[:, 0]], self.laplacian)
+        out = extended(weights, Z, degrees, self.component_eigenvalues_[own[:, 0]], self.laplacian, least)
         out[:, 0] += self.offsets_[own[:, 0]]
         return out
 
     @property
     def _n_features_out(self) -> int:
         return int(self.embedding_.shape[1])
-
-
-def _padded(block: Any) -> tuple[Array, Array]:
-    """Rows of weights to all fitted rows as (weights, indices), as wide as the fullest row."""
-    csr = sp.csr_array(block).astype(np.float64)
-    if not np.isfinite(csr.data).all() or (csr.data < 0).any():
-        raise BadInput("weights must be finite (no NaN or infinity) and not negative.")
-    counts = np.diff(csr.indptr)
-    if (np.asarray(csr.sum(axis=1)).ravel() <= 0).any():
-        raise BadInput("a new row has no weight to any fitted row, and so no place on the map. Drop it.")
-    shape = (len(counts), int(counts.max(initial=1)))
-    row = np.repeat(np.arange(len(counts)), counts)
-    place = np.arange(csr.nnz) - np.repeat(csr.indptr[:-1], counts)
-    weights, indices = np.zeros(shape), np.zeros(shape, dtype=np.int64)
-    weights[row, place], indices[row, place] = csr.data, csr.indices
-    return weights, indices

@@ -14,6 +14,8 @@ from lowdim.errors import ModelFileError
 from lowdim.method.linear import Linear
 from lowdim.method.pca import PCA
 from lowdim.param import Integer, Real
+from lowdim.solve.geodesics import Roads
+from lowdim.solve.scaling import Scaling
 from lowdim.summaries.moments import Moments
 
 __all__ = ["check_sound"]
@@ -35,6 +37,8 @@ def check_sound(model: Any) -> None:
             _require(value.d == d, f"{name} must have {d} columns")
     if isinstance(model, Linear) and "components_" in state:
         _check_linear(state, d)
+    if "embedding_" in state:
+        _check_map(state, d)
     if isinstance(model, PCA) and "components_" in state:
         _check_pca(state, len(state["components_"]))
 
@@ -46,6 +50,35 @@ def _check_linear(state: dict[str, Any], d: Any) -> None:
     _require(_is_table(state.get("mean_"), d), f"mean_ must be {d} finite numbers")
     _require("scale_" in state, "scale_ must be there beside components_")
     _require(scale is None or (_is_table(scale, d) and (scale > 0).all()), f"scale_ must be {d} positive numbers")
+
+
+def _check_map(state: dict[str, Any], d: Any) -> None:
+    """Parts that are there for every row of a map agree on their number."""
+    Z, rows = state["embedding_"], state.get("rows_")
+    _require(_is_table(Z) and Z.ndim == 2, "embedding_ must be a table of finite numbers")
+    n = len(Z)
+    _require(rows is None or _is_table(rows, n, d), f"rows_ must be finite, {n} × {d}")
+    for name in ("reaches_", "sigma_", "densities_", "degrees_"):
+        _require(state.get(name) is None or _is_table(state[name], n), f"{name} must be {n} finite numbers")
+    labels: Any = state.get("components_of_rows_")
+    roads: Any = state.get("roads_")
+    if labels is not None:
+        values: Any = state.get("component_eigenvalues_")
+        offsets = state.get("offsets_")
+        _require(_is_table(values) and values.ndim == 2, "component_eigenvalues_ must be a table of finite numbers")
+        _require(values.shape[1] == Z.shape[1], f"component_eigenvalues_ must have {Z.shape[1]} columns")
+        _require(_is_table(offsets, len(values)), f"offsets_ must be {len(values)} finite numbers")
+        whole = isinstance(labels, np.ndarray) and labels.shape == (n,) and labels.dtype.kind in "iu"
+        _require(whole and ((labels >= 0) & (labels < len(values))).all(), f"components_of_rows_ must be {n} labels")
+    if roads is not None:
+        scaling: Any = state.get("scaling_")
+        ways: Any = state.get("landmark_ways_")
+        _require(isinstance(roads, Roads) and roads.n == n, f"roads_ must have {n} rows")
+        _require(isinstance(scaling, Scaling) and scaling.axes.shape[1] == Z.shape[1], "scaling_ must fit embedding_")
+        m = n if ways is None else len(ways)
+        _require(len(scaling.means) == m, f"scaling_ must have {m} rows")
+        _require(ways is None or _is_table(ways, m, n), f"landmark_ways_ must be finite, {m} × {n}")
+        _require(Real(0, open=True).accepts(state.get("unit_")), "unit_ must be a positive number")
 
 
 def _check_pca(state: dict[str, Any], k: int) -> None:

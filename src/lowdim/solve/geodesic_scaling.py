@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
+from lowdim.errors import BadInput
 from lowdim.solve.eigen import Eigen, top, top_of_operator
 
 __all__ = ["Scaling", "gram_in_place", "residual_variance", "scaling_of"]
@@ -29,6 +30,12 @@ class Scaling:
     axes: NDArray[np.float64]  # (m, k): V Λ^-½ / 2
     means: NDArray[np.float64]  # (m,) of the squared distances of each point
     shift: NDArray[np.float64]  # (k,) taken off at the end
+
+    def __post_init__(self) -> None:
+        (m, k), parts = np.shape(self.axes), (self.values, self.axes, self.means, self.shift)
+        fits = [np.shape(part) for part in parts] == [(k,), (m, k), (m,), (k,)]
+        if not fits or not all(np.isfinite(part).all() for part in parts) or (self.values < 0).any():
+            raise BadInput("the parts of a map by distances do not fit together; fit the model again.")
 
     def embedding(self) -> NDArray[np.float64]:
         """The points themselves, V Λ^½, (m, k)."""

@@ -37,8 +37,24 @@ class Roads:
         sizes = [np.shape(part) for part in (self.starts, self.columns, self.lengths, self.names)]
         n = len(self.names)
         fits = sizes[0] == (n + 1,) and sizes[1] == sizes[2] and all(len(size) == 1 for size in sizes)
-        if not fits or not np.array_equal(np.sort(self.names), np.arange(n)):
+        if not (fits and self._sound()):
             raise BadInput("the parts of a graph of ways do not fit together; fit the model again.")
+
+    def _sound(self) -> bool:
+        """Whether the numbers make a graph: a model file may hold anything."""
+        kinds = [part.dtype for part in (self.starts, self.columns, self.lengths, self.names)]
+        if kinds != [np.int64, np.int32, np.float32, np.int32]:
+            return False
+        steps = np.diff(self.starts)
+        return bool(
+            self.starts[0] == 0
+            and self.starts[-1] == len(self.columns)
+            and (steps >= 0).all()
+            and (self.columns >= 0).all()
+            and (self.columns < self.n).all()
+            and (np.isfinite(self.lengths) & (self.lengths >= 0)).all()
+            and np.array_equal(np.sort(self.names), np.arange(self.n))
+        )
 
     @classmethod
     def of(cls, matrix: sp.csr_array) -> Roads:

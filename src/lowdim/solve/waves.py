@@ -18,7 +18,6 @@ Array = NDArray[Any]
 
 TOL = 1e-8  # of the residuals, which eigenvalues feel squared
 GAP = 0.5  # between components laid side by side, in units of a coordinate's spread
-TINY = 1e-9  # a wave that nearly dies in one step can't be continued to new rows; its divisor is held here
 
 
 @dataclass(frozen=True)
@@ -64,19 +63,20 @@ def side_by_side(Z: Array, labels: Array) -> tuple[Array, NDArray[np.float64]]:
     return Z, offsets
 
 
-def extended(weights: Array, Z: Array, scale: Array, values: Array, form: str) -> NDArray[np.float64]:
+def extended(weights: Array, Z: Array, scale: Array, values: Array, form: str, least: float) -> NDArray[np.float64]:
     """Coordinates of new rows from those of their neighbours (Nyström), (m, k).
 
     weights (m, s) to neighbours whose coordinates are Z (m, s, k) and degrees `scale` (m, s); values (m, k).
-    A row of the fit with its own weights is sent to itself, because W z = (1 - λ) D z, or W z = (D - λ) z.
+    A row of the fit with its own weights is sent to itself, because W z = (1 - λ) D z, or W z = (D - λ) z. The
+    divisor is held to `least` times the degree: a wave that nearly dies in one step can't be continued.
     """
     degrees = weights.sum(axis=1)[:, None]  # (m, 1)
     if form == "symmetric":
         weights = weights * np.sqrt(degrees / scale)
     sums = np.einsum("ms,msk->mk", weights, Z)
     divisor = degrees - values if form == "unnormalized" else degrees * (1 - values)
-    least = TINY * degrees
-    return sums / np.where(np.abs(divisor) < least, np.copysign(least, divisor), divisor)
+    floor = least * degrees
+    return np.asarray(sums / np.where(np.abs(divisor) < floor, np.copysign(floor, divisor), divisor))
 
 
 def _waves(W: sp.csr_array, form: str, k: int, seed: int, threads: int) -> tuple[Array, Array]:

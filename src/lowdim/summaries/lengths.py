@@ -60,10 +60,10 @@ def new_lengths(near: Found, radius: float | None, reach: Array | None, unit: fl
     if reach is not None:
         own = _mean_reach(near.distances, radius, float(reach.min()))
         lengths /= np.sqrt(own)[:, None] * np.sqrt(reach[near.indices])
-    lengths = (lengths / unit).astype(np.float32)
+    scaled = (lengths / unit).astype(np.float32)
     if radius is not None:
-        lengths[:, 1:][near.distances[:, 1:] > radius] = np.inf
-    return lengths
+        scaled[:, 1:][near.distances[:, 1:] > radius] = np.inf
+    return scaled
 
 
 def _shorter(matrix: sp.csr_array, radius: float | None) -> sp.csr_array:

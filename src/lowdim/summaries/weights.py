@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lowdim.errors import BadInput
 from lowdim.summaries.graph import Graph
 
-__all__ = ["Edges", "edges_of", "evened", "given_edges", "new_weights"]
+__all__ = ["Edges", "edges_of", "evened", "given_edges", "given_weights", "new_weights"]
 
 Array = NDArray[Any]
 
@@ -70,6 +70,22 @@ def new_weights(distances: Array, indices: Array, edges: Edges, affinity: str) -
         return _heat(squares / (_own_widths(distances)[:, None] * edges.sigma[indices]))
     assert edges.gamma is not None
     return _heat(edges.gamma * squares)
+
+
+def given_weights(block: Any) -> tuple[Array, Array]:
+    """Rows of weights to all fitted rows as (weights, indices), as wide as the fullest row."""
+    csr = sp.csr_array(block).astype(np.float64)
+    if not np.isfinite(csr.data).all() or (csr.data < 0).any():
+        raise BadInput("weights must be finite (no NaN or infinity) and not negative.")
+    counts = np.diff(csr.indptr)
+    if (np.asarray(csr.sum(axis=1)).ravel() <= 0).any():
+        raise BadInput("a new row has no weight to any fitted row, and so no place on the map. Drop it.")
+    shape = (len(counts), int(counts.max(initial=1)))
+    row = np.repeat(np.arange(len(counts)), counts)
+    place = np.arange(csr.nnz) - np.repeat(csr.indptr[:-1], counts)
+    weights, indices = np.zeros(shape), np.zeros(shape, dtype=np.int64)
+    weights[row, place], indices[row, place] = csr.data, csr.indices
+    return weights, indices
 
 
 def evened(matrix: sp.csr_array, alpha: float) -> tuple[sp.csr_array, NDArray[np.float64]]:
