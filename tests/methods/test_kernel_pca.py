@@ -116,6 +116,20 @@ def test_the_nystrom_error_is_the_trace_that_is_missed(rng):
     assert model.nystrom_error_ == pytest.approx(missed, rel=1e-6)
 
 
+def test_spread_landmarks_find_what_is_rare():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.standard_normal((2000, 2)), 50 + rng.standard_normal((4, 2))])
+    seen = {}
+    for how in ("uniform", "kmeans++"):
+        models = [
+            KernelPCA(2, gamma=0.01, solver="nystrom", n_landmarks=20, landmarks=how, random_state=seed).fit(X)
+            for seed in range(5)
+        ]
+        seen[how] = sum((model.rows_ > 25).all(axis=1).any() for model in models)
+        assert all(len(np.unique(model.rows_, axis=0)) == 20 for model in models)
+    assert seen["kmeans++"] >= 3 > seen["uniform"]
+
+
 def test_all_landmarks_are_no_approximation(rng):
     X = rng.standard_normal((40, 3))
     exact, model = KernelPCA(3).fit(X), KernelPCA(3, solver="nystrom").fit(X)
