@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 
 import lowdim
 from lowdim import PCA, ClassicalMDS, KernelPCA
-from lowdim.errors import BadInput, BadInputType, BadParameter, Cancelled, LowdimWarning, NotEnoughData
+from lowdim.errors import BadInput, BadInputType, BadParameter, Cancelled, LowdimWarning, ModelFileError, NotEnoughData
 from lowdim.kernels import from_distance, linear, polynomial, rbf, sigmoid
 
 
@@ -234,3 +234,11 @@ def test_model_files(kernel, tmp_path, rng):
     assert_array_equal(loaded.transform(X), model.transform(X))
     if loaded.rows_ is not None:
         assert_array_equal(loaded.inverse_transform(X), model.inverse_transform(X))
+
+
+@pytest.mark.parametrize("name", ["alphas_", "kernel_means_", "rows_", "scores_"])
+def test_a_model_that_contradicts_itself_is_not_saved(name, tmp_path, rng):
+    model = KernelPCA(3).fit(rng.standard_normal((30, 3)))
+    setattr(model, name, getattr(model, name)[:-1])
+    with pytest.raises(ModelFileError, match="contradicts itself"):
+        lowdim.save(model, tmp_path / "m")
