@@ -216,7 +216,9 @@ def test_given_distances_and_functions(rng):
     D = cdist(X, X)
     graph = neighbors(D, 6, metric="precomputed")
     assert same(graph, X, 6)
-    assert np.array_equal(neighbors(X, 6, metric=lambda a, b: np.sqrt(((a - b) ** 2).sum())).indices, graph.indices)
+    assert np.array_equal(
+        neighbors(X, 6, metric=lambda a, b: np.sqrt(((a - b) ** 2).sum())).indices, graph.indices
+    )
     with pytest.raises(errors.BadInput, match="square"):
         neighbors(D[:, :50], 6, metric="precomputed")
     D[3, 4] = -1
@@ -303,7 +305,9 @@ def test_the_same_bits_for_any_number_of_threads(rng, algorithm):
     for threads in (1, 2, 4, 8):
         graph = neighbors(X, 15, algorithm=algorithm, random_state=3, n_jobs=threads)
         found = NeighborIndex(X, algorithm=algorithm, random_state=3, n_jobs=threads).query(X[:50] + 0.01, 5)
-        hashes.add(hashlib.sha256(b"".join(a.tobytes() for a in (*graph.to_arrays().values(), *found))).hexdigest())
+        hashes.add(
+            hashlib.sha256(b"".join(a.tobytes() for a in (*graph.to_arrays().values(), *found))).hexdigest()
+        )
     assert len(hashes) == 1
 
 
@@ -344,7 +348,9 @@ def test_exact_queries_are_the_definition(rng, metric, dtype):
 
 def test_approximate_queries_find_nearly_all(rng):
     X = clusters(rng)
-    near, all_of_them = (NeighborIndex(X[:3800], algorithm=a).query(X[3800:], 10) for a in ("approximate", "exact"))
+    near, all_of_them = (
+        NeighborIndex(X[:3800], algorithm=a).query(X[3800:], 10) for a in ("approximate", "exact")
+    )
     assert (near.distances <= all_of_them.distances[:, -1:]).mean() > 0.98
 
 
@@ -461,7 +467,10 @@ def test_symmetrizing_keeps_edges_of_length_zero(rng):
     }
     for how, (pattern, lengths) in expected.items():
         matrix = graph.symmetrize(how)
-        stored = sp.csr_array((np.ones(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape).toarray() > 0
+        stored = (
+            sp.csr_array((np.ones(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape).toarray()
+            > 0
+        )
         assert np.array_equal(stored, pattern)
         assert np.allclose(matrix.toarray()[pattern], lengths[pattern])
         assert matrix.has_sorted_indices
@@ -507,4 +516,7 @@ def test_components_and_the_bridges_between_them():
 
 
 def test_duplicates_are_one_component():
-    assert neighbors(np.repeat(np.arange(3.0), 5)[:, None], 3).components().tolist() == [0] * 5 + [1] * 5 + [2] * 5
+    assert (
+        neighbors(np.repeat(np.arange(3.0), 5)[:, None], 3).components().tolist()
+        == [0] * 5 + [1] * 5 + [2] * 5
+    )
