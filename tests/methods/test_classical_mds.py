@@ -46,9 +46,10 @@ def test_new_rows_keep_their_distances(seed):
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "precomputed"])
-def test_a_weight_of_two_is_a_row_given_twice(metric, rng):
-    X, weights = table(0, 20), rng.integers(0, 3, 20).astype(float)
-    weights[0] = 2
+@pytest.mark.parametrize("least", [0, 1])
+def test_a_weight_of_two_is_a_row_given_twice(metric, least, rng):
+    X, weights = table(0, 20), rng.integers(least, 3, 20).astype(float)
+    weights[:2] = least, 2
     twice = np.repeat(np.arange(20), weights.astype(int))
     D = cdist(X, X, "cityblock")
     data, repeated = (D, D[np.ix_(twice, twice)]) if metric == "precomputed" else (X, X[twice])

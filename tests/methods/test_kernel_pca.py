@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 
 import lowdim
 from lowdim import PCA, ClassicalMDS, KernelPCA
-from lowdim.errors import BadInput, BadInputType, BadParameter, Cancelled, LowdimWarning, NotEnoughData
+from lowdim.errors import BadInput, BadInputType, BadParameter, Cancelled, LowdimWarning, ModelFileError, NotEnoughData
 from lowdim.kernels import from_distance, linear, polynomial, rbf, sigmoid
 
 
@@ -114,6 +114,20 @@ def test_the_nystrom_error_is_the_trace_that_is_missed(rng):
     K, C, L = rbf(0.3)(X), rbf(0.3)(X, model.rows_), rbf(0.3)(model.rows_)
     missed = np.trace(K - C @ np.linalg.solve(L, C.T)) / np.trace(K)
     assert model.nystrom_error_ == pytest.approx(missed, rel=1e-6)
+
+
+def test_spread_landmarks_find_what_is_rare():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.standard_normal((2000, 2)), 50 + rng.standard_normal((4, 2))])
+    seen = {}
+    for how in ("uniform", "kmeans++"):
+        models = [
+            KernelPCA(2, gamma=0.01, solver="nystrom", n_landmarks=20, landmarks=how, random_state=seed).fit(X)
+            for seed in range(5)
+        ]
+        seen[how] = sum((model.rows_ > 25).all(axis=1).any() for model in models)
+        assert all(len(np.unique(model.rows_, axis=0)) == 20 for model in models)
+    assert seen["kmeans++"] >= 3 > seen["uniform"]
 
 
 def test_all_landmarks_are_no_approximation(rng):
@@ -220,3 +234,11 @@ def test_model_files(kernel, tmp_path, rng):
     assert_array_equal(loaded.transform(X), model.transform(X))
     if loaded.rows_ is not None:
         assert_array_equal(loaded.inverse_transform(X), model.inverse_transform(X))
+
+
+@pytest.mark.parametrize("name", ["alphas_", "kernel_means_", "rows_", "scores_"])
+def test_a_model_that_contradicts_itself_is_not_saved(name, tmp_path, rng):
+    model = KernelPCA(3).fit(rng.standard_normal((30, 3)))
+    setattr(model, name, getattr(model, name)[:-1])
+    with pytest.raises(ModelFileError, match="contradicts itself"):
+        lowdim.save(model, tmp_path / "m")

@@ -41,6 +41,20 @@ def check_sound(model: Any) -> None:
         _check_map(state, d)
     if isinstance(model, PCA) and "components_" in state:
         _check_pca(state, len(state["components_"]))
+    if "alphas_" in state:
+        _check_dual(state, d)
+
+
+def _check_dual(state: dict[str, Any], d: Any) -> None:
+    """What methods of a Gram matrix keep: new rows are (k(y, rows) - means) alphas."""
+    alphas, rows = state["alphas_"], state.get("rows_")
+    _require(isinstance(alphas, np.ndarray) and alphas.ndim == 2 and alphas.size > 0, "alphas_ must be a matrix")
+    n, k = alphas.shape
+    _require(_is_table(alphas), "alphas_ must be finite")
+    _require(_is_table(state.get("kernel_means_"), n), f"kernel_means_ must be {n} finite numbers")
+    _require(rows is None or _is_table(rows, n, d), f"rows_ must be {n} rows of {d} finite numbers")
+    for name, shape in (("scores_", (n, k)), ("mean_weights_", (n,))):
+        _require(name not in state or _is_table(state[name], *shape), f"{name} must be finite, of shape {shape}")
 
 
 def _check_linear(state: dict[str, Any], d: Any) -> None:

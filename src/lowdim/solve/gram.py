@@ -55,4 +55,4 @@ def smallest_of_gram(gram: Gram, largest: float, seed: int = 0) -> float:
 
 def tolerance(gram: Gram) -> float:
     """The residual, as a share of the largest value, that the entries' precision allows."""
-    return 1e-6 if gram.dtype == np.float32 else 1e-11
+    return 1e-6 if gram.dtype == np.float32 else 1e-10
