@@ -215,6 +215,24 @@ def test_a_fit_that_settled_resumes_as_settled(digits, tmp_path):
         TSNE(tol=0.05, checkpoint=path).fit(digits[:401])
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+def test_ctrl_c_leaves_it_unfitted():
+    code = """
+        import os, signal, threading, numpy as np
+        from lowdim import TSNE
+        X = np.random.default_rng(0).standard_normal((3000, 4))
+        model = TSNE(max_iter=10).fit(X[:50])
+        model.max_iter = 100_000
+        threading.Timer(2.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        try:
+            model.fit(X)
+        except KeyboardInterrupt:
+            print("unfitted" if not hasattr(model, "embedding_") else "fitted")
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == "unfitted", done.stderr
+
+
 KILLED = """
     import sys, numpy as np
     from sklearn.datasets import load_digits

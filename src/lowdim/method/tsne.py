@@ -42,7 +42,7 @@ class TSNE(Estimator):
     Distances between far groups, sizes and densities of groups mean little in such a map. `fit` takes a
     table, a `Graph` (of at least 3 × perplexity neighbours), or `Affinities`. The same seed gives the same
     bits for any number of threads. Repulsion is the sum over all pairs up to 4,000 rows; above, a mesh with
-    a mean error of the force below 2 %.
+    a mean error of the force below 2 %, in one, two or three axes (in three it takes some ten times as long).
 
     {parameters}
 
@@ -152,7 +152,10 @@ class TSNE(Estimator):
 
     def _layout(self, descent: Descent, start: Array) -> Layout:
         recipe, P = descent.recipe, descent.affinities
-        key = fingerprint(P.starts, P.columns, P.values, start, recipe, self.tol)
+        kept = None
+        if self.checkpoint is not None:
+            work = fingerprint(P.starts, P.columns, P.values, start, recipe, self.tol)
+            kept = Checkpoint(self.checkpoint, work)
         return Layout(
             descent.start(start),
             descent.step,
@@ -161,7 +164,7 @@ class TSNE(Estimator):
             measure=lambda state: {"kl": descent.divergence(state)},
             snapshot=descent.positions,
             settled=(lambda state, done: descent.settled(state, done, self.tol)) if self.tol else None,
-            checkpoint=None if self.checkpoint is None else Checkpoint(self.checkpoint, key),
+            checkpoint=kept,
         )
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,7 +104,7 @@ class Descent:
         P, dof, Y = self._in_order(state), self.recipe.dof, state["map"]
         lengths = _native.log_lengths(P.starts, P.columns, P.values, Y, dof, self.threads)
         total = max(self.repulsion(Y)[1], 1e-12)
-        return self.affinities.negative_entropy() + (dof + 1) / 2 * lengths + float(np.log(total))
+        return self._negative_entropy + (dof + 1) / 2 * lengths + float(np.log(total))
 
     def settled(self, state: State, done: int, tol: float) -> bool:
         """Whether the divergence fell by less than tol of itself since it was last asked for; remembers it."""
@@ -116,6 +117,10 @@ class Descent:
         out = np.empty_like(state["map"])
         out[state["order"]] = state["map"]
         return out
+
+    @cached_property
+    def _negative_entropy(self) -> float:
+        return self.affinities.negative_entropy()
 
     def _in_order(self, state: State) -> Affinities:
         if not np.array_equal(self._ordered[0], state["order"]):
