@@ -10,6 +10,11 @@ from bench.report import section, write
 
 FAMILIES = (pca, neighbors, kernels, manifold, mds, tsne)
 CASES = {case.name: case for family in FAMILIES for case in family.CASES}
+from bench import pca, umap
+from bench.measure import peak_memory, peak_memory_here, times
+from bench.report import section, write
+
+CASES = {case.name: case for case in (*pca.CASES, *umap.CASES)}
 
 
 def main() -> None:

@@ -65,3 +65,20 @@ def test_default_handler_is_left_alone():
     before = signal.getsignal(signal.SIGINT)
     lowdim.PCA(1).fit([[1.0, 2.0], [2.0, 1.0], [0.0, 0.0]])
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_inside_a_layout():
+    out = run("""
+        from lowdim import UMAP
+        X = np.random.default_rng(0).standard_normal((400, 5)).astype(np.float32)
+        model = UMAP(n_epochs=5).fit(X)
+        model.set_params(n_epochs=10_000_000)
+        due = press(1.0)
+        try:
+            model.fit(X)
+        except KeyboardInterrupt:
+            late = time.monotonic() - due
+            print("unfitted" if not hasattr(model, "embedding_") and late < 5 else late)
+        print(len(model.set_params(n_epochs=5).fit(X).embedding_))
+    """)
+    assert out.split() == ["unfitted", "400"]

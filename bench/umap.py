@@ -1,0 +1,95 @@
+"""UMAP against umap-learn: MNIST warm, and the digits in a fresh process."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from bench.case import Case, Contender, installed
+from bench.data import MNIST, mnist, mnist_or_made
+from lowdim import UMAP, neighbors
+
+SAMPLE = 5000
+COLD = """
+import warnings; warnings.simplefilter("ignore")
+from sklearn.datasets import load_digits
+from {module} import UMAP
+UMAP(random_state=0).fit_transform(load_digits().data)
+"""
+
+
+@cache
+def _labels() -> np.ndarray:
+    with np.load(MNIST) as archive:
+        return archive["y"].astype(np.int64)
+
+
+@cache
+def _near(k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Some rows, and their true neighbours."""
+    X = mnist()
+    some = np.random.default_rng(0).choice(len(X), SAMPLE, replace=False)
+    return some, neighbors(X, k).indices[some]
+
+
+def judged(X: Any, Z: np.ndarray) -> dict[str, float]:
+    """Share of the 10 nearest that stay, and label accuracy of the 10 nearest in the map, on 5,000 rows."""
+    some, true = _near(10)
+    found = neighbors(np.ascontiguousarray(Z, dtype=np.float32), 10).indices[some]
+    kept = (found[:, :, None] == true[:, None, :]).any(axis=2).mean()
+    out = {"recall@10": float(kept)}
+    if MNIST.exists():
+        y = _labels()
+        votes = np.apply_along_axis(lambda row: np.bincount(row, minlength=10), 1, y[found]).argmax(axis=1)
+        out["label accuracy"] = float((votes == y[some]).mean())
+    return out
+
+
+def peer(**options: Any) -> Any:
+    def run(X: Any) -> np.ndarray:
+        import umap
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return umap.UMAP(**options).fit_transform(X)
+
+    return run
+
+
+def cold(module: str) -> Any:
+    def run(_: Any) -> None:
+        subprocess.run([sys.executable, "-c", COLD.format(module=module)], check=True)
+
+    return run
+
+
+PEERS = installed("umap")
+
+CASES = [
+    Case(
+        "umap",
+        f"UMAP 70,000 × 784 → 2, 200 epochs, float32 ({mnist_or_made()}); lowdim seeded, with all threads",
+        mnist,
+        (
+            Contender("lowdim", lambda X: UMAP().fit_transform(X), role="ours"),
+            *((Contender("umap-learn, no seed", peer(), "umap-learn"),) if PEERS else ()),
+            *((Contender("umap-learn, seeded", peer(random_state=0), "umap-learn"),) if PEERS else ()),
+        ),
+        judged, "On 5,000 rows; lowdim's map has the same bits for any number of threads.", bar=3, repeats=2,
+    ),
+    Case(
+        "umap-cold",
+        "a fresh process: import, and UMAP of the 1,797 digits",
+        lambda: None,
+        (
+            Contender("lowdim", cold("lowdim"), role="ours"),
+            *((Contender("umap-learn", cold("umap"), "umap-learn"),) if PEERS else ()),
+        ),
+        lambda data, result: {}, bar=8, repeats=3,
+    ),
+]  # fmt: skip
