@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from bench import pca
+from bench import lle, pca
 from bench.measure import peak_memory, peak_memory_here, times
 from bench.report import section, write
 
-CASES = {case.name: case for case in pca.CASES}
+CASES = {case.name: case for case in [*pca.CASES, *lle.CASES]}
 
 
 def main() -> None:
