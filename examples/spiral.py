@@ -22,7 +22,7 @@ def main(folder: Path) -> None:
     spiral = datasets.load("spiral", n=500)
     maps = {
         "PCA": PCA(1).fit_transform(spiral.X)[:, 0],
-        "LLE": LLE(1, n_neighbors=12, method="modified").fit_transform(spiral.X)[:, 0],
+        "LLE": LLE(1, n_neighbors=12).fit_transform(spiral.X)[:, 0],
     }
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "spiral-lle.png"

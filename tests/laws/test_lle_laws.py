@@ -13,7 +13,7 @@ from scipy.stats import spearmanr
 
 import lowdim
 from lowdim import LLE, Graph, datasets
-from lowdim.errors import BadInput, BadInputType, Cancelled, LowdimError, NotEnoughData
+from lowdim.errors import BadInput, BadInputType, Cancelled, LowdimError, ModelFileError, NotEnoughData
 from lowdim.solve.alignment import ALIGNMENTS
 from lowdim.summaries.patches import Patches, add_blocks, grams_of_distances, grams_of_rows, weights_of
 
@@ -301,6 +301,19 @@ def test_an_iteration_that_does_not_converge_is_named(rng, monkeypatch):
 
 
 # ---- new rows ----
+
+
+@pytest.mark.parametrize("metric", ["cosine", "precomputed"])
+def test_a_saved_model_places_rows_with_the_same_bits(metric, rng, tmp_path):
+    X = rng.uniform(1, 2, (60, 60)).astype(np.float32)
+    X = ((X + X.T) * (1 - np.eye(60))).astype(np.float32)
+    model = LLE(2, metric=metric, method="ltsa").fit(X)
+    lowdim.save(model, tmp_path / "model.lowdim")
+    loaded = lowdim.load(tmp_path / "model.lowdim")
+    np.testing.assert_array_equal(loaded.transform(X[:7] * 1.1), model.transform(X[:7] * 1.1))
+    model.embedding_ = model.embedding_[:-1]
+    with pytest.raises(ModelFileError, match="embedding_ must have 60 rows"):
+        lowdim.save(model, tmp_path / "odd.lowdim")
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -73,7 +73,8 @@ class LLE(Estimator):
     reg: float = param(
         1e-3,
         Real(0),
-        "Ridge of the weights, as a share of the trace of G; for 'hessian', weight of what is rougher than a second derivative.",
+        "Ridge of the weights, as a share of the trace of G; for 'hessian', weight of what is rougher than a second "
+        "derivative.",
     )
     metric: Distance = param(
         "euclidean",
@@ -161,7 +162,8 @@ class LLE(Estimator):
         if graph.n - pieces < d:
             raise NotEnoughData(
                 f"n_components={d} must be at most {graph.n - pieces}: {graph.n} rows less one for each of the "
-                f"{pieces} connected piece(s) of the graph (n_samples = {graph.n}). Ask for fewer components, or give more rows."
+                f"{pieces} connected piece(s) of the graph (n_samples = {graph.n}). "
+                "Ask for fewer components, or give more rows."
             )
 
     @property
