@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from bench import kernels, manifold, mds, neighbors, pca, tsne
+from bench import kernels, lle, manifold, mds, neighbors, pca, tsne, umap
 from bench.measure import peak_memory, peak_memory_here, times
 from bench.report import section, write
 
-FAMILIES = (pca, neighbors, kernels, manifold, mds, tsne)
+FAMILIES = (pca, neighbors, manifold, lle, tsne, umap, kernels, mds)
 CASES = {case.name: case for family in FAMILIES for case in family.CASES}
-from bench import pca, umap
-from bench.measure import peak_memory, peak_memory_here, times
-from bench.report import section, write
-
-CASES = {case.name: case for case in (*pca.CASES, *umap.CASES)}
 
 
 def main() -> None:

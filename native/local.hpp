@@ -209,38 +209,31 @@ inline void local_eigen(const double* grams, std::int64_t count, std::int64_t k,
     }
 }
 
-// One step of Chebyshev's recurrence for some rows: out = factor (M - centre) now - share · before, width columns.
+// Columns first … first + columns of one step of Chebyshev's recurrence, for some rows: their sums stay in registers.
+template <int columns>
+inline void chebyshev_columns(const SparseBlock<double, std::int32_t>& m, std::int64_t begin, std::int64_t end,
+                              const ChebyshevStep& step, std::int64_t first) {
+    const std::int64_t width = step.width;
+    for (std::int64_t i = begin; i < end; ++i) {
+        double sum[columns];
+        const double* own = step.now + i * width + first;
+        for (int l = 0; l < columns; ++l) sum[l] = -step.centre * own[l];
+        for (std::int64_t e = m.starts[i]; e < m.starts[i + 1]; ++e) {
+            const double value = m.values[e];
+            const double* row = step.now + static_cast<std::int64_t>(m.columns[e]) * width + first;
+#pragma omp simd
+            for (int l = 0; l < columns; ++l) sum[l] += value * row[l];
+        }
+        const double* before = step.before + i * width + first;
+        double* out = step.out + i * width + first;
+        for (int l = 0; l < columns; ++l) out[l] = step.factor * sum[l] - step.share * before[l];
+    }
+}
+
 inline void chebyshev_rows(const SparseBlock<double, std::int32_t>& m, std::int64_t begin, std::int64_t end,
                            const ChebyshevStep& step) {
-    const std::int64_t width = step.width;
-    if (width == together) {
-        for (std::int64_t i = begin; i < end; ++i) {
-            double sum[together];
-            const double* own = step.now + i * together;
-            for (int l = 0; l < together; ++l) sum[l] = -step.centre * own[l];
-            for (std::int64_t e = m.starts[i]; e < m.starts[i + 1]; ++e) {
-                const double value = m.values[e];
-                const double* row = step.now + static_cast<std::int64_t>(m.columns[e]) * together;
-#pragma omp simd
-                for (int l = 0; l < together; ++l) sum[l] += value * row[l];
-            }
-            const double* before = step.before + i * together;
-            double* out = step.out + i * together;
-            for (int l = 0; l < together; ++l) out[l] = step.factor * sum[l] - step.share * before[l];
-        }
-        return;
-    }
-    for (std::int64_t i = begin; i < end; ++i) {
-        const double* before = step.before + i * width;
-        const double* own = step.now + i * width;
-        double* out = step.out + i * width;
-        for (std::int64_t j = 0; j < width; ++j)
-            out[j] = -step.factor * step.centre * own[j] - step.share * before[j];
-        for (std::int64_t e = m.starts[i]; e < m.starts[i + 1]; ++e) {
-            const double value = step.factor * m.values[e];
-            const double* row = step.now + static_cast<std::int64_t>(m.columns[e]) * width;
-#pragma omp simd
-            for (std::int64_t j = 0; j < width; ++j) out[j] += value * row[j];
-        }
-    }
+    std::int64_t first = 0;
+    for (; first + 16 <= step.width; first += 16) chebyshev_columns<16>(m, begin, end, step, first);
+    for (; first + 8 <= step.width; first += 8) chebyshev_columns<8>(m, begin, end, step, first);
+    for (; first < step.width; ++first) chebyshev_columns<1>(m, begin, end, step, first);
 }

@@ -70,14 +70,21 @@ class LLE(Estimator):
         "What a patch keeps: one weight a neighbour; several; no second derivative, which needs more than "
         "n_components (n_components + 3) / 2 neighbours; or its tangent plane.",
     )
-    reg: float = param(1e-3, Real(0), "Ridge of the weights, as a share of the trace of G.")
+    reg: float = param(
+        1e-3,
+        Real(0),
+        "Ridge of the weights, as a share of the trace of G; for 'hessian', weight of what is rougher than a second "
+        "derivative.",
+    )
     metric: Distance = param(
         "euclidean",
         Such("the name of a metric or a function of two rows", lambda value: isinstance(value, str) or callable(value)),
         "How neighbours are chosen; weights are always Euclidean. 'precomputed': X holds distances between the rows.",
     )
     solver: str = param("auto", Choice("auto", *SOLVERS), "How the eigenvectors are found; 'auto' takes the fastest.")
-    tol: float = param(1e-10, Real(0, open=True), "Accuracy of the eigenvectors, unless dense.")
+    tol: float = param(
+        1e-6, Real(0, open=True), "Relative residual at which eigenvectors are good enough, unless dense."
+    )
     random_state: Seed = param(0, SeedLike(), "Seed of the search for neighbours and of the eigensolver.")
     n_jobs: int | None = param(None, Maybe(Integer()), "Threads; the result has the same bits for any number.")
 
@@ -155,7 +162,8 @@ class LLE(Estimator):
         if graph.n - pieces < d:
             raise NotEnoughData(
                 f"n_components={d} must be at most {graph.n - pieces}: {graph.n} rows less one for each of the "
-                f"{pieces} connected piece(s) of the graph (n_samples = {graph.n}). Ask for fewer components, or give more rows."
+                f"{pieces} connected piece(s) of the graph (n_samples = {graph.n}). "
+                "Ask for fewer components, or give more rows."
             )
 
     @property

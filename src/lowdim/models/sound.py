@@ -12,10 +12,11 @@ import numpy as np
 
 from lowdim.errors import ModelFileError
 from lowdim.method.linear import Linear
+from lowdim.method.lle import LLE
 from lowdim.method.pca import PCA
 from lowdim.param import Integer, Real
 from lowdim.solve.geodesics import Roads
-from lowdim.solve.scaling import Scaling
+from lowdim.solve.geodesic_scaling import Scaling
 from lowdim.summaries.moments import Moments
 
 __all__ = ["check_sound"]
@@ -39,6 +40,8 @@ def check_sound(model: Any) -> None:
         _check_linear(state, d)
     if "embedding_" in state:
         _check_map(state, d)
+    if isinstance(model, LLE) and "embedding_" in state:
+        _check_lle(state, d)
     if isinstance(model, PCA) and "components_" in state:
         _check_pca(state, len(state["components_"]))
     if "alphas_" in state:
@@ -100,6 +103,15 @@ def _check_pca(state: dict[str, Any], k: int) -> None:
     found = state.get("n_components_")
     _require(COUNT.accepts(found) and found == k, f"n_components_ must be {k}, at least 1")
     _require(Real(0).accepts(state.get("noise_variance_")), f"noise_variance_ must be {Real(0).text}")
+
+
+def _check_lle(state: dict[str, Any], d: Any) -> None:
+    rows, places = state.get("rows_"), state["embedding_"]
+    _require(_is_table(rows) and rows.ndim == 2 and rows.shape[1] == d, f"rows_ must be finite, in {d} columns")
+    _require(_is_table(places) and places.ndim == 2, "embedding_ must be a finite table")
+    _require(len(places) == len(rows), f"embedding_ must have {len(rows)} rows, as rows_ has")
+    k = state.get("n_neighbors_")
+    _require(COUNT.accepts(k) and k < len(rows), f"n_neighbors_ must be {COUNT.text}, below {len(rows)}")
 
 
 def _check_moments(m: Moments, name: str) -> None:

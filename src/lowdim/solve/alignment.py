@@ -62,16 +62,18 @@ def ltsa(patches: Patches, d: int, reg: float) -> Floats:
 
 
 def hessian(patches: Patches, d: int, reg: float) -> Floats:
-    """No curvature (Donoho and Grimes 2003): B = H Hᵀ, where H takes second derivatives on the tangent plane.
+    """No curvature (Donoho and Grimes 2003): B = H Hᵀ + reg R, where H takes second derivatives on the tangent plane.
 
-    H is what the products of two local coordinates add to constants and the coordinates themselves.
+    H is what the products of two local coordinates add to constants and the coordinates themselves. Second
+    derivatives of smooth filters do not see what jumps from row to row; R, all that is left of the patch, does.
     """
     U = patches.coordinates(d)
     first, second = np.triu_indices(d)
     ones = np.ones((*U.shape[:2], 1))
     Q = np.linalg.qr(np.concatenate([ones, U, U[:, :, first] * U[:, :, second]], axis=2))[0]
     H = Q[:, :, 1 + d :]
-    return np.asarray(H @ H.transpose(0, 2, 1))
+    rest = np.eye(patches.k + 1) - Q @ Q.transpose(0, 2, 1)
+    return np.asarray(H @ H.transpose(0, 2, 1) + reg * rest)
 
 
 ALIGNMENTS: dict[str, Callable[[Patches, int, float], Floats]] = {

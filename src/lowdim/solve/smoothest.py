@@ -3,10 +3,10 @@
 The known null vectors, one constant a connected component, are left out. Three ways, by size and shape:
 
 - "dense": LAPACK, for few rows.
-- "factor": a sparse factor and block Lanczos on the inverse, where the graph is thin (a curve, a sheet), so that
+- "factor": inverse iteration with a sparse factor, where the graph is thin (a curve, a sheet), so that
   the factor stays sparse; the smallest values are then too small for any polynomial.
-- "chebyshev": block Lanczos on a polynomial of the matrix that is large near zero only. It needs products alone,
-  and is the fast one where a factor would be nearly dense.
+- "chebyshev": blocks of vectors, filtered by a polynomial of the matrix that is large near zero only. It needs
+  products alone, and is the fast one where a factor would be nearly dense.
 """
 
 from __future__ import annotations
@@ -24,21 +24,25 @@ from lowdim import _native
 from lowdim.errors import NotConverged
 from lowdim.memory import require_memory
 from lowdim.progress import report
-from lowdim.solve.eigen import Eigen, bottom, fix_signs, top_of_operator
+from lowdim.random import normal
+from lowdim.solve.eigen import Eigen, bottom, fix_signs
 from lowdim.threads import uninterrupted
 
 __all__ = ["SOLVERS", "Smoothest", "smoothest"]
 
 Array = NDArray[Any]
-Operator = Callable[[Array], Array]
 
-DENSE_ROWS = 1000  # up to here LAPACK is done before anything else has started
-THIN = 1400  # a separator of so many rows makes a factor of some 10¹⁰ products
+FEW_ROWS = 500  # up to here LAPACK is done before anything else has started
+DENSE_ROWS = 2500  # and up to here before a polynomial of high degree
+THIN = 4.0  # levels of at most so many times √n rows keep a factor sparse; a sheet has 1 to 3
 SHIFT = 1e-13  # keeps a singular matrix from breaking its factor; a share of its largest row sum
-GUARD = 4  # pairs found beyond the wanted ones, so that the last of these is as good as the first
-DEGREES = (48, 192, 768)  # of the polynomial, one after another until it is enough
-STEPS = 24  # of block Lanczos with each
-EDGE = 2.0  # the polynomial is cosh(2 · EDGE) times larger at zero than anywhere beyond its edge
+BLOCK = 16  # vectors in a block: what the native product keeps in registers
+BASIS = 4  # blocks in the basis
+STEEPNESS = 2.0  # a polynomial is about cosh(2 · STEEPNESS) times larger at zero than beyond its edge
+MOST_PRODUCTS = 12_000  # with the matrix; beyond, a factor is tried
+FACTOR_ROUNDS = 60
+ENTRIES_A_THREAD = 100_000  # threads meet after every product, which must be worth it
+ROUNDING = 1e-15  # residuals below this share of the largest value are rounding errors
 
 
 @dataclass(frozen=True)
@@ -82,9 +86,11 @@ def smoothest(M: sp.csr_array, k: int, labels: Array, *, solver: str, tol: float
 def _order(problem: _Problem) -> tuple[str, ...]:
     """Which solvers to try, one after another."""
     n, null = len(problem.labels), int(problem.labels.max()) + 1
-    if n <= DENSE_ROWS or 10 * (problem.k + GUARD + null) > n:
+    if n <= FEW_ROWS or 2 * (problem.k + BLOCK) * BASIS > n or 10 * null > n:
         return ("dense",)
-    return ("factor",) if widest_level(problem.M, problem.labels) <= THIN else ("chebyshev", "factor")
+    if widest_level(problem.M, problem.labels) <= THIN * np.sqrt(n):
+        return ("factor",)
+    return ("dense",) if n <= DENSE_ROWS else ("chebyshev", "factor")
 
 
 def widest_level(M: sp.csr_array, labels: Array) -> int:
@@ -114,14 +120,14 @@ def _dense(problem: _Problem) -> Eigen | None:
     sizes = np.bincount(problem.labels)
     null = np.zeros((n, len(sizes)))
     null[np.arange(n), problem.labels] = 1 / np.sqrt(sizes[problem.labels])
-    return bottom(problem.M.toarray(), problem.k, null)
+    found = bottom(problem.M.toarray(), problem.k, null)
+    return Eigen(np.maximum(found.values, 0), found.vectors)
 
 
 def _by_factor(problem: _Problem) -> Eigen | None:
-    """Block Lanczos on the inverse; the shift is far below every value that is not zero."""
+    """Inverse iteration; the shift is far below every value that is not zero."""
     M = problem.M
-    shift = SHIFT * float(abs(M).sum(axis=1).max())
-    shifted = (M + shift * sp.eye_array(M.shape[0], format="csr")).tocsc()
+    shifted = (M + SHIFT * _row_sum(M) * sp.eye_array(M.shape[0], format="csr")).tocsc()
     report("sparse factor", 0, 1)
     factor = uninterrupted(
         lambda: scipy.sparse.linalg.splu(
@@ -129,26 +135,21 @@ def _by_factor(problem: _Problem) -> Eigen | None:
         )
     )
     report("sparse factor", 1, 1)
-    return _refined(problem, factor.solve, problem.tol, 200)
+    return _sharpened(problem, lambda V, edge: (factor.solve(V), MOST_PRODUCTS // FACTOR_ROUNDS), _row_sum(M))
 
 
 def _by_chebyshev(problem: _Problem) -> Eigen | None:
-    """Block Lanczos on polynomials of rising degree, until one resolves the smallest values."""
-    M = problem.M
-    high = _largest(problem)
-    for degree in DEGREES:
-        edge = high * (EDGE / degree) ** 2
+    """A polynomial that is small between `edge` and the largest value, and steep below `edge`."""
+    M, high = problem.M, _largest(problem)
+    threads = min(problem.threads, 1 + M.nnz // ENTRIES_A_THREAD)
 
-        def apply(V: Array, degree: int = degree, edge: float = edge) -> Array:
-            out = np.empty(V.shape)
-            pieces = (M.indptr, M.indices, M.data)
-            _native.chebyshev(*pieces, np.ascontiguousarray(V), (edge, high), degree, out, problem.threads)
-            return out / np.cosh(2 * EDGE)
+    def filtered(V: Array, edge: float) -> tuple[Array, int]:
+        degree = int(np.ceil(STEEPNESS * np.sqrt(high / edge)))
+        out = np.empty(V.shape)
+        _native.chebyshev(M.indptr, M.indices, M.data, V, (edge, high), degree, out, threads)
+        return out, degree
 
-        found = _refined(problem, apply, problem.tol, STEPS)
-        if found is not None:
-            return found
-    return None
+    return _sharpened(problem, filtered, high)
 
 
 SOLVERS: dict[str, Callable[[_Problem], Eigen | None]] = {
@@ -158,24 +159,45 @@ SOLVERS: dict[str, Callable[[_Problem], Eigen | None]] = {
 }
 
 
-def _refined(problem: _Problem, apply: Operator, tol: float, max_iter: int) -> Eigen | None:
-    """The smallest pairs of M on the top subspace of an operator that reverses its order; None if not converged."""
-    n = len(problem.labels)
-    free = n - int(problem.labels.max()) - 1
-    wanted = min(problem.k + GUARD, free)
-    found = top_of_operator(
-        lambda V: problem.off_null(apply(problem.off_null(V))), n, wanted, tol=tol, max_iter=max_iter, seed=problem.seed
-    )
-    if not found.converged:
-        return None
-    basis = np.linalg.qr(problem.off_null(found.vectors))[0]
-    values, inner = np.linalg.eigh(basis.T @ (problem.M @ basis))
-    return Eigen(np.maximum(values[: problem.k], 0), fix_signs(basis @ inner[:, : problem.k]), found.n_iter)
+def _sharpened(problem: _Problem, sharpen: Callable[[Array, float], tuple[Array, int]], high: float) -> Eigen | None:
+    """Blocks of the best vectors so far, sharpened, widen a basis (Zhou and Saad 2007) until the wanted pairs hold.
+
+    `sharpen(V, edge)` makes what belongs to values below `edge` stand out, and tells what that cost.
+    """
+    n, width = len(problem.labels), BLOCK * -(-(problem.k + BLOCK // 2) // BLOCK)
+    best = basis = np.linalg.qr(problem.off_null(normal((n, width), problem.seed)))[0]
+    spent, edge = 0, high / 64
+    while spent < MOST_PRODUCTS:
+        block, cost = sharpen(np.ascontiguousarray(best), edge)
+        spent += cost
+        block = problem.off_null(block / np.linalg.norm(block, axis=0))
+        pairs, residuals = _ritz(problem, np.linalg.qr(np.hstack([basis, block]))[0])
+        allowed = np.maximum(problem.tol * pairs.values, ROUNDING * high)
+        error = float((residuals / allowed)[: problem.k].max())
+        report("sharpening", spent, MOST_PRODUCTS, error=error)
+        if error <= 1:
+            return Eigen(pairs.values[: problem.k], fix_signs(pairs.vectors[:, : problem.k]), spent)
+        best, basis = pairs.vectors[:, :width], pairs.vectors[:, : width * (BASIS - 1)]
+        edge = max(float(pairs.values[width]), ROUNDING * high)  # never below a value that is wanted
+    return None
+
+
+def _ritz(problem: _Problem, basis: Array) -> tuple[Eigen, Array]:
+    """Ascending pairs of M on the span of an orthonormal basis, and the lengths of their residuals."""
+    image = problem.M @ basis
+    values, inner = np.linalg.eigh(basis.T @ image)
+    vectors = basis @ inner
+    residuals = np.linalg.norm(image @ inner - vectors * values, axis=0)
+    return Eigen(np.maximum(values, 0), vectors), residuals
 
 
 def _largest(problem: _Problem) -> float:
-    """A bound for the largest eigenvalue that is nearly attained: Gershgorin's can be far above it."""
+    """A bound for the largest eigenvalue that is nearly attained; Gershgorin's can be far above it."""
     M = problem.M
-    found = top_of_operator(lambda V: M @ V, M.shape[0], 1, tol=1e-2, max_iter=12, seed=problem.seed)
-    residual = float(np.linalg.norm(M @ found.vectors - found.vectors * found.values))
-    return min(float(found.values[0]) + residual, float(abs(M).sum(axis=1).max())) * 1.02
+    start = normal((M.shape[0],), problem.seed, stream=1)
+    found = scipy.sparse.linalg.eigsh(M, k=1, which="LA", tol=1e-2, v0=start, return_eigenvectors=False)
+    return min(1.05 * float(found[0]), _row_sum(M))
+
+
+def _row_sum(M: sp.csr_array) -> float:
+    return float(abs(M).sum(axis=1).max())

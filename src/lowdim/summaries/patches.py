@@ -82,7 +82,7 @@ def grams_of_distances(D: Array, own: Array, indices: NDArray[np.int32]) -> Floa
 
 
 def weights_of(grams: Floats, reg: float, threads: int) -> Floats:
-    """W = u / Σu, where (G + reg·trace(G)) u = 1, (m, k)."""
+    """Weights u / Σu, where (G + reg·trace(G)) u = 1, (m, k)."""
     out = np.empty(grams.shape[:2])
     _native.local_weights(grams, reg, out, threads)
     return out
