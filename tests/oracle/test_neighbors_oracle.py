@@ -23,9 +23,7 @@ def test_digits_as_scikit_learn_finds_them(digits, metric):
 def test_digits_as_scipy_measures_them(digits, metric):
     D = cdist(digits, digits, metric)
     np.fill_diagonal(D, np.inf)
-    assert np.allclose(
-        neighbors(digits, 10, metric=metric).distances, np.sort(D, axis=1)[:, :10], rtol=1e-5, atol=1e-7
-    )
+    assert np.allclose(neighbors(digits, 10, metric=metric).distances, np.sort(D, axis=1)[:, :10], rtol=1e-5, atol=1e-7)
 
 
 @pytest.mark.parametrize("metric", ["hamming", "jaccard"])

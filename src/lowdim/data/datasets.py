@@ -105,9 +105,7 @@ def _arrests() -> Table:
 
 _MADE = "made by code"
 _SETS = {
-    "digits": _Set(
-        _digits, "1,797 handwritten digits of 8 × 8 pixels", "Alpaydin and Kaynak 1998, scikit-learn"
-    ),
+    "digits": _Set(_digits, "1,797 handwritten digits of 8 × 8 pixels", "Alpaydin and Kaynak 1998, scikit-learn"),
     "iris": _Set(_iris, "150 flowers of 3 species, 4 lengths", "Fisher 1936, scikit-learn"),
     "wine": _Set(_wine, "178 wines of 3 cultivars, 13 measurements", "Forina et al. 1991, scikit-learn"),
     "arrests": _Set(

@@ -28,9 +28,7 @@ def spiral(n: int = 500, turns: float = 2.0, noise: float = 0.0, random_state: S
     """A flat spiral r = t (lecture 3), even along its length; the label is the arc length. Noise is across it."""
     rng = _rng(random_state)
     roll = _Roll.even(rng, n, np.pi / 2, np.pi / 2 + 2 * np.pi * turns)
-    return Table(
-        roll.points + noise * rng.normal(size=(n, 1)) * roll.normals, ("x", "y"), roll.length, "arc length"
-    )
+    return Table(roll.points + noise * rng.normal(size=(n, 1)) * roll.normals, ("x", "y"), roll.length, "arc length")
 
 
 def swissroll(n: int = 1000, height: float = 20.0, noise: float = 0.0, random_state: Seed = 0) -> Table:
@@ -40,9 +38,7 @@ def swissroll(n: int = 1000, height: float = 20.0, noise: float = 0.0, random_st
     """
     rng = _rng(random_state)
     roll = _Roll.even(rng, n, 1.5 * np.pi, 4.5 * np.pi)
-    return _sheet(
-        roll.points, roll.normals, roll.length, rng.uniform(0, height, n), noise * rng.normal(size=(n, 1))
-    )
+    return _sheet(roll.points, roll.normals, roll.length, rng.uniform(0, height, n), noise * rng.normal(size=(n, 1)))
 
 
 def scurve(n: int = 1000, height: float = 2.0, noise: float = 0.0, random_state: Seed = 0) -> Table:
@@ -55,9 +51,7 @@ def scurve(n: int = 1000, height: float = 2.0, noise: float = 0.0, random_state:
     side = np.sign(t)
     points = np.column_stack([np.sin(t), side * (np.cos(t) - 1)])
     normals = np.column_stack([side * np.sin(t), np.cos(t)])
-    return _sheet(
-        points, normals, t + 1.5 * np.pi, rng.uniform(0, height, n), noise * rng.normal(size=(n, 1))
-    )
+    return _sheet(points, normals, t + 1.5 * np.pi, rng.uniform(0, height, n), noise * rng.normal(size=(n, 1)))
 
 
 def clusters(
@@ -76,9 +70,7 @@ def clusters(
     return Table(centres[label] + noise * rng.normal(size=(n, d)), made_up_names(d), label, "cluster")
 
 
-def faces(
-    n: int = 400, people: int = 40, size: int = 32, noise: float = 0.02, random_state: Seed = 0
-) -> Table:
+def faces(n: int = 400, people: int = 40, size: int = 32, noise: float = 0.02, random_state: Seed = 0) -> Table:
     """Face-like pictures of values 0…1: a person fixes the features, a picture the turn, smile and light."""
     rng = _rng(random_state)
     person = np.arange(n) % people
@@ -112,13 +104,9 @@ def _draw_faces(person: dict[str, Array], picture: dict[str, Array], size: int) 
     inner = x - p["turn"]  # features shift more than the outline when a head turns
     head = _soft(1 - np.hypot((x - 0.3 * p["turn"]) / f["width"], y / f["height"]), 0.06)
     hair = head * _soft(f["hair"] - y + 0.15 * x**2, 0.05)
-    eyes = sum(
-        _blob(inner - s * f["eye_gap"], y - f["eye_level"], f["eye_size"], 0.7 * f["eye_size"])
-        for s in (-1, 1)
-    )
+    eyes = sum(_blob(inner - s * f["eye_gap"], y - f["eye_level"], f["eye_size"], 0.7 * f["eye_size"]) for s in (-1, 1))
     brows = sum(
-        _blob(inner - s * f["eye_gap"], y - f["eye_level"] + f["brow"], 1.6 * f["eye_size"], 0.03)
-        for s in (-1, 1)
+        _blob(inner - s * f["eye_gap"], y - f["eye_level"] + f["brow"], 1.6 * f["eye_size"], 0.03) for s in (-1, 1)
     )
     nose = _blob(inner - 0.3 * p["turn"], y - 0.12, 0.05, 0.14)
     bend = p["smile"] * (1 - (inner / f["mouth_width"]) ** 2)  # the corners stay, the middle sinks in a smile

@@ -101,7 +101,5 @@ def _ending(file: Path) -> str:
     if last in PACKED and before and before[0] in TEXT:
         return before[0]
     if last not in ENDINGS:
-        raise BadInput(
-            f"{file} ends in {last!r}, which is no format that lowdim reads: {', '.join(ENDINGS)}."
-        )
+        raise BadInput(f"{file} ends in {last!r}, which is no format that lowdim reads: {', '.join(ENDINGS)}.")
     return last

@@ -261,7 +261,5 @@ def _values(source: Source, name: str) -> Array:
             return np.concatenate([_numbers(part) for part in column.chunks] or [np.empty(0)])
         cells = [cell or "" for cell in column.cast(pa.string()).to_pylist()]
         longest = max(map(len, cells), default=0)
-        require_memory(
-            4 * longest * len(cells), f"column {name!r} of {source.path}", "Shorten its longest cell."
-        )
+        require_memory(4 * longest * len(cells), f"column {name!r} of {source.path}", "Shorten its longest cell.")
         return np.asarray(cells, dtype=str)

@@ -172,9 +172,7 @@ def _headers(archive: zipfile.ZipFile, where: str) -> dict[str, Header]:
         with archive.open(member) as stream:
             header = _header(stream, f"{where}: {key!r}")
         if not header.dtype.hasobject and header.offset + header.bytes != member.file_size:
-            raise BadInput(
-                f"{where}: {key!r} declares {header} and has {member.file_size} bytes; it is damaged."
-            )
+            raise BadInput(f"{where}: {key!r} declares {header} and has {member.file_size} bytes; it is damaged.")
         headers[key] = header
     if not headers:
         raise BadInput(f"{where} holds no arrays.")
@@ -184,9 +182,7 @@ def _headers(archive: zipfile.ZipFile, where: str) -> dict[str, Header]:
 def _choose(headers: Mapping[str, Header], wish: Wish, where: str) -> dict[str, str]:
     """The key of the table, and those of the label, id and names where they fit it."""
     if set(headers) >= SPARSE_KEYS:
-        raise BadInput(
-            f"{where} is a sparse matrix of SciPy; read it with scipy.sparse.load_npz and give that to fit."
-        )
+        raise BadInput(f"{where} is a sparse matrix of SciPy; read it with scipy.sparse.load_npz and give that to fit.")
     keys = {"table": _choose_table(headers, wish, where)}
     table = headers[keys["table"]]
     _refuse_others(table, f"{where}: {keys['table']!r}")
@@ -203,9 +199,7 @@ def _choose(headers: Mapping[str, Header], wish: Wish, where: str) -> dict[str, 
                 )
             keys[role] = asked
         elif asked is None:
-            fitting = (
-                k for k in usual if k in headers and k not in wish.drop and _is_list(headers[k], length)
-            )
+            fitting = (k for k in usual if k in headers and k not in wish.drop and _is_list(headers[k], length))
             if (key := next(fitting, None)) is not None:
                 keys[role] = key
     if "names" in keys and headers[keys["names"]].dtype.kind != "U":
@@ -225,8 +219,7 @@ def _choose_table(headers: Mapping[str, Header], wish: Wish, where: str) -> str:
         return next(iter(left))
     listed = ", ".join(f"{key} ({header})" for key, header in headers.items())
     raise BadInput(
-        f"{where} holds {listed}, and none is named X or data. "
-        "Name the others in drop=[…] (--drop), or save one as X."
+        f"{where} holds {listed}, and none is named X or data. Name the others in drop=[…] (--drop), or save one as X."
     )
 
 

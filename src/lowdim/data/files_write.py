@@ -57,9 +57,7 @@ def write_table(
     target = Path(path)
     ending = target.suffix.lower()
     if ending not in WRITTEN:
-        raise BadInput(
-            f"{target} ends in {ending!r}, which is no format that lowdim writes: {', '.join(WRITTEN)}."
-        )
+        raise BadInput(f"{target} ends in {ending!r}, which is no format that lowdim writes: {', '.join(WRITTEN)}.")
     X = np.asarray(X)
     if X.ndim != 2 or X.dtype.kind not in "fiub":
         raise BadInput(f"only a table of numbers can be written; got {X.dtype} of shape {X.shape}.")
@@ -87,10 +85,7 @@ def _write_columns(target: Path, ending: str, columns: dict[str, Array]) -> None
     if ending in (".csv", ".tsv"):
         import pyarrow.csv as arrow_csv
 
-        safe = [
-            np.asarray([_harmless(cell) for cell in c]) if c.dtype.kind == "U" else c
-            for c in columns.values()
-        ]
+        safe = [np.asarray([_harmless(cell) for cell in c]) if c.dtype.kind == "U" else c for c in columns.values()]
         table = pa.Table.from_arrays([_arrow(c) for c in safe], names=[_harmless(name) for name in columns])
         with draft_beside(target) as draft, draft.open("wb") as stream:
             options = arrow_csv.WriteOptions(delimiter="," if ending == ".csv" else "\t")

@@ -15,8 +15,8 @@ from lowdim.method.linear import Linear
 from lowdim.method.lle import LLE
 from lowdim.method.pca import PCA
 from lowdim.param import Integer, Real
-from lowdim.solve.geodesics import Roads
 from lowdim.solve.geodesic_scaling import Scaling
+from lowdim.solve.geodesics import Roads
 from lowdim.summaries.moments import Moments
 
 __all__ = ["check_sound"]
@@ -106,12 +106,12 @@ def _check_pca(state: dict[str, Any], k: int) -> None:
 
 
 def _check_lle(state: dict[str, Any], d: Any) -> None:
-    rows, places = state.get("rows_"), state["embedding_"]
+    rows: Any = state.get("rows_")
+    places, k = state["embedding_"], state.get("n_neighbors_")
     _require(_is_table(rows) and rows.ndim == 2 and rows.shape[1] == d, f"rows_ must be finite, in {d} columns")
     _require(_is_table(places) and places.ndim == 2, "embedding_ must be a finite table")
     _require(len(places) == len(rows), f"embedding_ must have {len(rows)} rows, as rows_ has")
-    k = state.get("n_neighbors_")
-    _require(COUNT.accepts(k) and k < len(rows), f"n_neighbors_ must be {COUNT.text}, below {len(rows)}")
+    _require(k is not None and COUNT.accepts(k) and k < len(rows), f"n_neighbors_ must be {COUNT.text}, below {len(rows)}")
 
 
 def _check_moments(m: Moments, name: str) -> None:

@@ -219,9 +219,7 @@ def nearest_centres(space: Space, work: Array, centres: Array, count: int) -> ND
     """For each row the numbers of its nearest centres, nearest first, (m, count)."""
     found = Lists.empty(len(work), count)
     base = np.ascontiguousarray(space.work[centres])
-    _native.scan_queries(
-        work, None, base, space.shift, space.kernel, found.distances, found.indices, space.threads
-    )
+    _native.scan_queries(work, None, base, space.shift, space.kernel, found.distances, found.indices, space.threads)
     return found.indices
 
 

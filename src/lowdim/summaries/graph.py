@@ -46,8 +46,7 @@ class Graph:
             narrow = distances.astype(np.float32)
         if not np.isfinite(narrow).all() or (narrow < 0).any():
             raise BadInput(
-                "the distances of a graph must be finite in float32 (up to 3e38) and not negative. "
-                "Rescale the data."
+                "the distances of a graph must be finite in float32 (up to 3e38) and not negative. Rescale the data."
             )
         object.__setattr__(self, "indices", np.ascontiguousarray(indices, dtype=np.int32))
         object.__setattr__(self, "distances", np.ascontiguousarray(narrow))
@@ -160,9 +159,7 @@ class Graph:
         missing = {"indices", "distances", "recall", "metric", "algorithm"} - set(arrays)
         if missing:
             raise BadInput(f"the arrays of a graph lack {', '.join(sorted(missing))}.")
-        words = {
-            name: bytes(np.asarray(arrays[name], dtype=np.uint8)).decode() for name in ("metric", "algorithm")
-        }
+        words = {name: bytes(np.asarray(arrays[name], dtype=np.uint8)).decode() for name in ("metric", "algorithm")}
         recall = float(np.asarray(arrays["recall"]))
         return cls(arrays["indices"], arrays["distances"], words["metric"], words["algorithm"], recall)
 

@@ -91,9 +91,7 @@ def refined(space: Space, source: Array, candidates: Array | None, k: int, names
 def _proved(space: Space, work: Array, source: Array, found: Lists, k: int, names: Array | None) -> Lists:
     """The k nearest of longer lists; where rounding may have hidden one, all rows are measured."""
     if space.metric.bits:
-        return Lists(
-            np.float32(space.scale) * found.distances[:, :k], np.ascontiguousarray(found.indices[:, :k])
-        )
+        return Lists(np.float32(space.scale) * found.distances[:, :k], np.ascontiguousarray(found.indices[:, :k]))
     out = refined(space, source, found.indices, k, names)
     if found.k == space.n - (0 if names is None else 1):
         return out

@@ -52,16 +52,11 @@ class SearchOptions:
     algorithm: str = param(
         "auto",
         Choice("auto", "exact", "approximate"),
-        "'exact' compares all pairs; 'approximate' looks where neighbours are likely; 'auto' takes the "
-        "faster.",
+        "'exact' compares all pairs; 'approximate' looks where neighbours are likely; 'auto' takes the faster.",
     )
-    recall: float = param(
-        0.99, Real(0, 1), "Share of the true neighbours at which an approximate search may stop."
-    )
+    recall: float = param(0.99, Real(0, 1), "Share of the true neighbours at which an approximate search may stop.")
     random_state: Seed = param(0, SeedLike(), "Seed of the approximate search.")
-    n_jobs: int | None = param(
-        None, Maybe(Integer()), "Threads; the result has the same bits for any number."
-    )
+    n_jobs: int | None = param(None, Maybe(Integer()), "Threads; the result has the same bits for any number.")
 
 
 class Found(NamedTuple):
@@ -210,9 +205,7 @@ class NeighborIndex:
         space = self._space(nearly=True)
         lists, recall, cells = approximate(space, k, self.options.recall, self._seed)
         names = np.arange(self.n, dtype=np.int32)
-        return self._as_graph(
-            refined(space, space.source, lists.indices, k, names), "approximate", recall
-        ), cells
+        return self._as_graph(refined(space, space.source, lists.indices, k, names), "approximate", recall), cells
 
     def _query_exactly(self, rows: Rows, k: int) -> Lists:
         space = self._space(nearly=False)
@@ -257,9 +250,7 @@ class NeighborIndex:
 def _read(door: _Door, X: Any, *, fitting: bool) -> Rows:
     rows = read_rows(door, X, fitting=fitting)
     if isinstance(rows, StreamRows):
-        raise BadInput(
-            "a neighbour search needs all rows at once; give an array, a memory map or a dataframe."
-        )
+        raise BadInput("a neighbour search needs all rows at once; give an array, a memory map or a dataframe.")
     if rows.count == 0:
         raise NotEnoughData("a neighbour search needs at least 1 row; got 0.")
     return rows

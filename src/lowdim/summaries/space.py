@@ -134,9 +134,7 @@ def space_of(rows: Rows, metric: Metric, threads: int) -> Space:
     work = _moved(rows, mean, factor, threads)
     source = _in_place(rows, np.dtype(np.float64))
     if source is not None:
-        return Space(
-            metric, work, None, source, metric.scale, mean, factor, reach * factor, whole, d, threads
-        )
+        return Space(metric, work, None, source, metric.scale, mean, factor, reach * factor, whole, d, threads)
     squared = metric.kernel == SQUARES and not metric.root
     scale = metric.scale / (factor**2 if squared else factor)
     return Space(metric, work, None, work, scale, mean, factor, reach * factor, whole, d, threads)
@@ -160,9 +158,7 @@ def _extent(rows: Rows, threads: int) -> tuple[float, float, bool]:
         if not np.isfinite(low) or not np.isfinite(high):
             raise finite_error(rows, chunk)
         first = dense[:16]
-        integral = high - low < 2**12 and bool(
-            (np.rint(first) == first).all() and (np.rint(dense) == dense).all()
-        )
+        integral = high - low < 2**12 and bool((np.rint(first) == first).all() and (np.rint(dense) == dense).all())
         return low, high, integral
 
     def merge(a: tuple[float, float, bool], b: tuple[float, float, bool]) -> tuple[float, float, bool]:
