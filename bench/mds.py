@@ -37,16 +37,8 @@ def sklearn_smacof(metric: bool) -> Contender:
     def run(D: np.ndarray) -> np.ndarray:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return smacof(
-                D,
-                metric=metric,
-                n_components=2,
-                n_init=1,
-                max_iter=STEPS,
-                eps=0.0,
-                random_state=0,
-                normalized_stress=False,
-            )[0]
+            options = {"n_init": 1, "max_iter": STEPS, "eps": 0.0, "random_state": 0, "normalized_stress": False}
+            return smacof(D, metric=metric, n_components=2, **options)[0]
 
     return Contender("scikit-learn smacof", run, "scikit-learn")
 

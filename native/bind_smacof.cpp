@@ -13,6 +13,12 @@ using Slots = Vector<const std::int32_t>;
 
 std::size_t pairs_of(std::size_t n) { return n < 2 ? 0 : n * (n - 1) / 2; }
 
+void require_places(const std::int32_t* places, std::size_t count, std::size_t room) {
+    std::uint32_t largest = 0;
+    for (std::size_t i = 0; i < count; ++i) largest = std::max(largest, static_cast<std::uint32_t>(places[i]));
+    require(count == 0 || largest < room, "a place is out of range");
+}
+
 // Runs a pass with the GIL released, and raises what Ctrl-C left behind.
 template <class Pass>
 void run_pass(int threads, const Pass& pass) {
@@ -31,11 +37,7 @@ lowdim::PairTable<T> table_of(const Dense<const T>& y, const T* targets, std::op
     require(k >= 1 && n >= 1, "there must be points");
     const auto* heavy = data_or_null(weights, pairs_of(n), "weights must have one entry a pair");
     const auto* where = data_or_null(slots, pairs_of(n), "slots must have one entry a pair");
-    if (where != nullptr) {
-        std::uint32_t largest = 0;
-        for (std::size_t p = 0; p < pairs_of(n); ++p) largest = std::max(largest, static_cast<std::uint32_t>(where[p]));
-        require(largest < pairs_of(n), "a slot is out of range");
-    }
+    if (where != nullptr) require_places(where, pairs_of(n), pairs_of(n));
     return {y.data(), targets, heavy, where, static_cast<std::int64_t>(n), static_cast<std::int64_t>(k)};
 }
 
@@ -118,29 +120,29 @@ double meeting_round(const Matrix<T>& x, int metric, bool root, double scale, co
 }
 
 template <class T>
-double isotonic(const Vector<const T>& values, std::optional<Vector<const T>> weights, const Vector<T>& out, int threads) {
+double isotonic(const Vector<const T>& values, std::optional<Vector<const T>> weights, std::optional<Slots> places, const Vector<T>& out,
+                int threads) {
     const auto* heavy = data_or_null(weights, values.shape(0), "weights must have one entry a value");
+    const auto* where = data_or_null(places, values.shape(0), "places must have one entry a value");
     require(out.shape(0) == values.shape(0), "out must have one entry a value");
+    if (where != nullptr) require_places(where, values.shape(0), values.shape(0));
     double squares = 0;
     run_pass(threads, [&](const auto& options) {
-        squares = lowdim::isotonic<T>(values.data(), heavy, static_cast<std::int64_t>(values.shape(0)), out.data(), options);
+        squares = lowdim::isotonic<T>(values.data(), heavy, where, static_cast<std::int64_t>(values.shape(0)), out.data(), options);
     });
     return squares;
 }
 
 template <class T>
-void sort_ties(const Vector<const std::int64_t>& starts, const Vector<const std::int64_t>& ends, const Vector<T>& values,
-               const Vector<std::int32_t>& members, const Vector<std::int32_t>& slots, int threads) {
-    const auto count = static_cast<std::int64_t>(values.shape(0));
+void sort_ties(const Vector<const std::int64_t>& starts, const Vector<const std::int64_t>& ends, const Vector<const T>& values,
+               const Vector<std::int32_t>& places, int threads) {
+    const auto count = static_cast<std::int64_t>(places.shape(0));
     require(starts.shape(0) == ends.shape(0), "groups must have a start and an end");
-    require(members.shape(0) == values.shape(0), "members must have one entry a slot");
     for (std::size_t g = 0; g < starts.shape(0); ++g)
         require(starts(g) >= 0 && starts(g) <= ends(g) && ends(g) <= count && (g == 0 || ends(g - 1) <= starts(g)), "groups must ascend");
-    for (std::size_t s = 0; s < members.shape(0); ++s)
-        require(members(s) >= 0 && static_cast<std::size_t>(members(s)) < slots.shape(0), "a member is out of range");
+    require_places(places.data(), places.shape(0), values.shape(0));
     run_pass(threads, [&](const auto& options) {
-        lowdim::sort_ties<T>(starts.data(), ends.data(), static_cast<std::int64_t>(starts.shape(0)), values.data(), members.data(),
-                             slots.data(), options);
+        lowdim::sort_ties<T>(starts.data(), ends.data(), static_cast<std::int64_t>(starts.shape(0)), values.data(), places.data(), options);
     });
 }
 
@@ -161,10 +163,10 @@ void bind_for(nb::module_& m) {
           "places"_a.noconvert(), "settled"_a.noconvert(), "threads"_a, "Places of new points among fixed ones, by majorisation.");
     m.def("meeting_round", &meeting_round<T>, "x"_a.noconvert(), "metric"_a, "root"_a, "scale"_a, "order"_a.noconvert(), "size"_a, "rate"_a,
           "round"_a, "y"_a.noconvert(), "threads"_a, "A round in which parties of points meet and go towards their distances.");
-    m.def("isotonic", &isotonic<T>, "values"_a.noconvert(), "weights"_a.none(), "out"_a.noconvert(), "threads"_a,
+    m.def("isotonic", &isotonic<T>, "values"_a.noconvert(), "weights"_a.none(), "places"_a.none(), "out"_a.noconvert(), "threads"_a,
           "The nearest rising sequence; returns its weighted sum of squares.");
-    m.def("sort_ties", &sort_ties<T>, "starts"_a.noconvert(), "ends"_a.noconvert(), "values"_a.noconvert(), "members"_a.noconvert(),
-          "slots"_a.noconvert(), "threads"_a, "Put tied pairs in the order of their values.");
+    m.def("sort_ties", &sort_ties<T>, "starts"_a.noconvert(), "ends"_a.noconvert(), "values"_a.noconvert(), "places"_a.noconvert(),
+          "threads"_a, "Put the places of tied pairs in the order of their values.");
 }
 
 }  // namespace

@@ -51,8 +51,9 @@ class Pools {
 };
 
 // The nearest rising sequence to values (n,) in weighted least squares, into out. Returns its weighted sum of squares.
+// `places` says where number i of the sequence stands in all three; null: at i.
 template <class T>
-double isotonic(const T* values, const T* weights, std::int64_t n, T* out, const PairOptions& options) {
+double isotonic(const T* values, const T* weights, const std::int32_t* places, std::int64_t n, T* out, const PairOptions& options) {
     constexpr std::int64_t block_size = 1 << 14;
     const std::int64_t blocks = blocks_of(n, block_size);
     std::vector<std::vector<Pool>> parts(static_cast<std::size_t>(blocks));
@@ -60,8 +61,9 @@ double isotonic(const T* values, const T* weights, std::int64_t n, T* out, const
         Pools pools(256);
         const std::int64_t end = std::min(n, (block + 1) * block_size);
         for (std::int64_t i = block * block_size; i < end; ++i) {
-            const double w = weights == nullptr ? 1.0 : static_cast<double>(weights[i]);
-            pools.add({w * static_cast<double>(values[i]), w, i + 1});
+            const std::int64_t at = places == nullptr ? i : places[i];
+            const double w = weights == nullptr ? 1.0 : static_cast<double>(weights[at]);
+            pools.add({w * static_cast<double>(values[at]), w, i + 1});
         }
         parts[static_cast<std::size_t>(block)] = pools.finish();
     });
@@ -81,32 +83,22 @@ double isotonic(const T* values, const T* weights, std::int64_t n, T* out, const
         for (; i < end; ++pool) {
             const T mean = pool->weight > 0 ? static_cast<T>(pool->sum / pool->weight) : T(0);
             const std::int64_t last = std::min(end, pool->end);
-            std::fill(out + i, out + last, mean);
-            i = last;
+            for (; i < last; ++i) out[places == nullptr ? i : places[i]] = mean;
         }
     });
     return squares;
 }
 
-// Puts the members of each group of ties in the order of their values: `slots` (by pair) and `members` (by slot) follow.
+// Puts the members of each group of ties in the order of their values.
 template <class T>
-void sort_ties(const std::int64_t* starts, const std::int64_t* ends, std::int64_t groups, T* values, std::int32_t* members,
-               std::int32_t* slots, const PairOptions& options) {
+void sort_ties(const std::int64_t* starts, const std::int64_t* ends, std::int64_t groups, const T* values, std::int32_t* places,
+               const PairOptions& options) {
     constexpr std::int64_t few = 512;
+    const auto before = [values](std::int32_t a, std::int32_t b) { return values[a] < values[b] || (values[a] == values[b] && a < b); };
     parallel_blocks(blocks_of(groups, few), options.threads, *options.stop, [&](std::int64_t block) {
-        std::vector<std::pair<T, std::int32_t>> tied;
         for (std::int64_t group = block * few; group < std::min(groups, (block + 1) * few); ++group) {
-            const std::int64_t begin = starts[group], end = ends[group];
-            if (std::is_sorted(values + begin, values + end)) continue;
-            tied.clear();
-            for (std::int64_t s = begin; s < end; ++s) tied.emplace_back(values[s], members[s]);
-            std::sort(tied.begin(), tied.end());
-            for (std::int64_t s = begin; s < end; ++s) {
-                const auto& [value, pair] = tied[static_cast<std::size_t>(s - begin)];
-                values[s] = value;
-                members[s] = pair;
-                slots[pair] = static_cast<std::int32_t>(s);
-            }
+            if (!std::is_sorted(places + starts[group], places + ends[group], before))
+                std::sort(places + starts[group], places + ends[group], before);
         }
     });
 }

@@ -112,7 +112,7 @@ def test_isotonic_regression(n, dtype, rng):
         weights = rng.uniform(0.1, 2, n).astype(dtype)
         for heavy in (None, weights):
             out = np.empty_like(values)
-            squares = _native.isotonic(values, heavy, out, 2)
+            squares = _native.isotonic(values, heavy, None, out, 2)
             mass = np.ones(n) if heavy is None else heavy.astype(float)
             want = isotonic_regression(values.astype(float), sample_weight=mass)
             np.testing.assert_allclose(out, want, atol=1e-6 if dtype == np.float32 else 1e-12)
@@ -121,18 +121,27 @@ def test_isotonic_regression(n, dtype, rng):
 
 def test_values_without_weight_change_nothing():
     out = np.empty(6)
-    _native.isotonic(np.array([5.0, 1.0, 2.0, 9.0, 0.0, 3.0]), np.array([0.0, 1.0, 1.0, 0.0, 0.0, 1.0]), out, 1)
+    _native.isotonic(np.array([5.0, 1.0, 2.0, 9.0, 0.0, 3.0]), np.array([0.0, 1.0, 1.0, 0.0, 0.0, 1.0]), None, out, 1)
     np.testing.assert_allclose(out[[1, 2, 5]], [1, 2, 3])
     assert (np.diff(out[1:]) >= 0).all()
 
 
+def test_a_sequence_may_stand_in_any_order(rng):
+    values, weights = rng.standard_normal(20_000), rng.uniform(0, 1, 20_000)
+    places = rng.permutation(20_000).astype(np.int32)
+    plain, moved = np.empty_like(values), np.empty_like(values)
+    squares = _native.isotonic(values[places], weights[places], None, plain, 2)
+    assert _native.isotonic(values, weights, places, moved, 2) == squares
+    np.testing.assert_array_equal(moved[places], plain)
+    with pytest.raises(ValueError, match="out of range"):
+        _native.isotonic(values, weights, places - 1, moved, 2)
+
+
 def test_ties_are_put_in_order():
-    values = np.array([4.0, 3.0, 2.0, 1.0, 9.0, 8.0])
-    members, slots = np.array([5, 4, 3, 2, 1, 0], np.int32), np.array([5, 4, 3, 2, 1, 0], np.int32)
-    _native.sort_ties(np.array([0, 4]), np.array([3, 6]), values, members, slots, 1)
-    np.testing.assert_array_equal(values, [2, 3, 4, 1, 8, 9])
-    np.testing.assert_array_equal(members, [3, 4, 5, 2, 0, 1])
-    np.testing.assert_array_equal(slots[members], np.arange(6))
+    values = np.array([4.0, 3.0, 2.0, 1.0, 9.0, 9.0])
+    places = np.array([0, 1, 2, 3, 5, 4], np.int32)
+    _native.sort_ties(np.array([0, 4]), np.array([3, 6]), values, places, 1)
+    np.testing.assert_array_equal(places, [2, 1, 0, 3, 4, 5])
 
 
 def met_by_numpy(D, order, size, rate, pairs_of_parties, y):
@@ -181,6 +190,6 @@ def test_bits_do_not_depend_on_threads():
     for threads in (1, 2, 4, 8):
         out, fit = np.empty((700, 2)), np.empty_like(targets)
         sums = _native.pull_pairs(y, targets, weights, None, False, out, threads)
-        squares = _native.isotonic(targets, weights, fit, threads)
+        squares = _native.isotonic(targets, weights, None, fit, threads)
         seen.add((sums, squares, out.tobytes(), fit.tobytes()))
     assert len(seen) == 1

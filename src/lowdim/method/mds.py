@@ -121,7 +121,7 @@ class MDS(Scaling):
         metric, n = metric_of(self.metric), rows.count
         source: Measure | Array
         if metric.given:
-            pairs = given_pairs(rows, None, threads)
+            pairs = given_pairs(rows, None)
             source, unit = rows.whole(), pairs.unit
         else:
             source = measure_of(rows, metric, threads)

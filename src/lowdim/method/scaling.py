@@ -21,7 +21,7 @@ from lowdim.progress import report
 from lowdim.random import Seed, seed_of
 from lowdim.solve.disparities import Disparities, Ratio
 from lowdim.solve.place import bend, place
-from lowdim.solve.smacof import Layout, Steps, along_axes, majorise, stress_by_point, weight_solver
+from lowdim.solve.smacof import Layout, Steps, along_axes, majorise_in_stages, stress_by_point, weight_solver
 from lowdim.solve.sstress import minimise_sstress
 from lowdim.solve.starts import classical_start, principal_start, random_start
 from lowdim.summaries.pairs import Measure, Pairs, given_pairs, measure_of, pair_weights
@@ -125,23 +125,24 @@ class Scaling(Estimator):
         fits: dict[int, Disparities] = {}
 
         def run(number: int, own_threads: int) -> Layout:
-            fits[number] = self._disparities(pairs) if total > 0 else Ratio(pairs)
+            fits[number] = Ratio(pairs)
             if total <= 0:  # all rows in one place
                 return Layout(np.zeros((pairs.n, self.n_components)), 0.0, number=number)
             steps = Steps(self.max_iter or STEPS, self.tol, own_threads)
             start = self._start(number, pairs, measure)
             if squared:
                 return replace(minimise_sstress(pairs, start, steps), number=number)
-            return replace(majorise(pairs, start, fits[number], steps, solve), number=number)
+            fits[number] = self._disparities(pairs)
+            return replace(majorise_in_stages(pairs, start, fits[number], steps, solve), number=number)
 
         best = self._best(run, pairs.n, threads)
         fit = fits[best.number]
         targets = fit.update(np.ascontiguousarray(best.points.T, dtype=pairs.distances.dtype), threads)
         targets = targets if fit.slots is None else targets[fit.slots]
-        self._tell(stress_by_point(pairs, best.points, targets), total, pairs.unit)
+        self._tell(stress_by_point(pairs, best.points, targets, threads), total, pairs.unit)
         if squared:
             self.stress_per_point_ = (
-                stress_by_point(pairs, best.points, targets, squared=True) * np.float64(pairs.unit) ** 4
+                stress_by_point(pairs, best.points, targets, threads, squared=True) * np.float64(pairs.unit) ** 4
             )
             self.stress_ = float(self.stress_per_point_.sum() / 2)
         self.stress_path_ = best.path * np.float64(pairs.unit) ** (4 if squared else 2)
@@ -169,7 +170,7 @@ class Scaling(Estimator):
         """The distances of all pairs, and the rows they were measured on, if any."""
         metric = metric_of(self.metric)
         if metric.given:
-            return given_pairs(rows, weights, threads), None
+            return given_pairs(rows, weights), None
         measure = measure_of(rows, metric, threads)
         pairs = measure.pairs()
         return Pairs(

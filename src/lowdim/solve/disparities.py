@@ -7,6 +7,7 @@ Each kind gives, for a map, the nearest values that it allows (a projection on a
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from copy import copy
 from itertools import pairwise
 from typing import Any
 
@@ -24,6 +25,7 @@ Array = NDArray[Any]
 
 CHUNK = 1 << 20
 INTERIOR_KNOTS = 4
+BUCKET = 1 << 13  # ranks: their values fit the first cache
 
 
 class Disparities(ABC):
@@ -34,6 +36,10 @@ class Disparities(ABC):
     @abstractmethod
     def update(self, y: Array, threads: int) -> Array:
         """Targets for a map (k, n)."""
+
+    @abstractmethod
+    def narrow(self, pairs: Pairs) -> Disparities:
+        """The same of pairs in single precision."""
 
     @abstractmethod
     def curve(self) -> Array | None:
@@ -49,6 +55,10 @@ class Ratio(Disparities):
     def update(self, y: Array, threads: int) -> Array:
         """Always the same."""
         return self.targets
+
+    def narrow(self, pairs: Pairs) -> Disparities:
+        """Those of the narrow pairs."""
+        return Ratio(pairs)
 
     def curve(self) -> Array | None:
         """No bend."""
@@ -71,7 +81,6 @@ class Curve(Disparities):
         knots = np.unique((np.quantile(present, shares) - low) / self.width)
         self.breaks = np.concatenate([[0.0], knots[(knots > 0.01) & (knots < 0.99)], [1.0]])
         self.pieces = _pieces(self.breaks, degree)  # (intervals, degree + 1, m): coefficients of each B-spline
-        self.total = pairs.total
         self.targets = np.empty_like(pairs.distances)
         self.mapped = np.empty_like(pairs.distances)
         self._root, self._pull = self._normal_equations(degree)
@@ -86,10 +95,16 @@ class Curve(Disparities):
         self.coefficients = np.cumsum(steps)
         squares = self._write()
         if squares > 0:
-            factor = np.sqrt(self.total / squares)
+            factor = np.sqrt(self.pairs.total / squares)
             self.coefficients *= factor
             self.targets *= self.targets.dtype.type(factor)
         return self.targets
+
+    def narrow(self, pairs: Pairs) -> Disparities:
+        """The same knots and normal equations."""
+        out = copy(self)
+        out.pairs, out.targets, out.mapped = pairs, np.empty_like(pairs.distances), np.empty_like(pairs.distances)
+        return out
 
     def curve(self) -> Array | None:
         """From distance 0 to twice the largest."""
@@ -166,70 +181,92 @@ class Curve(Disparities):
 class Ranks(Disparities):
     """Any rising sequence: only the order of the distances counts (Kruskal).
 
-    The pairs are sorted once; every map's distances are written straight into that order. Ties: "primary"
-    pairs may part in any order, "secondary" ones must stay equal, of "tertiary" ones the means must rise.
+    The pairs are sorted once. What belongs to them is held by buckets of neighbouring ranks, in the order of the
+    triangle within each: a pass over the triangle then writes a few streams, and a pass over the ranks stays within
+    a bucket, where a plain sorted table would be met at random. Ties: "primary" pairs may part in any order,
+    "secondary" ones must stay equal, of "tertiary" ones the means must rise.
     """
+
+    slots: NDArray[np.int32]  # where a pair stands
 
     def __init__(self, pairs: Pairs, ties: str) -> None:
         self.pairs, self.ties = pairs, ties
         wanted = pairs.distances
         if pairs.weights is not None:  # pairs that don't count stand behind all others
             wanted = np.where(pairs.weights > 0, wanted, np.inf).astype(wanted.dtype)
-        self.members = np.argsort(wanted).astype(np.int32)
-        slots = np.empty_like(self.members)
-        slots[self.members] = np.arange(len(slots), dtype=np.int32)
-        self.slots = slots
-        ranked = wanted[self.members]
+        order = np.argsort(wanted).astype(np.int32)
+        self.slots = _bucketed(order)
+        self.places = self.slots[order]  # where a rank stands
+        ranked = wanted[order]
         edges = np.flatnonzero(ranked[1:] != ranked[:-1]) + 1
         self.starts = np.concatenate([[0], edges]).astype(np.int64)
         self.ends = np.concatenate([edges, [len(ranked)]]).astype(np.int64)
         tied = self.ends - self.starts > 1
         self.tied = self.starts[tied], self.ends[tied]
-        self.total = pairs.total
-        self.weights = None if pairs.weights is None else pairs.weights[self.members]
+        self.weights = None
+        if pairs.weights is not None:
+            self.weights = np.empty_like(pairs.weights)
+            self.weights[self.slots] = pairs.weights
+        self.levels = ranked[self.starts]  # the different distances
         self.mapped = np.empty_like(pairs.distances)
         self.targets = np.empty_like(pairs.distances)
 
     def update(self, y: Array, threads: int) -> Array:
         """The nearest rising sequence to the distances of the map, by slot."""
-        assert self.slots is not None
         _native.map_distances(y, self.slots, self.mapped, threads)
         any_ties = len(self.tied[0]) > 0
         if any_ties and self.ties != "primary":
             squares = self._fit_groups(threads)
         else:
             if any_ties:
-                _native.sort_ties(*self.tied, self.mapped, self.members, self.slots, threads)
-                self.weights = None if self.pairs.weights is None else self.pairs.weights[self.members]
-            squares = _native.isotonic(self.mapped, self.weights, self.targets, threads)
+                _native.sort_ties(*self.tied, self.mapped, self.places, threads)
+            squares = _native.isotonic(self.mapped, self.weights, self.places, self.targets, threads)
         if squares > 0:
-            self.targets *= self.targets.dtype.type(np.sqrt(self.total / squares))
+            self.targets *= self.targets.dtype.type(np.sqrt(self.pairs.total / squares))
         return self.targets
+
+    def narrow(self, pairs: Pairs) -> Disparities:
+        """The same order."""
+        out = copy(self)
+        out.pairs, out.targets, out.mapped = pairs, np.empty_like(pairs.distances), np.empty_like(pairs.distances)
+        out.weights = None if self.weights is None else self.weights.astype(np.float32)
+        out.places = self.places.copy()
+        return out
 
     def curve(self) -> Array | None:
         """A corner at both ends of every level (where pairs are tied, their mean)."""
-        count = len(self.targets) if self.weights is None else int(np.count_nonzero(self.weights))
-        x = self.pairs.distances[self.members[:count]].astype(np.float64)
-        starts = self.starts[self.starts < count]
-        sizes = np.diff(np.append(starts, count))
-        x, y = x[starts], np.add.reduceat(self.targets[:count].astype(np.float64), starts) / sizes
+        fitted = self.targets[self.places].astype(np.float64)
+        known = np.isfinite(self.levels)
+        starts, sizes = self.starts[known], (self.ends - self.starts)[known]
+        x = self.levels[known].astype(np.float64)
+        y = np.add.reduceat(fitted[: int(self.ends[known][-1])], starts) / sizes
         edge = np.concatenate([[True], y[1:] != y[:-1]])
         corner = edge | np.concatenate([edge[1:], [True]])
         return np.stack([x[corner], np.maximum.accumulate(y[corner])]) * self.pairs.unit
 
     def _fit_groups(self, threads: int) -> float:
-        values = self.mapped.astype(np.float64)
-        heavy = np.ones(len(values)) if self.weights is None else self.weights.astype(np.float64)
+        values = self.mapped[self.places].astype(np.float64)
+        heavy = np.ones(len(values)) if self.weights is None else self.weights[self.places].astype(np.float64)
         mass = np.add.reduceat(heavy, self.starts)
         means = np.add.reduceat(values * heavy, self.starts) / np.where(mass > 0, mass, 1)
         levels = np.empty_like(means)
-        _native.isotonic(means, mass, levels, threads)
+        _native.isotonic(means, mass, None, levels, threads)
         sizes = self.ends - self.starts
-        if self.ties == "secondary":
-            self.targets[:] = np.repeat(levels, sizes)
-        else:
-            self.targets[:] = values + np.repeat(levels - means, sizes)
-        return float((self.targets.astype(np.float64) ** 2) @ heavy)
+        fitted = np.repeat(levels, sizes)
+        if self.ties == "tertiary":
+            fitted += values - np.repeat(means, sizes)
+        self.targets[self.places] = fitted
+        return float((fitted * fitted) @ heavy)
+
+
+def _bucketed(order: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Where each pair stands if buckets of `order` are each put in the order of the pairs."""
+    members = order.copy()
+    for start in range(0, len(order), BUCKET):
+        members[start : start + BUCKET].sort()
+    slots = np.empty_like(order)
+    slots[members] = np.arange(len(order), dtype=np.int32)
+    return slots
 
 
 def _pieces(breaks: Array, degree: int) -> Array:

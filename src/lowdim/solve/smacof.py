@@ -7,7 +7,7 @@ after the best change of scale, which a pass tells for nothing. No such step rai
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -24,13 +24,15 @@ from lowdim.solve.eigen import fix_signs
 from lowdim.summaries.pairs import Pairs
 from lowdim.threads import uninterrupted
 
-__all__ = ["Layout", "Steps", "along_axes", "majorise", "stress_by_point", "weight_solver"]
+__all__ = ["Layout", "Steps", "along_axes", "majorise", "majorise_in_stages", "stress_by_point", "weight_solver"]
 
 Array = NDArray[Any]
 Solver = Callable[[Array], Array]
 
 SLACK = {4: 1e-6, 8: 1e-11}  # by bytes: rises of the stress that are rounding
 MOST_HALVINGS = 10
+FEW_ROWS = 512  # their pairs are read from the cache anyway
+ROUGH_TOL = 1e-7  # of Σ w δ²: smaller gains drown in single precision
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,20 @@ class Layout:
     n_iter: int = 0
     converged: bool = True
     number: int = 0  # of the start that led here
+
+
+def majorise_in_stages(pairs: Pairs, start: Array, disparities: Disparities, steps: Steps, solve: Solver) -> Layout:
+    """The same, of many pairs in single precision first: half the memory to read, and the last steps put it right."""
+    if pairs.distances.dtype == np.float32 or pairs.n <= FEW_ROWS:
+        return majorise(pairs, start, disparities, steps, solve)
+    rough, rough_steps = pairs.narrow(), replace(steps, tol=max(steps.tol, ROUGH_TOL))
+    first = majorise(rough, start, disparities.narrow(rough), rough_steps, solve)
+    left = steps.max_iter - first.n_iter
+    if left <= 0:
+        return replace(first, converged=first.converged and steps.tol >= ROUGH_TOL)
+    rest = majorise(pairs, first.points, disparities, replace(steps, max_iter=left), solve)
+    path = np.concatenate([first.path, rest.path])
+    return replace(rest, path=path, n_iter=first.n_iter + rest.n_iter)
 
 
 def majorise(pairs: Pairs, start: Array, disparities: Disparities, steps: Steps, solve: Solver) -> Layout:
@@ -122,16 +138,21 @@ def along_axes(points: Array) -> Array:
     return fix_signs(centred @ axes[:, ::-1])
 
 
-def stress_by_point(pairs: Pairs, points: Array, targets: Array, squared: bool = False) -> Array:
+def stress_by_point(pairs: Pairs, points: Array, targets: Array, threads: int, squared: bool = False) -> Array:
     """Σ_j w (d̂ - d)² of every point (or of their squares), in double precision; it sums to twice the loss."""
+    parts = np.empty(len(targets))
+    _native.map_distances(np.ascontiguousarray(points.T, dtype=np.float64), None, parts, threads)
     out = np.zeros(pairs.n)
     for i in range(pairs.n - 1):
         at = pairs.row(i)
-        gaps = points[i + 1 :] - points[i]
-        d2, wanted = np.einsum("jc,jc->j", gaps, gaps), targets[at].astype(np.float64)
-        parts = (d2 - wanted**2) ** 2 if squared else (np.sqrt(d2) - wanted) ** 2
+        gaps, wanted = parts[at], targets[at]
+        if squared:
+            gaps *= gaps
+            wanted = wanted.astype(np.float64) ** 2
+        gaps -= wanted
+        gaps *= gaps
         if pairs.weights is not None:
-            parts *= pairs.weights[at]
-        out[i] += parts.sum()
-        out[i + 1 :] += parts
+            gaps *= pairs.weights[at]
+        out[i] += gaps.sum()
+        out[i + 1 :] += gaps
     return out

@@ -7,6 +7,7 @@ is about one, so that squares of huge or tiny distances neither overflow nor van
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,13 +21,14 @@ from lowdim.distances import Metric
 from lowdim.errors import BadInput
 from lowdim.memory import require_memory
 from lowdim.summaries.space import space_of
-from lowdim.threads import ordered_map
 
 __all__ = ["Measure", "Pairs", "binary_unit", "given_pairs", "measure_of", "pair_weights"]
 
 Array = NDArray[Any]
 
 SAFE = {4: (1e-15, 1e15), 8: (1e-140, 1e140)}  # by bytes: within these, sums of squares are safe
+BLOCK = 1 << 18
+TILE = 256
 ASYMMETRY = 1e-6  # of the largest distance: what rounding may do to a table
 
 
@@ -39,11 +41,19 @@ class Pairs:
     weights: Array | None
     unit: float
 
-    @property
+    @cached_property
     def total(self) -> float:
         """Σ w δ²"""
-        squares = self.distances.astype(np.float64) ** 2
-        return float(squares.sum() if self.weights is None else squares @ self.weights.astype(np.float64))
+        out = 0.0
+        for start in range(0, len(self.distances), BLOCK):
+            part = self.distances[start : start + BLOCK].astype(np.float64)
+            out += float(part @ (part if self.weights is None else part * self.weights[start : start + BLOCK]))
+        return out
+
+    def narrow(self) -> Pairs:
+        """The same in single precision."""
+        weights = None if self.weights is None else self.weights.astype(np.float32)
+        return Pairs(self.n, self.distances.astype(np.float32), weights, self.unit)
 
     def row(self, i: int) -> slice:
         """Where the pairs (i, i + 1), (i, i + 2) … stand."""
@@ -120,7 +130,7 @@ def measure_of(rows: Rows, metric: Metric, threads: int, like: Measure | None = 
     return Measure(metric, table if factor == 1 else table * table.dtype.type(factor), factor, threads)
 
 
-def given_pairs(rows: Rows, weights: Any, threads: int) -> Pairs:
+def given_pairs(rows: Rows, weights: Any) -> Pairs:
     """Pairs of a square table of distances, in which NaN says that a distance is not known."""
     n = rows.count
     if rows.sparse or rows.d != n:
@@ -130,18 +140,11 @@ def given_pairs(rows: Rows, weights: Any, threads: int) -> Pairs:
         )
     require_pairs(n, rows.dtype.itemsize)
     D = rows.whole()
-    largest = float(np.nanmax(D, initial=0.0))
-    _check_distances(D, largest)
+    _check_distances(D)
     out = np.empty(n * (n - 1) // 2, dtype=rows.dtype)
     where = Pairs(n, out, None, 1.0)
-
-    def work(i: int) -> int:
+    for i in range(n - 1):
         out[where.row(i)] = D[i, i + 1 :]
-        _check_symmetry(D, i, largest)
-        return i
-
-    for _ in ordered_map(work, range(n), 1):
-        pass
     missing = np.isnan(out)
     heavy = pair_weights(weights, n, rows.dtype)
     if missing.any():
@@ -197,10 +200,12 @@ def _safe_factor(table: Array) -> float:
     return 1.0 if largest == 0 or low < largest < high else 1.0 / binary_unit(largest)
 
 
-def _check_distances(D: Array, largest: float) -> None:
-    bad = np.isinf(D) | (D < 0)
-    if bad.any():
-        i, j = (int(at) for at in np.argwhere(bad)[0])
+def _check_distances(D: Array) -> None:
+    """Distances are finite or NaN, not negative, zero from a row to itself, and the same both ways."""
+    n = len(D)
+    low, largest = float(np.fmin.reduce(D, axis=None, initial=0.0)), float(np.fmax.reduce(D, axis=None, initial=0.0))
+    if low < 0 or not np.isfinite(largest):
+        i, j = (int(at) for at in np.argwhere(np.isinf(D) | (D < 0))[0])
         raise BadInput(
             f"a distance must be finite and not negative, or NaN where it is not known; from row {i} to row {j} it "
             f"is {D[i, j]}. Mend it, or give similarities to a method that takes them."
@@ -209,14 +214,20 @@ def _check_distances(D: Array, largest: float) -> None:
     if (diagonal > ASYMMETRY * largest).any():
         i = int(np.argmax(diagonal))
         raise BadInput(f"the distance of row {i} to itself is {D[i, i]} and must be 0. Are these similarities?")
+    for a in range(0, n, TILE):
+        for b in range(a, n, TILE):
+            _check_symmetry(D, slice(a, a + TILE), slice(b, b + TILE), ASYMMETRY * largest)
 
 
-def _check_symmetry(D: Array, i: int, largest: float) -> None:
-    right, down = D[i, i + 1 :], D[i + 1 :, i]
-    gap = np.abs(np.nan_to_num(right, nan=-1.0) - np.nan_to_num(down, nan=-1.0))
-    if (gap > ASYMMETRY * largest).any():
-        j = int(np.argmax(gap))
+def _check_symmetry(D: Array, rows: slice, columns: slice, slack: float) -> None:
+    there, back = D[rows, columns], D[columns, rows].T
+    with np.errstate(invalid="ignore"):
+        apart = ~(np.abs(there - back) <= slack)
+    if apart.any():
+        apart &= ~(np.isnan(there) & np.isnan(back))
+    if apart.any():
+        i, j = (int(at) for at in np.argwhere(apart)[0])
         raise BadInput(
-            f"the distances must be symmetric; from row {i} to row {i + 1 + j} it is {right[j]} and back {down[j]}. "
-            "Take the mean of both, (D + D.T) / 2."
+            f"the distances must be symmetric; from row {rows.start + i} to row {columns.start + j} it is "
+            f"{there[i, j]} and back {back[i, j]}. Take the mean of both, (D + D.T) / 2."
         )
