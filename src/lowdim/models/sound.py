@@ -59,12 +59,12 @@ def _check_pca(state: dict[str, Any], k: int) -> None:
 
 
 def _check_lle(state: dict[str, Any], d: Any) -> None:
-    rows, places = state.get("rows_"), state["embedding_"]
+    rows: Any = state.get("rows_")
+    places, k = state["embedding_"], state.get("n_neighbors_")
     _require(_is_table(rows) and rows.ndim == 2 and rows.shape[1] == d, f"rows_ must be finite, in {d} columns")
     _require(_is_table(places) and places.ndim == 2, "embedding_ must be a finite table")
     _require(len(places) == len(rows), f"embedding_ must have {len(rows)} rows, as rows_ has")
-    k = state.get("n_neighbors_")
-    _require(COUNT.accepts(k) and k < len(rows), f"n_neighbors_ must be {COUNT.text}, below {len(rows)}")
+    _require(COUNT.accepts(k) and int(k or 0) < len(rows), f"n_neighbors_ must be {COUNT.text}, below {len(rows)}")
 
 
 def _check_moments(m: Moments, name: str) -> None:
