@@ -111,7 +111,8 @@ def _check_lle(state: dict[str, Any], d: Any) -> None:
     _require(_is_table(rows) and rows.ndim == 2 and rows.shape[1] == d, f"rows_ must be finite, in {d} columns")
     _require(_is_table(places) and places.ndim == 2, "embedding_ must be a finite table")
     _require(len(places) == len(rows), f"embedding_ must have {len(rows)} rows, as rows_ has")
-    _require(k is not None and COUNT.accepts(k) and k < len(rows), f"n_neighbors_ must be {COUNT.text}, below {len(rows)}")
+    fits = k is not None and COUNT.accepts(k) and k < len(rows)
+    _require(fits, f"n_neighbors_ must be {COUNT.text}, below {len(rows)}")
 
 
 def _check_moments(m: Moments, name: str) -> None:
