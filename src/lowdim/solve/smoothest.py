@@ -25,7 +25,7 @@ from lowdim.errors import NotConverged
 from lowdim.memory import require_memory
 from lowdim.progress import report
 from lowdim.random import normal
-from lowdim.solve.eigen import Eigen, bottom, fix_signs
+from lowdim.solve.eigen import Eigen, _orthonormal, bottom, fix_signs
 from lowdim.threads import uninterrupted
 
 __all__ = ["SOLVERS", "Smoothest", "smoothest"]
@@ -41,8 +41,9 @@ BASIS = 4  # blocks in the basis
 STEEPNESS = 2.0  # a polynomial is about cosh(2 · STEEPNESS) times larger at zero than beyond its edge
 MOST_PRODUCTS = 12_000  # with the matrix; beyond, a factor is tried
 FACTOR_ROUNDS = 60
+NEARLY, STALLED = 1e3, 4  # below so many times the allowed residual, so many rounds without gain are the end
 ENTRIES_A_THREAD = 100_000  # threads meet after every product, which must be worth it
-ROUNDING = 1e-15  # residuals below this share of the largest value are rounding errors
+ROUNDING = 2e-15  # residuals below this share of the largest value are rounding errors
 
 
 @dataclass(frozen=True)
@@ -166,29 +167,26 @@ def _sharpened(problem: _Problem, sharpen: Callable[[Array, float], tuple[Array,
     """
     n, width = len(problem.labels), BLOCK * -(-(problem.k + BLOCK // 2) // BLOCK)
     best = basis = np.linalg.qr(problem.off_null(normal((n, width), problem.seed)))[0]
-    spent, edge = 0, high / 64
+    image = problem.M @ basis  # M times the basis goes along with it
+    spent, edge, errors = 0, high / 64, list[float]()
     while spent < MOST_PRODUCTS:
         block, cost = sharpen(np.ascontiguousarray(best), edge)
         spent += cost
-        block = problem.off_null(block / np.linalg.norm(block, axis=0))
-        pairs, residuals = _ritz(problem, np.linalg.qr(np.hstack([basis, block]))[0])
-        allowed = np.maximum(problem.tol * pairs.values, ROUNDING * high)
-        error = float((residuals / allowed)[: problem.k].max())
+        block = _orthonormal(problem.off_null(block), basis)
+        basis, image = np.hstack([basis, block]), np.hstack([image, problem.M @ block])
+        values, inner = np.linalg.eigh(basis.T @ image)
+        inner = inner[:, : width * (BASIS - 1)]
+        basis, image, values = basis @ inner, image @ inner, np.maximum(values[: inner.shape[1]], 0)
+        best = basis[:, :width]
+        image[:, :width] = problem.M @ best  # afresh, because rounding errors add up
+        residuals = np.linalg.norm(image[:, : problem.k] - best[:, : problem.k] * values[: problem.k], axis=0)
+        error = float((residuals / np.maximum(problem.tol * values[: problem.k], ROUNDING * high)).max())
         report("sharpening", spent, MOST_PRODUCTS, error=error)
-        if error <= 1:
-            return Eigen(pairs.values[: problem.k], fix_signs(pairs.vectors[:, : problem.k]), spent)
-        best, basis = pairs.vectors[:, :width], pairs.vectors[:, : width * (BASIS - 1)]
-        edge = max(float(pairs.values[width]), ROUNDING * high)  # never below a value that is wanted
+        errors.append(error)
+        if error <= 1 or (error < NEARLY and min(errors[-STALLED:]) > min(errors[:-STALLED], default=np.inf) / 2):
+            return Eigen(values[: problem.k], fix_signs(best[:, : problem.k]), spent)
+        edge = max(float(values[min(width, len(values) - 1)]), ROUNDING * high)  # never below a value that is wanted
     return None
-
-
-def _ritz(problem: _Problem, basis: Array) -> tuple[Eigen, Array]:
-    """Ascending pairs of M on the span of an orthonormal basis, and the lengths of their residuals."""
-    image = problem.M @ basis
-    values, inner = np.linalg.eigh(basis.T @ image)
-    vectors = basis @ inner
-    residuals = np.linalg.norm(image @ inner - vectors * values, axis=0)
-    return Eigen(np.maximum(values, 0), vectors), residuals
 
 
 def _largest(problem: _Problem) -> float:
