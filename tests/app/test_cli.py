@@ -498,7 +498,7 @@ def test_a_new_method_appears_by_being_registered(tmp_path):
     assert "learns from labels, and arrests has none. Name them by --label" in errors[0]
     assert "--factor must be None or a number above 0; got '0'" in errors[1]
     assert "can't standardise" in errors[2]
-    assert "Use --method firstcolumns" in errors[3]
+    assert "Use --method" in errors[3] and "firstcolumns" in errors[3]
     assert "--mirror / --no-mirror" in done.stdout and "[--mirror]" in done.stdout
 
 

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from lowdim.errors import ModelFileError
+from lowdim.method.isomap import Isomap
+from lowdim.method.laplacian import LaplacianEigenmaps
 from lowdim.method.linear import Linear
 from lowdim.method.lle import LLE
 from lowdim.method.pca import PCA
@@ -38,7 +40,7 @@ def check_sound(model: Any) -> None:
             _require(value.d == d, f"{name} must have {d} columns")
     if isinstance(model, Linear) and "components_" in state:
         _check_linear(state, d)
-    if "embedding_" in state:
+    if isinstance(model, Isomap | LaplacianEigenmaps) and "embedding_" in state:
         _check_map(state, d)
     if isinstance(model, LLE) and "embedding_" in state:
         _check_lle(state, d)
