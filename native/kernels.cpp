@@ -22,6 +22,7 @@ namespace {
 #include "tiles.hpp"
 #include "joins.hpp"
 #include "smacof.hpp"
+#include "hull.hpp"
 
 template <class T>
 constexpr PairKernels<T> pair_kernels = {
@@ -56,7 +57,7 @@ const Kernels& table() {
          {walk<SquaredDifferences>, walk<AbsoluteDifferences>, walk<LargestDifference>},
          refine<float>,
          refine<double>},
-        {pair_kernels<float>, pair_kernels<double>},
+        {pair_kernels<float>, pair_kernels<double>, hull_edges},
     };
     return kernels;
 }
