@@ -122,7 +122,7 @@ struct NeighborKernels {
 // ---- pairs of points in a map ----
 
 constexpr std::int64_t pair_block = 128;  // rows and columns of a tile of pairs
-constexpr int hull_run = 128;             // values whose pools are found at once
+constexpr int hull_run = 512;              // values whose pools are found at once
 constexpr std::int64_t party_size = 64;   // points that meet all points of another party at once
 
 // Where pair (i, j), i < j, of n stands in the packed triangle.
