@@ -60,10 +60,27 @@ double isotonic(const T* values, const T* weights, const std::int32_t* places, s
     parallel_blocks(blocks, options.threads, *options.stop, [&](std::int64_t block) {
         Pools pools(256);
         const std::int64_t end = std::min(n, (block + 1) * block_size);
-        for (std::int64_t i = block * block_size; i < end; ++i) {
-            const std::int64_t at = places == nullptr ? i : places[i];
-            const double w = weights == nullptr ? 1.0 : static_cast<double>(weights[at]);
-            pools.add({w * static_cast<double>(values[at]), w, i + 1});
+        double sums[hull_run + 1] = {}, mass[hull_run + 1] = {};
+        std::int32_t ends[hull_run];
+        for (std::int64_t first = block * block_size; first < end; first += hull_run) {
+            const int count = static_cast<int>(std::min<std::int64_t>(hull_run, end - first));
+            int falls = 0;
+            double before = 0, sum = 0, weight = 0;  // in registers: a sum that goes through memory waits for it
+            for (int i = 0; i < count; ++i) {
+                const std::int64_t at = places == nullptr ? first + i : places[first + i];
+                const double w = weights == nullptr ? 1.0 : static_cast<double>(weights[at]), value = static_cast<double>(values[at]);
+                falls += value < before;
+                before = value;
+                sums[i + 1] = sum += w * value;
+                mass[i + 1] = weight += w;
+            }
+            if (8 * falls < count) {  // nearly sorted: pooling one after the other seldom guesses wrong
+                for (int i = 0; i < count; ++i) pools.add({sums[i + 1] - sums[i], mass[i + 1] - mass[i], first + i + 1});
+                continue;
+            }
+            const int edges = kernels().smacof.hull_edges(sums, mass, count, ends);
+            for (int e = 0, from = 0; e < edges; from = ends[e++])
+                pools.add({sums[ends[e]] - sums[from], mass[ends[e]] - mass[from], first + ends[e]});
         }
         parts[static_cast<std::size_t>(block)] = pools.finish();
     });

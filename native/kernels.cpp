@@ -27,6 +27,7 @@ namespace {
 #include "manifold.hpp"
 #include "local.hpp"
 #include "smacof.hpp"
+#include "hull.hpp"
 
 template <class T>
 constexpr PairKernels<T> pair_kernels = {
@@ -79,6 +80,7 @@ const Kernels& table() {
         {calibrate_row, multiply_spectra, map_kernels<1>, map_kernels<2>, map_kernels<3>},
         {owners, {umap_rows<0>, umap_rows<1>, umap_rows<2>, umap_rows<3>}, umap_radii, powers},
         {{filter_rows<8>, filter_rows<16>, filter_rows<32>}},
+        {pair_kernels<float>, pair_kernels<double>, hull_edges},
     };
     return kernels;
 }

@@ -200,6 +200,7 @@ struct LocalKernels {
 // ---- pairs of points in a map ----
 
 constexpr std::int64_t pair_block = 128;  // rows and columns of a tile of pairs
+constexpr int hull_run = 512;              // values whose pools are found at once
 constexpr std::int64_t party_size = 64;   // points that meet all points of another party at once
 
 // Where pair (i, j), i < j, of n stands in the packed triangle.
@@ -237,6 +238,7 @@ struct PairKernels {
 struct SmacofKernels {
     PairKernels<float> narrow;
     PairKernels<double> wide;
+    int (*hull_edges)(const double*, const double*, int, std::int32_t*);
 
     template <class T>
     const PairKernels<T>& of() const {

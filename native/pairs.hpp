@@ -83,18 +83,26 @@ struct RowMeasure {
     double scale;
 };
 
+// Rows of d columns that stay in the first cache while others are measured against them: a multiple of four.
+template <class T>
+std::int64_t close_rows(std::int64_t d) {
+    const std::int64_t fitting = (std::int64_t{24} << 10) / (static_cast<std::int64_t>(sizeof(T)) * std::max<std::int64_t>(d, 1));
+    return std::clamp<std::int64_t>(fitting / 4 * 4, 4, 64);
+}
+
 // Distances of all pairs of rows, packed; or of every row of x to every row of `others`, as a table.
 template <class T>
 void measure_pairs(const RowBlock<T>& x, const RowBlock<T>* others, const RowMeasure& how, T* out, const PairOptions& options) {
-    constexpr std::int64_t few = 32;  // rows of a tile: both sides stay in the cache
+    constexpr std::int64_t few = 32;  // rows that one thread owns
     const RowBlock<T>& base = others == nullptr ? x : *others;
     const auto measure = kernels().smacof.of<T>().measure[how.metric];
+    const std::int64_t close = close_rows<T>(x.columns);
     parallel_blocks(blocks_of(x.rows, few), options.threads, *options.stop, [&](std::int64_t block) {
         const std::int64_t begin = block * few, end = std::min(x.rows, begin + few);
-        for (std::int64_t first = others == nullptr ? begin : 0; first < base.rows; first += few) {
+        for (std::int64_t first = others == nullptr ? begin : 0; first < base.rows; first += close) {
             for (std::int64_t i = begin; i < end; ++i) {
                 const std::int64_t from = others == nullptr ? std::max(first, i + 1) : first;
-                const std::int64_t count = std::min(base.rows, first + few) - from;
+                const std::int64_t count = std::min(base.rows, first + close) - from;
                 if (count <= 0) continue;
                 T* place = out + (others == nullptr ? pair_index(i, from, x.rows) : i * base.rows + from);
                 measure(x.row(i), {base.row(from), count, base.columns, base.stride}, how.root, static_cast<T>(how.scale), place);
@@ -164,19 +172,23 @@ double meeting_round(const Meeting<T>& meeting, std::int64_t round, T* y, const 
                 std::copy(row, row + d, others.data() + j * d);
             }
         }
-        for (std::int64_t i = 0; i < counts[0]; ++i) {
-            const T* row = meeting.x.row(meeting.order[a * size + i]);
-            if (meeting.how.metric >= 0) {
-                kernels().smacof.of<T>().measure[meeting.how.metric](row, {others.data(), counts[1], d, d}, meeting.how.root,
-                                                                     static_cast<T>(meeting.how.scale), distances.data());
-            } else {
-                for (std::int64_t j = 0; j < counts[1]; ++j) {
-                    const double given = static_cast<double>(row[meeting.order[b * size + j]]) * meeting.how.scale;
-                    distances[static_cast<std::size_t>(j)] = given >= 0 ? static_cast<T>(given) : T(-1);  // NaN: not known
+        const std::int64_t close = close_rows<T>(d);
+        for (std::int64_t first = 0; first < counts[1]; first += close) {
+            const std::int64_t count = std::min(close, counts[1] - first);
+            for (std::int64_t i = 0; i < counts[0]; ++i) {
+                const T* row = meeting.x.row(meeting.order[a * size + i]);
+                if (meeting.how.metric >= 0) {
+                    kernels().smacof.of<T>().measure[meeting.how.metric](row, {others.data() + first * d, count, d, d}, meeting.how.root,
+                                                                         static_cast<T>(meeting.how.scale), distances.data());
+                } else {
+                    for (std::int64_t j = 0; j < count; ++j) {
+                        const double given = static_cast<double>(row[meeting.order[b * size + first + j]]) * meeting.how.scale;
+                        distances[static_cast<std::size_t>(j)] = given >= 0 ? static_cast<T>(given) : T(-1);  // NaN: not known
+                    }
                 }
+                for (std::int64_t j = 0; j < count; ++j)
+                    targets[static_cast<std::size_t>((first + j - i + size) % size * size + i)] = distances[static_cast<std::size_t>(j)];
             }
-            for (std::int64_t j = 0; j < counts[1]; ++j)
-                targets[static_cast<std::size_t>((j - i + size) % size * size + i)] = distances[static_cast<std::size_t>(j)];
         }
         sums[static_cast<std::size_t>(table)] = kernels().smacof.of<T>().meet(
             coordinates.data(), coordinates.data() + k * size, targets.data(), size, k, meeting.rate);

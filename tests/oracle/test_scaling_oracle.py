@@ -11,7 +11,7 @@ from sklearn.manifold import smacof
 
 from lowdim import MDS, NonmetricMDS, datasets
 from lowdim.solve.disparities import Curve, Ranks, Ratio
-from lowdim.solve.smacof import Steps, majorise, weight_solver
+from lowdim.solve.smacof import Steps, majorise, majorise_in_stages, weight_solver
 from lowdim.solve.sstress import sstress_gradient
 from lowdim.summaries.pairs import Pairs
 
@@ -73,7 +73,23 @@ def test_relaxed_steps_reach_no_worse_a_place_in_fewer(digits):
     plain = majorise(pairs, start, Ratio(pairs), Steps(2000, 1e-8, 1, relaxed=False), weight_solver(pairs))
     relaxed = majorise(pairs, start, Ratio(pairs), Steps(2000, 1e-8, 1), weight_solver(pairs))
     assert relaxed.n_iter < plain.n_iter
+    assert len(relaxed.path) == relaxed.n_iter  # no step had to be taken back
     assert relaxed.path[20] < plain.path[20]
+
+
+@pytest.mark.parametrize("kind", ["ratio", "spline", "ranks"])
+def test_single_precision_first_ends_in_the_same_place(kind, digits):
+    """More than 512 rows begin in float32; the loss falls all the way, and the end is that of float64 alone."""
+    X = digits[:530]
+    pairs = pairs_of(squareform(pdist(X)))
+    make = {"ratio": Ratio, "spline": lambda p: Curve(p, 2), "ranks": lambda p: Ranks(p, "primary")}[kind]
+    start = (X - X.mean(axis=0)) @ np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[2][:2].T
+    steps = Steps(400, 1e-8, 2)
+    alone = majorise(pairs, start, make(pairs), steps, weight_solver(pairs))
+    staged = majorise_in_stages(pairs, start, make(pairs), steps, weight_solver(pairs))
+    assert staged.loss == pytest.approx(alone.loss, rel=1e-3)
+    assert (np.diff(staged.path) <= 1e-6 * staged.path[0]).all()
+    assert len(staged.path) > 20
 
 
 def test_the_gradient_of_sstress(rng):
