@@ -76,11 +76,10 @@ const Kernels& table() {
         {mirrored_times<float>, mirrored_times<double>},
         {relax_sweep, square_row, center_row, gram_times, pair_sums},
         {local_gram<float>, local_gram<double>, local_weights, local_eigen, chebyshev_rows},
-        {pair_kernels<float>, pair_kernels<double>},
+        {pair_kernels<float>, pair_kernels<double>, hull_edges},
         {calibrate_row, multiply_spectra, map_kernels<1>, map_kernels<2>, map_kernels<3>},
         {owners, {umap_rows<0>, umap_rows<1>, umap_rows<2>, umap_rows<3>}, umap_radii, powers},
         {{filter_rows<8>, filter_rows<16>, filter_rows<32>}},
-        {pair_kernels<float>, pair_kernels<double>, hull_edges},
     };
     return kernels;
 }
