@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import lowdim
+from lowdim.data.rows import SparseRows
 from lowdim.errors import BadInput, NotEnoughData
 
 
@@ -108,7 +109,9 @@ def test_weights_count_rows(rng):
 
 @pytest.mark.parametrize("density", [0.02, 0.3])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_sparse_is_dense(rng, density, weighted):
+@pytest.mark.parametrize("chunk", [50, 1000])
+def test_sparse_is_dense(rng, density, weighted, chunk, monkeypatch):
+    monkeypatch.setattr(SparseRows, "chunk_rows", chunk)
     S = sp.random(400, 30, density=density, random_state=0, format="csc")
     w = rng.uniform(0, 2, 400) if weighted else None
     sparse, dense = lowdim.moments(S, sample_weight=w), lowdim.moments(S.toarray(), sample_weight=w)

@@ -236,7 +236,7 @@ def _sparse_part(block: Block, classes: Any, codes: Any, weights: Any) -> Moment
     left = wide if weights is None else sp.diags_array(weights).tocsr() @ wide
     mean = np.asarray(left.sum(axis=0)).ravel() / max(counts[0], np.finfo(float).tiny)
     scatter = (left.T @ wide).toarray() - counts[0] * np.outer(mean, mean)
-    return Moments(n, counts, mean[None], scatter, classes, block.dtype)
+    return Moments(n, counts, mean[None], np.ascontiguousarray(scatter), classes, block.dtype)
 
 
 def _densified(block: Block, classes: Any, codes: Any, weights: Any) -> Moments | None:
