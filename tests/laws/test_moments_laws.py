@@ -112,7 +112,7 @@ def test_weights_count_rows(rng):
 @pytest.mark.parametrize("chunk", [50, 1000])
 def test_sparse_is_dense(rng, density, weighted, chunk, monkeypatch):
     monkeypatch.setattr(SparseRows, "chunk_rows", chunk)
-    S = sp.random(400, 30, density=density, random_state=0, format="csc")
+    S = sp.random(400, 250, density=density, random_state=0, format="csc")
     w = rng.uniform(0, 2, 400) if weighted else None
     sparse, dense = lowdim.moments(S, sample_weight=w), lowdim.moments(S.toarray(), sample_weight=w)
     assert_allclose(sparse.mean, dense.mean, atol=1e-14)
