@@ -81,4 +81,4 @@ def write(case: Case, text: str) -> None:
 def machine() -> str:
     """Cores, instruction set, BLAS."""
     known = lowdim.config()
-    return f"{known['threads']} threads, {known['instruction set']}, {known['BLAS'][0] if known['BLAS'] else 'no BLAS'}"
+    return f"{known['threads']} threads, {known['instruction set']}, {' and '.join(dict.fromkeys(known['BLAS'])) or 'no BLAS'}"
