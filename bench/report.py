@@ -81,4 +81,5 @@ def write(case: Case, text: str) -> None:
 def machine() -> str:
     """Cores, instruction set, BLAS."""
     known = lowdim.config()
-    return f"{known['threads']} threads, {known['instruction set']}, {' and '.join(dict.fromkeys(known['BLAS'])) or 'no BLAS'}"
+    blas = " and ".join(dict.fromkeys(known["BLAS"])) or "no BLAS"
+    return f"{known['threads']} threads, {known['instruction set']}, {blas}"
