@@ -16,10 +16,10 @@ REST = 0.3  # seconds between runs: a BLAS pool spins for a while after its last
 
 
 def times(case: Case, data: Any) -> tuple[dict[str, float], dict[str, Any]]:
-    """Median seconds of each contender, taking turns, and each one's last result; the first turn is not counted."""
+    """Median seconds of each contender, taking turns, and each one's last result; a warming turn is not counted."""
     seconds: dict[str, list[float]] = {contender.name: [] for contender in case.contenders}
     results: dict[str, Any] = {}
-    for turn in range(case.repeats + 1):
+    for turn in range(1 - case.warm, case.repeats + 1):
         for contender in case.contenders:
             gc.collect()
             time.sleep(REST)

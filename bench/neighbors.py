@@ -38,10 +38,11 @@ _held: dict[int, np.ndarray] = {}
 
 
 def recall(X: np.ndarray, indices: np.ndarray) -> dict[str, float]:
-    """The share of true neighbours found, on 300 rows."""
+    """The share of true neighbours found, on 300 rows; peers list a row itself, too."""
     _held[id(X)] = X
     sample, truth = _truth(*X.shape, id(X))
-    found = [len(np.intersect1d(indices[i], true)) for i, true in zip(sample, truth, strict=True)]
+    lists = (indices[i][indices[i] != i][:K] for i in sample)
+    found = [len(np.intersect1d(one, true)) for one, true in zip(lists, truth, strict=True)]
     return {"recall": float(np.mean(found)) / K}
 
 
@@ -55,15 +56,13 @@ def faiss_flat(X: np.ndarray) -> np.ndarray:
     faiss.omp_set_num_threads(THREADS)
     index = faiss.IndexFlatL2(X.shape[1])
     index.add(np.ascontiguousarray(X))
-    found = index.search(np.ascontiguousarray(X), K + 1)[1]
-    return np.array([row[row != i][:K] for i, row in enumerate(found)])
+    return index.search(np.ascontiguousarray(X), K + 1)[1]
 
 
 def pynndescent(X: np.ndarray) -> np.ndarray:
     from pynndescent import NNDescent
 
-    found = NNDescent(X, n_neighbors=K + 1, n_jobs=THREADS, random_state=0).neighbor_graph[0]
-    return np.array([row[row != i][:K] for i, row in enumerate(found)])
+    return NNDescent(X, n_neighbors=K + 1, n_jobs=THREADS, random_state=0).neighbor_graph[0]
 
 
 def peers(*wanted: tuple[str, str, str, Any]) -> tuple[Contender, ...]:
@@ -75,7 +74,7 @@ DESCENT = ("pynndescent", "pynndescent", "pynndescent", pynndescent)
 
 
 def good(quality: dict[str, float]) -> bool:
-    return quality.get("recall", 0.0) >= 0.985
+    return quality.get("recall", 0.0) >= 0.985  # the aim is 0.99, measured on a sample
 
 
 def growth(n: int) -> Case:

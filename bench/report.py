@@ -15,10 +15,11 @@ PATH = Path(__file__).parents[1] / "BENCHMARKS.md"
 
 HEAD = """# Benchmarks
 
-Written by `make bench`, which runs the contenders side by side: they take turns on the same data in one process, the
-first turn is not counted, and the median of the rest is shown. `ratio` is the contender's time over lowdim's: above 1,
-lowdim is faster. `floor` is the bare BLAS product that the method can't do without. Memory is what a fresh process
-that holds the data adds at its peak. Machines differ and are noisy: only ratios taken in one run count.
+Written by `make bench`, which runs the contenders side by side: they take turns on the same data in one process, a
+first turn is not counted (but where one turn takes minutes), and the median of the rest is shown. `ratio` is the
+contender's time over lowdim's: above 1, lowdim is faster. `floor` is the bare BLAS product that the method can't do
+without. Memory is what a fresh process that holds the data adds at its peak. Machines differ and are noisy: only
+ratios taken in one run count.
 """
 
 
@@ -31,17 +32,20 @@ def section(case: Case, seconds: dict[str, float], quality: dict[str, Any], memo
         "",
         f"{case.work}",
         "",
-        "| contender | seconds | ratio | " + " | ".join(columns) + " | peak MiB |",
+        "| " + " | ".join(["contender", "seconds", "ratio", *columns, "peak MiB"]) + " |",
         "|---|---|---|" + "---|" * (len(columns) + 1),
     ]
     for contender in case.contenders:
         measured = [f"{quality[contender.name][c]:.3g}" if c in quality[contender.name] else "" for c in columns]
-        peak = memory.get(contender.name)
-        lines.append(
-            f"| {'**lowdim**' if contender.role == 'ours' else contender.label} | {seconds[contender.name]:.3f} "
-            f"| {seconds[contender.name] / seconds[ours]:.2f} | {' | '.join(measured)} "
-            f"| {'' if peak is None else f'{peak:.0f}'} |"
-        )
+        peak = memory.get(contender.name) or None  # a process of its own adds nothing to this one
+        cells = [
+            "**lowdim**" if contender.role == "ours" else contender.label,
+            f"{seconds[contender.name]:.3f}",
+            f"{seconds[contender.name] / seconds[ours]:.2f}",
+            *measured,
+            "" if peak is None else f"{peak:.0f}",
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
     lines += ["", verdict(case, seconds, quality)]
     if case.quality_note:
         lines.append(case.quality_note)
@@ -57,11 +61,20 @@ def verdict(case: Case, seconds: dict[str, float], quality: dict[str, Any]) -> s
     words = []
     if peers:
         best = min(peers, key=peers.__getitem__)
-        ratio = peers[best] / seconds[ours]
-        words.append(f"Best peer of equal quality: {best}, {ratio:.2f} times lowdim's time.")
-        if case.bar is not None:
-            reached = "reached" if ratio >= case.bar else "**not reached**"
-            words.append(f"The bar of {case.bar:g} is {reached}.")
+        words.append(f"Best peer of equal quality: {best}, {peers[best] / seconds[ours]:.2f} times lowdim's time.")
+        bars = {c.name: c.bar for c in case.contenders if c.bar is not None and c.name in peers}
+        if case.bar is not None and not bars:
+            bars = {best: case.bar}
+        for name, bar in bars.items():
+            reached = peers[name] >= bar * seconds[ours] and case.good(quality[ours])
+            against = "" if len(bars) == 1 else f" against {name}"
+            words.append(f"The bar of {bar:g}{against} is {'reached' if reached else '**not reached**'}.")
+        if case.equal is not None:
+            worse = [name for name in peers if not case.equal(quality[ours], quality[name])]
+            below = f"**Its quality is below that of {' and '.join(worse)}.**"
+            words.append(below if worse else "Its quality is no worse.")
+    if not case.good(quality[ours]):
+        words.append("**lowdim's own result is not good enough to count.**")
     for contender in case.contenders:
         if contender.role == "floor":
             words.append(f"lowdim takes {seconds[ours] / seconds[contender.name]:.2f} times the floor.")

@@ -9,9 +9,10 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from sklearn.manifold import trustworthiness
 
-from bench.case import Case, Contender, installed
-from bench.data import MNIST, mnist, mnist_or_made
+from bench.case import Case, Contender, installed, no_worse
+from bench.data import MNIST, mixture, mnist, mnist_or_made, sampled_trust
 from lowdim import UMAP, neighbors
 
 SAMPLE = 5000
@@ -38,11 +39,11 @@ def _near(k: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def judged(X: Any, Z: np.ndarray) -> dict[str, float]:
-    """Share of the 10 nearest that stay, and label accuracy of the 10 nearest in the map, on 5,000 rows."""
+    """On 5,000 rows: share of the 10 nearest that stay, trustworthiness, label accuracy of the 10 nearest there."""
     some, true = _near(10)
     found = neighbors(np.ascontiguousarray(Z, dtype=np.float32), 10).indices[some]
     kept = (found[:, :, None] == true[:, None, :]).any(axis=2).mean()
-    out = {"recall@10": float(kept)}
+    out = {"recall@10": float(kept), "trustworthiness": float(trustworthiness(X[some], Z[some], n_neighbors=10))}
     if MNIST.exists():
         y = _labels()
         votes = np.apply_along_axis(lambda row: np.bincount(row, minlength=10), 1, y[found]).argmax(axis=1)
@@ -61,6 +62,13 @@ def peer(**options: Any) -> Any:
     return run
 
 
+def rust(X: Any) -> Any:
+    import manifolds_rs
+
+    model = manifolds_rs.UMAP(n_neighbors=15, min_dist=0.1, n_epochs=EPOCHS, ann="nndescent", seed=0)
+    return model.fit_transform(X)
+
+
 def cold(module: str) -> Any:
     def run(_: Any) -> None:
         subprocess.run([sys.executable, "-c", COLD.format(module=module)], check=True)
@@ -68,7 +76,10 @@ def cold(module: str) -> Any:
     return run
 
 
+EPOCHS = 200
 PEERS = installed("umap")
+
+EQUAL = no_worse(**{"recall@10": -0.01, "trustworthiness": -0.01, "label accuracy": -0.01})
 
 CASES = [
     Case(
@@ -77,10 +88,18 @@ CASES = [
         mnist,
         (
             Contender("lowdim", lambda X: UMAP().fit_transform(X), role="ours"),
-            *((Contender("umap-learn, no seed", peer(), "umap-learn"),) if PEERS else ()),
+            *((Contender("umap-learn, no seed", peer(), "umap-learn", bar=3),) if PEERS else ()),
             *((Contender("umap-learn, seeded", peer(random_state=0), "umap-learn"),) if PEERS else ()),
+            *((Contender("manifolds-rs nndescent", rust, "manifolds-rs", bar=2),) if installed("manifolds_rs") else ()),
         ),
-        judged, "On 5,000 rows; lowdim's map has the same bits for any number of threads.", bar=3, repeats=2,
+        judged, "On 5,000 rows; lowdim's map has the same bits for any number of threads.", repeats=2, equal=EQUAL,
+    ),
+    Case(
+        "umap-1000k",
+        f"UMAP of 1,000,000 × 50 made rows → 2, {EPOCHS} epochs, float32: growth",
+        lambda: mixture(1_000_000),
+        (Contender("lowdim", lambda X: UMAP().fit_transform(X), role="ours"),),
+        sampled_trust, repeats=1, warm=False,
     ),
     Case(
         "umap-cold",

@@ -32,6 +32,4 @@ NB_MODULE(_native, m) {
     bind_umap(m);
     m.def("idle", &idle, "seconds"_a, "threads"_a, "Wait, polling for Ctrl-C as every long kernel does.");
     m.def("instruction_set", [] { return std::string(lowdim::kernels().name); }, "The instruction set in use.");
-    m.def("hardware_threads", &lowdim::hardware_threads, "Processors that OpenMP sees (1 without OpenMP).");
-    m.def("has_openmp", &lowdim::has_openmp, "Whether the module was built with OpenMP.");
 }

@@ -134,7 +134,8 @@ void umap_epochs(const Dense<float>& positions, std::optional<Dense<const float>
     step.count = static_cast<std::int64_t>(count), step.dims = static_cast<std::int64_t>(dims);
     step.forces = {forces(0), forces(1), forces(2), pulls, negatives};
     step.same_draws = frozen.has_value();
-    step.crowding = data_or_null(crowding, 2 * count, "crowding must have two numbers a row");
+    step.crowding = data_or_null(crowding, 2 * rows, "crowding must have two numbers a row");
+    step.crowding_of_others = frozen ? nullptr : step.crowding;
     step.inverse = data_or_null(inverse, rates.shape(0), "inverse must have one number an edge");
     require((step.crowding == nullptr) == (step.inverse == nullptr), "crowding and inverse go together");
     threads = std::max(1, std::min(threads, static_cast<int>(std::min(block, n) / rows_a_task)));
@@ -181,13 +182,15 @@ void umap_epochs(const Dense<float>& positions, std::optional<Dense<const float>
     });
 }
 
-void umap_radii(const Dense<const float>& positions, const Starts& starts, const Ids& tails, float a, float b,
-                const Vector<float>& shares, const Vector<float>& spreads, int threads) {
+void umap_radii(const Dense<const float>& positions, std::optional<Dense<const float>> others, const Starts& starts, const Ids& tails,
+                float a, float b, const Vector<float>& shares, const Vector<float>& spreads, int threads) {
     const std::size_t n = positions.shape(0);
-    require_rows(starts, n, tails, n);
+    require_rows(starts, n, tails, others ? others->shape(0) : n);
+    require(!others || others->shape(1) == positions.shape(1), "both maps must have the same coordinates");
     require(shares.shape(0) == n && spreads.shape(0) == n, "out must have one entry a row");
     lowdim::UmapStep step = {};
-    step.starts = starts.data(), step.tails = tails.data(), step.heads = step.others = positions.data();
+    step.starts = starts.data(), step.tails = tails.data(), step.heads = positions.data();
+    step.others = others ? others->data() : positions.data();
     step.dims = static_cast<std::int64_t>(positions.shape(1));
     step.forces.a = a, step.forces.b = b;
     run([&](lowdim::Stop& stop) {
@@ -218,7 +221,7 @@ void bind_umap(nb::module_& m) {
           "tails"_a.noconvert(), "rates"_a.noconvert(), "order"_a.noconvert(), "block"_a, "first"_a, "last"_a, "total"_a, "alpha"_a,
           "forces"_a.noconvert(), "pulls"_a, "negatives"_a, "seed"_a, "crowding"_a.noconvert().none(), "inverse"_a.noconvert().none(),
           "threads"_a, "Move the rows of a map for some epochs.");
-    m.def("umap_radii", &umap_radii, "positions"_a.noconvert(), "starts"_a.noconvert(), "tails"_a.noconvert(), "a"_a, "b"_a,
+    m.def("umap_radii", &umap_radii, "positions"_a.noconvert(), "others"_a.noconvert().none(), "starts"_a.noconvert(), "tails"_a.noconvert(), "a"_a, "b"_a,
           "shares"_a.noconvert(), "spreads"_a.noconvert(), "threads"_a, "Sums over each row's edges of phi and phi d^2.");
     m.def("powers", &powers, "x"_a.noconvert(), "b"_a, "out"_a.noconvert(), "x^b as the layout computes it.");
 }

@@ -343,8 +343,9 @@ struct UmapStep {
     std::uint32_t tick;
     std::uint32_t key;       // of the draws of this epoch
     bool same_draws;         // every head draws the same
-    const float* crowding;   // densMAP: two numbers a row, or null
-    const float* inverse;    // and one over the weight of each edge
+    const float* crowding;            // densMAP: two numbers a row, or null
+    const float* crowding_of_others;  // the same of the others, if they move
+    const float* inverse;             // and one over the weight of each edge
 };
 
 // Of one thread: `tails` and `inverse` hold the turns of a group of rows, `store` their coordinates.

@@ -2,40 +2,14 @@
 // thread, so results have the same bits for 1 or 64 of them.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
+#include "pool.hpp"
 
 namespace lowdim {
-
-inline int hardware_threads() {
-#ifdef _OPENMP
-    return omp_get_num_procs();
-#else
-    return 1;
-#endif
-}
-
-inline bool has_openmp() {
-#ifdef _OPENMP
-    return true;
-#else
-    return false;
-#endif
-}
-
-// Which of the threads of a parallel region this is: for scratch memory, never for results.
-inline int thread_index() {
-#ifdef _OPENMP
-    return omp_get_thread_num();
-#else
-    return 0;
-#endif
-}
 
 // Asked for between blocks. Only the calling thread polls the outside world (it may hold the only
 // right to); the others read the flag.
@@ -66,22 +40,13 @@ class Stop {
 // body(block) for block in [0, blocks). Blocks must not write what another block reads.
 template <class Body>
 void parallel_blocks(std::int64_t blocks, int threads, Stop& stop, const Body& body) {
-#ifdef _OPENMP
-    if (threads > 1 && blocks > 1) {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-        for (std::int64_t block = 0; block < blocks; ++block) {
-            if (omp_get_thread_num() == 0) stop.poll();
-            if (!stop.requested()) body(block);
+    std::atomic<std::int64_t> next{0};
+    at_the_same_time(static_cast<int>(std::clamp<std::int64_t>(blocks, 1, std::max(threads, 1))), [&](int thread) {
+        for (std::int64_t block; !stop.requested() && (block = next.fetch_add(1, std::memory_order_relaxed)) < blocks;) {
+            if (thread == 0) stop.poll();
+            body(block);
         }
-        return;
-    }
-#else
-    (void)threads;
-#endif
-    for (std::int64_t block = 0; block < blocks && !stop.requested(); ++block) {
-        stop.poll();
-        body(block);
-    }
+    });
 }
 
 }  // namespace lowdim

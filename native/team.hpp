@@ -1,12 +1,9 @@
-// Threads that meet after every round of many short ones. OpenMP's threads wait by spinning, which is slow beyond all
-// bounds where other programs want the processors too; these go to sleep.
+// Threads that meet after every round of many short ones.
 #pragma once
 
 #include <atomic>
 #include <barrier>
 #include <cstdint>
-#include <thread>
-#include <vector>
 
 #include "parallel.hpp"
 
@@ -23,17 +20,13 @@ void run_rounds(int threads, Stop& stop, const Work& work, const Next& next) {
         tasks = stop.requested() ? 0 : next();
     };
     std::barrier meeting(threads, advance);
-    const auto take_part = [&](int thread) {
+    at_the_same_time(threads, [&](int thread) {
         while (tasks > 0) {
             for (std::int64_t task; !stop.requested() && (task = taken.fetch_add(1, std::memory_order_relaxed)) < tasks;) work(task, thread);
             if (thread == 0) stop.poll();
             meeting.arrive_and_wait();
         }
-    };
-    std::vector<std::thread> others;
-    for (int thread = 1; thread < threads; ++thread) others.emplace_back(take_part, thread);
-    take_part(0);
-    for (std::thread& other : others) other.join();
+    });
 }
 
 }  // namespace lowdim

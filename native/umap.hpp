@@ -91,7 +91,11 @@ void umap_group(const UmapStep& step, std::int64_t first, std::int64_t last, con
             Reals spreading{};
             if constexpr (dense) {
                 const Reals share = 1.0f / grown, slope = -0.5f * pull;
-                const Reals all_p = crowd_p + gather(step.crowding, 2 * tail), all_q = crowd_q + gather(step.crowding + 1, 2 * tail);
+                Reals all_p = crowd_p, all_q = crowd_q;
+                if (step.crowding_of_others != nullptr) {
+                    all_p += gather(step.crowding_of_others, 2 * tail);
+                    all_q += gather(step.crowding_of_others + 1, 2 * tail);
+                }
                 spreading = 2.0f * share * ((1.0f - force.b * (1.0f - share)) * all_p + slope * all_q);
                 spreading *= gather(scratch.inverse, here);
             }

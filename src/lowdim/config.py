@@ -24,7 +24,6 @@ def config() -> dict[str, Any]:
         "python": platform.python_version(),
         "platform": platform.platform(),
         "instruction set": _native.instruction_set(),
-        "OpenMP": _native.has_openmp(),
         "threads": thread_count(),
         "BLAS": [
             f"{pool['internal_api']} {pool['version']} ({pool.get('architecture', 'unknown')})"

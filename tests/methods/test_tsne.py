@@ -186,12 +186,17 @@ def test_odd_tables():
 
 
 def test_a_layout_can_be_run_in_parts(tmp_path):
-    def step(state, t):
-        return {"x": state["x"] * np.float32(0.9) + np.float32(t)}
+    def step(state, first, last):
+        x = state["x"]
+        for t in range(first, last):
+            x = x * np.float32(0.9) + np.float32(t)
+        return {"x": x}
 
     whole = Layout({"x": np.ones(3, np.float32)}, step, 20).run()
     parts = Layout({"x": np.ones(3, np.float32)}, step, 20).run(7).run(1).run()
-    assert parts.done == 20
+    strides = Layout({"x": np.ones(3, np.float32)}, step, 20, stride=6).run(9).run()
+    np.testing.assert_array_equal(strides.state["x"], whole.state["x"])
+    assert parts.done == strides.done == 20
     np.testing.assert_array_equal(parts.state["x"], whole.state["x"])
     kept = Checkpoint(tmp_path / "c", "me", every=5)
     Layout({"x": np.ones(3, np.float32)}, step, 20, checkpoint=kept).run(13)

@@ -14,6 +14,7 @@ from lowdim import UMAP, neighbors
 from lowdim.errors import BadInput, BadParameter, Cancelled, LowdimError, NotEnoughData
 from lowdim.solve.crowding import map_radii, table_radii
 from lowdim.solve.membership import membership_curve
+from lowdim.solve.umap_layout import Forces
 from lowdim.solve.umap_start import boxed, principal, slow_vectors, spectral
 from lowdim.summaries.fuzzy import fuzzy_of, smooth
 
@@ -365,10 +366,12 @@ def test_densmap_keeps_what_is_crowded_crowded(rng):
     X = np.vstack([s * rng.standard_normal((150, 4)) + 40 * i for i, s in enumerate((0.2, 1.0, 4.0))])
     fuzzy = fuzzy_of(neighbors(X, 14), 1.0, 1.0, 1)
 
+    wanted = table_radii(fuzzy.rows, fuzzy.weights, fuzzy.lengths, fuzzy.n)
+
     def agreement(model):
         Z = np.ascontiguousarray(model.embedding_, dtype=np.float32)
-        radii = map_radii(Z, fuzzy, model.a_, model.b_, 1)[1]
-        return np.corrcoef(radii, table_radii(fuzzy))[0, 1]
+        radii = map_radii(Z, None, fuzzy.starts, fuzzy.columns, Forces(model.a_, model.b_), 1)[1]
+        return np.corrcoef(radii, wanted)[0, 1]
 
     plain, dense = UMAP(n_epochs=300).fit(X), UMAP(n_epochs=300, densmap=True).fit(X)
     assert agreement(dense) > agreement(plain) + 0.1
@@ -377,26 +380,48 @@ def test_densmap_keeps_what_is_crowded_crowded(rng):
     assert np.isfinite(dense.transform(X + 0.01)).all()
 
 
+def test_densmap_places_new_rows_by_how_crowded_they_are(rng):
+    """Each new row by itself, among a map that stays: lonely ones are to be lonelier there."""
+
+    def table(n):
+        return np.vstack([s * rng.standard_normal((n, 4)) + 40 * i for i, s in enumerate((0.2, 1.0, 4.0))])
+
+    X, new = table(150), table(30)
+    model = UMAP(n_epochs=300, densmap=True).fit(X)
+    found = model._index.query(new, 14)
+    wanted = np.log((found.distances**2).mean(axis=1))
+
+    def agreement(Z):
+        gaps = np.linalg.norm(Z[:, None] - model.embedding_[found.indices], axis=2)
+        return np.corrcoef(np.log((gaps**2).mean(axis=1)), wanted)[0, 1]
+
+    dense = model.transform(new)
+    np.testing.assert_array_equal(dense[7:8], model.transform(new[7:8]))
+    kept, model.crowding_ = model.crowding_, None
+    plain = model.transform(new)
+    model.crowding_ = kept
+    assert agreement(dense) > max(agreement(plain), 0.8)
+
+
 # ---- long runs ----
 
 
 def test_a_stopped_layout_goes_on_to_the_same_bits(tmp_path, digits):
-    X, path = digits[:300], tmp_path / "layout.npz"
+    X, path = digits[:300], tmp_path / "layout"
     whole = UMAP(n_epochs=60).fit_transform(X)
     model = UMAP(n_epochs=60, checkpoint=path)
 
     def stop(step):
-        return step.task == "laying out" and step.done >= 30
+        return step.task == "UMAP" and step.done >= 55
 
     with pytest.raises(Cancelled), lowdim.watch(stop):
         model.fit(X)
     assert path.exists() and not hasattr(model, "embedding_")
-    with pytest.raises(BadInput, match="other data or parameters"):
+    with pytest.raises(BadInput, match="other data or other parameters"):
         UMAP(n_epochs=60, checkpoint=path, random_state=3).fit(X)
     np.testing.assert_array_equal(model.fit_transform(X), whole)
-    assert not path.exists()
     path.write_bytes(b"not a checkpoint")
-    with pytest.raises(BadInput, match="no checkpoint"):
+    with pytest.raises(BadInput, match="not a checkpoint"):
         model.fit(X)
 
 
@@ -404,7 +429,7 @@ def test_progress_is_reported(digits):
     seen = []
     with lowdim.watch(lambda step: seen.append((step.task, step.done, step.total))):
         UMAP(n_epochs=40).fit(digits[:100])
-    steps = [done for task, done, _ in seen if task == "laying out"]
+    steps = [done for task, done, _ in seen if task == "UMAP"]
     assert steps == list(range(2, 41, 2))
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from lowdim import _native
 from lowdim.solve.crowding import TINY, Crowding, map_radii
-from lowdim.solve.umap_layout import Forces, Layout, Turns, lay_out
+from lowdim.solve.umap_layout import Epochs, Forces, Turns
 from lowdim.summaries.fuzzy import Fuzzy, fuzzy_of
 from lowdim.summaries.neighbors import neighbors
 
@@ -123,8 +123,9 @@ def test_the_layout_is_its_twin(rng):
     graph = graph_of(rng)
     start = (3 * rng.standard_normal((60, 2))).astype(np.float32)
     forces = Forces(A, B, negatives=0)
-    state = lay_out(Layout(start.copy(), 3), graph, forces, 1)
-    np.testing.assert_allclose(state.positions, twin(start, graph, forces, 3), atol=2e-3)
+    run = Epochs(graph, forces, 3, 1)
+    state = run.layout(run.start(start)).run().state
+    np.testing.assert_allclose(state["map"], twin(start, graph, forces, 3), atol=2e-3)
 
 
 def test_every_edge_has_as_many_turns_as_its_weight_says(rng):
@@ -160,7 +161,7 @@ def test_the_random_rows_are_uniform():
 def test_radii_are_those_of_the_definition(rng):
     graph = graph_of(rng)
     Z = rng.standard_normal((60, 3)).astype(np.float32)
-    shares, radii = map_radii(Z, graph, A, B, 2)
+    shares, radii = map_radii(Z, None, graph.starts, graph.columns, Forces(A, B), 2)
     W = graph.to_sparse().toarray() > 0
     D = ((Z[:, None].astype(float) - Z[None]) ** 2).sum(axis=2)
     phi = np.where(W, 1 / (1 + A * D**B), 0)
@@ -172,6 +173,7 @@ def test_the_slope_of_crowding_is_that_of_the_correlation(rng):
     """One turn of every edge, each divided by its weight, climbs cov(r, R) / sqrt(var r + 0.1)."""
     graph = graph_of(rng, n=20, k=4)
     crowding = Crowding.of(graph, 1.0)
+    standard = (crowding.radii - crowding.radii.mean()) / np.sqrt(crowding.radii.var() + 0.1)
     Z = (2 * rng.standard_normal((20, 2))).astype(np.float32)
 
     def correlation(z):
@@ -179,10 +181,10 @@ def test_the_slope_of_crowding_is_that_of_the_correlation(rng):
         D = ((z[:, None] - z[None]) ** 2).sum(axis=2)
         phi = np.where(W, 1 / (1 + A * D**B), 0)
         radii = np.log(TINY + (phi * D).sum(axis=1) / phi.sum(axis=1))
-        return (radii @ crowding.radii) / (graph.n - 1) / np.sqrt(radii.var() + 0.1)
+        return (radii @ standard) / (graph.n - 1) / np.sqrt(radii.var() + 0.1)
 
     tails = np.split(graph.columns, graph.starts[1:-1])
-    numbers = crowding.numbers(Z, graph, A, B, 1)
+    numbers = crowding.numbers(Z, graph, Forces(A, B), 1)
     inverse = np.ones(len(graph.columns), np.float32)
     climbed = one_epoch(Z, tails, crowding=numbers, inverse=inverse) - one_epoch(Z, tails)
     slope = np.empty((20, 2))

@@ -158,7 +158,7 @@ class TSNE(Estimator):
             kept = Checkpoint(self.checkpoint, work)
         return Layout(
             descent.start(start),
-            descent.step,
+            descent.advance,
             recipe.total,
             task="t-SNE",
             measure=lambda state: {"kl": descent.divergence(state)},

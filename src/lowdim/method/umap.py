@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -17,13 +17,15 @@ from lowdim.errors import BadInput, BadParameter
 from lowdim.estimator import Estimator, estimator
 from lowdim.param import Choice, Either, Flag, Integer, Maybe, Real, SeedLike, Such, param
 from lowdim.random import Seed, seed_of
-from lowdim.solve.crowding import Crowding
+from lowdim.solve.crowding import Agreement, Crowding
+from lowdim.solve.layout import Checkpoint, fingerprint
 from lowdim.solve.membership import membership_curve
-from lowdim.solve.umap_layout import Forces, Layout, lay_out, place_among, resumed
+from lowdim.solve.umap_layout import Epochs, Forces
+from lowdim.solve.umap_place import place, rows_at
 from lowdim.solve.umap_start import boxed, by_chance, principal, spectral
 from lowdim.summaries import given
 from lowdim.summaries.distinct import Distinct, distinct_rows, find_rows, row_marks
-from lowdim.summaries.fuzzy import Fuzzy, fuzzy_of, smooth
+from lowdim.summaries.fuzzy import Fuzzy, fuzzy_of
 from lowdim.summaries.graph import Graph
 from lowdim.summaries.neighbors import Found, NeighborIndex
 from lowdim.summaries.target import class_codes, codes_of_distinct, with_classes, with_numbers
@@ -97,7 +99,7 @@ class UMAP(Estimator):
     checkpoint: Any = param(
         None,
         Maybe(Such("a path", lambda v: isinstance(v, str | os.PathLike))),
-        "A file to which the layout is saved as it goes, and from which an interrupted one goes on to the same bits.",
+        "A file that is written every 50 epochs; if it is there, fit goes on from it to the same bits.",
     )
     random_state: Seed = param(0, SeedLike(), "Seed of the search, of the start and of the rows that push.")
     n_jobs: int | None = param(None, Maybe(Integer()), "Threads; the result has the same bits for any number.")
@@ -113,7 +115,7 @@ class UMAP(Estimator):
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """`fit`, and the map."""
-        return self.fit(X, y).embedding_
+        return self.fit(X, y).embedding_.copy()
 
     def transform(self, X: Any) -> Array:
         """Places of rows on the map, (m, k). Fitted rows are where they were; nothing fitted changes."""
@@ -144,10 +146,10 @@ class UMAP(Estimator):
         fuzzy = fuzzy_of(graph, self.local_connectivity, self.set_op_mix_ratio, threads)
         begun = np.ascontiguousarray(start[distinct.first], dtype=np.float32)
         forces = self._forces(seed, rate=self.learning_rate / 10)
-        epochs = -(-self._epochs(fuzzy.n) // 2)
-        state = lay_out(Layout(begun, epochs), fuzzy, forces, threads, self._crowding(fuzzy))
+        run = Epochs(fuzzy, forces, -(-self._epochs(fuzzy.n) // 2), threads, self._crowding(fuzzy))
+        state = run.layout(run.start(begun)).run().state
         self._index = index
-        return self._keep(state.positions, fuzzy, whole[distinct.first], distinct, old.dtype, seed)
+        return self._keep(state["map"], fuzzy, whole[distinct.first], distinct, old.dtype, seed)
 
     def inverse_transform(self, Z: Any) -> Array:
         """Rows for places Z (m, k) of the map: the mean of the nearest fitted rows, each by how much it belongs.
@@ -162,16 +164,7 @@ class UMAP(Estimator):
         if Z.shape[1] != places.shape[1]:
             raise BadInput(f"Z has {Z.shape[1]} columns and the map {places.shape[1]} axes.")
         threads = thread_count(self.n_jobs)
-        found = NeighborIndex(places, n_jobs=threads).query(Z, min(self.n_neighbors_, len(places)))
-        belonging = smooth(found.distances, self.local_connectivity, threads).weights.astype(np.float64)
-        belonging[found.distances[:, 0] == 0, 1:] = 0
-        belonging /= belonging.sum(axis=1, keepdims=True)
-        k = belonging.shape[1]
-        starts = np.arange(len(Z) + 1) * k
-        means = (
-            sp.csr_array((belonging.ravel(), found.indices.ravel(), starts), shape=(len(Z), len(places))) @ self.rows_
-        )
-        return np.asarray(means, dtype=Z.dtype)
+        return rows_at(Z, places, self.rows_, self.n_neighbors_, self.local_connectivity, threads)
 
     @property
     def graph_(self) -> sp.csr_array:
@@ -219,13 +212,14 @@ class UMAP(Estimator):
         epochs, forces = self._epochs(fuzzy.n), self._forces(seed, self.learning_rate)
         if fuzzy.n == 1:
             return np.zeros((1, self.n_components), dtype=np.float32)
-        state = resumed(self.checkpoint, self.n_components, epochs, fuzzy, forces)
-        if state is None:
-            state = Layout(self._start(fuzzy, table, distinct, seed, threads), epochs)
-        state = lay_out(state, fuzzy, forces, threads, self._crowding(fuzzy), self.checkpoint)
+        run = Epochs(fuzzy, forces, epochs, threads, self._crowding(fuzzy))
+        start = run.start(self._start(fuzzy, table, distinct, seed, threads))
+        kept = None
         if self.checkpoint is not None:
-            Path(self.checkpoint).unlink(missing_ok=True)  # the work is done
-        return state.positions
+            parts = fuzzy.starts, fuzzy.columns, fuzzy.weights, start["map"]
+            kept = Checkpoint(self.checkpoint, fingerprint(*parts, forces, epochs, self.densmap, self.dens_lambda))
+        layout = run.layout(start, lambda state: state["map"][distinct.which], kept)
+        return layout.resume().run().state["map"]
 
     def _start(self, fuzzy: Fuzzy, table: Array | None, distinct: Distinct, seed: int, threads: int) -> Array:
         k, rows = self.n_components, None if self.metric == "precomputed" else table
@@ -258,6 +252,11 @@ class UMAP(Estimator):
             raise BadParameter("the layout flew apart; lower learning_rate or repulsion_strength.")
         forces = self._forces(seed, 1.0)
         self.a_, self.b_ = forces.a, forces.b
+        crowding = self._crowding(fuzzy)
+        self.crowding_ = None
+        if crowding is not None:
+            agreement = crowding.agreement(positions, fuzzy, forces, thread_count(self.n_jobs))
+            self.crowding_ = np.array(dataclasses.astuple(agreement))
         once = fuzzy.rows < fuzzy.columns
         self.edges_ = np.column_stack([fuzzy.rows[once], fuzzy.columns[once]])
         self.weights_ = fuzzy.weights[once]
@@ -297,12 +296,9 @@ class UMAP(Estimator):
             if getattr(self, "_index", None) is None:
                 self._index = self._index_of(np.asarray(self.rows_), self.seed_, threads)
             found = self._index.query(table, k)
-        weights = smooth(found.distances, self.local_connectivity, threads).weights
-        share = weights / weights.sum(axis=1, keepdims=True)
-        start = np.einsum("ij,ijc->ic", share, places[found.indices])
-        edges = np.arange(len(table) + 1) * k, found.indices.ravel(), weights.ravel()
-        forces = self._forces(self.seed_, self.learning_rate / 4)
-        placed = place_among(start, edges, places, forces, max(1, self.n_epochs_ // 5), threads)
+        forces, epochs = self._forces(self.seed_, self.learning_rate / 4), max(1, self.n_epochs_ // 5)
+        agreement = None if self.crowding_ is None else Agreement(*self.crowding_.tolist())
+        placed = place(found, places, self.local_connectivity, forces, epochs, threads, agreement)
         if self.metric == "precomputed":  # at distance 0 stands a fitted row
             same = found.distances[:, 0] == 0
             placed[same] = places[found.indices[same, 0]]

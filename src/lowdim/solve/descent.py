@@ -85,6 +85,12 @@ class Descent:
             "divergence": np.array([np.inf]),
         }
 
+    def advance(self, state: State, first: int, last: int) -> State:
+        """The state after steps first … last - 1."""
+        for t in range(first, last):
+            state = self.step(state, t)
+        return state
+
     def step(self, state: State, t: int) -> State:
         """The state after step t."""
         if t % REORDER == 0 and self.affinities.n >= SCATTERED:

@@ -66,16 +66,18 @@ class Checkpoint:
 
 @dataclass
 class Layout:
-    """`step(state, t)` gives the state after step t; `run` takes the steps that are left, or some of them.
+    """`advance(state, first, last)` gives the state after steps first … last - 1, at most `stride` of them.
 
-    Watchers hear every step, with what `measure` finds every `pace` steps and with the map that
-    `snapshot` makes of the state. `settled` is asked at the same pace, and may end the layout early.
+    `run` takes the steps that are left, or some of them; how they are cut makes no difference to the bits.
+    Watchers hear of every stride, with what `measure` finds every `pace` steps and with the map that `snapshot`
+    makes of the state. `settled` is asked at the same pace, and may end the layout early.
     """
 
     state: State
-    step: Callable[[State, int], State]
+    advance: Callable[[State, int, int], State]
     total: int
     done: int = 0
+    stride: int = 1
     task: str = "layout"
     pace: int = 50
     measure: Callable[[State], dict[str, float]] | None = None
@@ -95,8 +97,9 @@ class Layout:
         """Take `steps` steps, or all that are left."""
         last = self.total if steps is None else self.done + steps
         while self.done < min(last, self.total):
-            self.state = self.step(self.state, self.done)
-            self.done += 1
+            stop = min(last, self._next_stop())
+            self.state = self.advance(self.state, self.done, stop)
+            self.done = stop
             if self.settled is not None and self.done % self.pace == 0 and self.settled(self.state, self.done):
                 self.total = self.done
             kept = self.checkpoint
@@ -104,6 +107,11 @@ class Layout:
                 kept.write(self.state, self.done, self.total)
             self._tell()
         return self
+
+    def _next_stop(self) -> int:
+        """The end of the steps that may be taken at once."""
+        paces = [self.stride] + ([] if self.checkpoint is None else [self.checkpoint.every])
+        return min(self.total, *((self.done // pace + 1) * pace for pace in paces))
 
     def _tell(self) -> None:
         if not watched():

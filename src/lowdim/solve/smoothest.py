@@ -172,7 +172,7 @@ def _sharpened(problem: _Problem, sharpen: Callable[[Array, float], tuple[Array,
     while spent < MOST_PRODUCTS:
         block, cost = sharpen(np.ascontiguousarray(best), edge)
         spent += cost
-        block = _orthonormal(problem.off_null(block), basis)
+        block = _orthonormal(problem.off_null(block), basis)[0]
         basis, image = np.hstack([basis, block]), np.hstack([image, problem.M @ block])
         values, inner = np.linalg.eigh(basis.T @ image)
         inner = inner[:, : width * (BASIS - 1)]

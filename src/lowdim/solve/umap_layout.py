@@ -1,4 +1,4 @@
-"""UMAP's layout as explicit, resumable state: the positions and the number of epochs done.
+"""UMAP's epochs, as steps of a layout whose state is the map alone.
 
 Rows belong to blocks that become visible one after another; within an epoch each row is moved by its own edges alone,
 against the positions before its block. Random rows are a hash of seed, epoch, row and draw. Nothing else is remembered,
@@ -7,29 +7,30 @@ so a run that is stopped and resumed, or has another number of threads, gives th
 
 from __future__ import annotations
 
-import hashlib
-import os
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.atomic import draft_beside
-from lowdim.errors import BadInput
 from lowdim.progress import report
-from lowdim.solve.crowding import Crowding
+from lowdim.solve.crowding import Agreement, Crowding, first_epoch, map_radii
+from lowdim.solve.layout import Checkpoint, Layout, State
 from lowdim.summaries.fuzzy import Fuzzy
 
-__all__ = ["Forces", "Layout", "lay_out", "place_among", "resumed"]
+__all__ = ["Epochs", "Forces", "Newcomers", "Turns"]
 
 Array = NDArray[Any]
+Picture = Callable[[State], Array]
 
 LEAST_BLOCK = 256
 BLOCKS = 8
 REPORTS = 20  # a run
+BOTH_ENDS = 2  # an edge leaves its other end to the owner there, and moves its own twice
+OWN_END = 1
 FEW_EDGES = 100_000  # below, threads cost more than they bring: they meet after every block
 
 
@@ -77,127 +78,111 @@ class Turns:
         return cls(order.astype(np.int32), kept.astype(np.int64), columns[edges], rates[edges], edges)
 
 
-@dataclass
-class Layout:
-    """A map that is being made: positions (n, k), and how many of `total` epochs are done."""
+@dataclass(frozen=True)
+class Epochs:
+    """The epochs of a layout: what moves which rows, and for how long."""
 
-    positions: NDArray[np.float32]
+    graph: Fuzzy
+    forces: Forces
     total: int
-    epoch: int = 0
+    threads: int
+    crowding: Crowding | None = None
+
+    def layout(self, start: State, snapshot: Picture | None = None, checkpoint: Checkpoint | None = None) -> Layout:
+        """All of them, as a layout that can be run, watched and resumed."""
+        stride = max(1, self.total // REPORTS)
+        return Layout(
+            start, self.advance, self.total, stride=stride, task="UMAP", snapshot=snapshot, checkpoint=checkpoint
+        )
+
+    def start(self, positions: Array) -> State:
+        """The state before the first epoch."""
+        return {"map": np.array(positions, dtype=np.float32, order="C")}
+
+    def advance(self, state: State, first: int, last: int) -> State:
+        """The state after epochs first … last - 1."""
+        positions = state["map"].copy()  # who looks at the state sees a whole one
+        dense = last if self.crowding is None else min(last, max(first, first_epoch(self.total)))
+        if first < dense:
+            self._run(positions, first, dense, (None, None))
+        for epoch in range(dense, last):  # the radii change with every epoch
+            assert self.crowding is not None
+            numbers = self.crowding.numbers(positions, self.graph, self.forces, self._threads)
+            self._run(positions, epoch, epoch + 1, (numbers, self._inverse_weights))
+        return {"map": positions}
+
+    def _run(self, positions: Array, first: int, last: int, crowding: tuple[Array | None, Array | None]) -> None:
+        epochs = first, last, self.total
+        _run(positions, None, self._turns, self._block, epochs, self.forces, BOTH_ENDS, crowding, self._threads)
+
+    @property
+    def _block(self) -> int:
+        return max(LEAST_BLOCK, -(-self.graph.n // BLOCKS))
+
+    @property
+    def _threads(self) -> int:
+        return self.threads if len(self._turns.tails) > FEW_EDGES else 1
+
+    @cached_property
+    def _turns(self) -> Turns:
+        return Turns.of(self.graph.starts, self.graph.columns, self.graph.weights, self.total, self._block)
+
+    @cached_property
+    def _inverse_weights(self) -> NDArray[np.float32]:
+        return (1 / self.graph.weights[self._turns.edges]).astype(np.float32)
 
 
-def lay_out(
-    state: Layout,
-    graph: Fuzzy,
+@dataclass(frozen=True)
+class Newcomers:
+    """Rows beside a map that stays as it is. What happens to one does not depend on the others."""
+
+    starts: NDArray[np.int64]  # their edges to rows of the map, with weights of at most 1
+    columns: NDArray[np.int32]
+    weights: NDArray[np.float32]
+    frozen: NDArray[np.float32]  # the map
+    forces: Forces
+    threads: int
+    agreement: Agreement | None = None  # of densMAP's radii, and those of the new rows in the table
+    radii: NDArray[np.float64] | None = None
+
+    def move(self, start: Array, epochs: int) -> NDArray[np.float32]:
+        """Their places, (m, k)."""
+        positions = np.array(start, dtype=np.float32, order="C")
+        block = max(1, len(positions))
+        turns = Turns.of(self.starts, self.columns, self.weights, epochs, block, heaviest=1.0)
+        inverse = (1 / self.weights[turns.edges]).astype(np.float32)
+        dense = epochs if self.agreement is None else first_epoch(epochs)
+        stride = max(1, epochs // REPORTS)
+        first = 0
+        while first < epochs:
+            last = first + 1 if first >= dense else min(dense, (first // stride + 1) * stride)
+            crowding = None, None
+            if self.agreement is not None and first >= dense:
+                crowding = self._numbers(positions), inverse
+            span = first, last, epochs
+            _run(positions, self.frozen, turns, block, span, self.forces, OWN_END, crowding, self.threads)
+            report("placing new rows", last, epochs)
+            first = last
+        return positions
+
+    def _numbers(self, positions: Array) -> NDArray[np.float32]:
+        assert self.agreement is not None and self.radii is not None
+        shares, radii = map_radii(positions, self.frozen, self.starts, self.columns, self.forces, self.threads)
+        return self.agreement.numbers(self.radii, shares, radii)
+
+
+def _run(
+    positions: Array,
+    frozen: Array | None,
+    turns: Turns,
+    block: int,
+    epochs: tuple[int, int, int],
     forces: Forces,
+    pulls: int,
+    crowding: tuple[Array | None, Array | None],
     threads: int,
-    crowding: Crowding | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-) -> Layout:
-    """Run the epochs that are left; the state is changed in place and returned."""
-    block = max(LEAST_BLOCK, -(-graph.n // BLOCKS))
-    turns = Turns.of(graph.starts, graph.columns, graph.weights, state.total, block)
-    inverse = None if crowding is None else (1 / graph.weights[turns.edges]).astype(np.float32)
-    threads = threads if len(turns.tails) > FEW_EDGES else 1
-    stride = max(1, state.total // REPORTS)
-    while state.epoch < state.total:
-        dense = crowding is not None and crowding.active(state.epoch, state.total)
-        stop = state.epoch + 1 if dense else min(state.total, (state.epoch // stride + 1) * stride)
-        if crowding is not None and not dense:
-            stop = min(stop, crowding.first(state.total))
-        numbers = crowding.numbers(state.positions, graph, forces.a, forces.b, threads) if dense and crowding else None
-        _native.umap_epochs(
-            state.positions,
-            None,
-            turns.starts,
-            turns.tails,
-            turns.rates,
-            turns.order,
-            block,
-            state.epoch,
-            stop,
-            state.total,
-            forces.rate,
-            forces.numbers(),
-            2,  # an edge leaves its other end to the owner there, and moves its own twice
-            forces.negatives,
-            forces.seed,
-            numbers,
-            None if numbers is None else inverse,
-            threads,
-        )
-        state.epoch = stop
-        if stop % stride == 0 or stop == state.total:
-            if checkpoint is not None and stop < state.total:
-                _write(checkpoint, state, graph, forces)
-            report("laying out", stop, state.total)
-    return state
-
-
-def place_among(
-    start: Array, edges: tuple[Array, Array, Array], frozen: Array, forces: Forces, epochs: int, threads: int
-) -> NDArray[np.float32]:
-    """New rows (m, k) among a map that stays as it is; `edges` are starts, columns and weights, largest 1.
-
-    What happens to a row does not depend on the rows beside it.
-    """
-    starts, columns, weights = edges
-    positions = np.array(start, dtype=np.float32)
-    turns = Turns.of(starts, columns, weights, epochs, max(1, len(positions)), heaviest=1.0)
-    stride = max(1, epochs // REPORTS)
-    for first in range(0, epochs, stride):
-        last = min(epochs, first + stride)
-        _native.umap_epochs(
-            positions,
-            frozen,
-            turns.starts,
-            turns.tails,
-            turns.rates,
-            turns.order,
-            max(1, len(positions)),
-            first,
-            last,
-            epochs,
-            forces.rate,
-            forces.numbers(),
-            1,
-            forces.negatives,
-            forces.seed,
-            None,
-            None,
-            threads,
-        )
-        report("placing new rows", last, epochs)
-    return positions
-
-
-def resumed(path: str | os.PathLike[str] | None, k: int, epochs: int, graph: Fuzzy, forces: Forces) -> Layout | None:
-    """The state that a checkpoint of this very work holds; None without one."""
-    if path is None or not Path(path).exists():
-        return None
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            work, positions, epoch = str(archive["work"]), archive["positions"], int(archive["epoch"])
-    except (OSError, ValueError, KeyError, EOFError) as error:
-        raise BadInput(
-            f"{str(path)!r} is no checkpoint of a layout: {error}. Delete it, or give another path."
-        ) from error
-    state = Layout(np.ascontiguousarray(positions), epochs, epoch)
-    sound = positions.shape == (graph.n, k) and positions.dtype == np.float32 and 0 <= epoch <= epochs
-    if not sound or work != _work(state, graph, forces):
-        raise BadInput(f"{str(path)!r} is the checkpoint of other data or parameters. Delete it, or give another path.")
-    return state
-
-
-def _write(path: str | os.PathLike[str], state: Layout, graph: Fuzzy, forces: Forces) -> None:
-    with draft_beside(path) as draft, open(draft, "wb") as file:
-        work = _work(state, graph, forces)
-        np.savez(file, positions=state.positions, epoch=np.int64(state.epoch), work=np.array(work))
-
-
-def _work(state: Layout, graph: Fuzzy, forces: Forces) -> str:
-    """Tells one piece of work from another: the graph, the forces, and how long."""
-    digest = hashlib.sha256(repr((forces, state.total, state.positions.shape)).encode())
-    for part in (graph.starts, graph.columns, graph.weights):
-        digest.update(np.ascontiguousarray(part).view(np.uint8).data)
-    return digest.hexdigest()
+) -> None:
+    """Epochs first … last of so many, in place."""
+    edges = turns.starts, turns.tails, turns.rates, turns.order, block
+    rule = forces.rate, forces.numbers(), pulls, forces.negatives, forces.seed
+    _native.umap_epochs(positions, frozen, *edges, *epochs, *rule, *crowding, threads)
