@@ -119,29 +119,35 @@ def top_of_operator(
     """
     width = min(n, max(8, min(k, 16)) if width is None else width)
     most = min(n, max(3 * k, k + 6 * width))
-    basis, image = np.empty((n, 0)), np.empty((n, 0))
-    block = _orthonormal(normal((n, width), seed), basis)
+    basis = np.empty((n, most), order="F")
+    projected = np.zeros((most, most))  # basisᵀ A basis
+    size = 0
+    block = _orthonormal(normal((n, width), seed), basis[:, :0])[0]
     for step in range(1, max_iter + 1):
         product = apply(block)
-        basis, image = np.hstack([basis, block]), np.hstack([image, product])
-        block = _orthonormal(product, basis)
-        if not block.shape[1]:  # nothing new: the rest of the space is reached from another random block
-            block = _orthonormal(normal((n, width), seed, stream=step), basis)
-        full = basis.shape[1] + block.shape[1] > most
-        if basis.shape[1] < min(n, k) or not (full or step % 2 == 0 or step == max_iter or not block.shape[1]):
+        last, size = size, size + block.shape[1]
+        basis[:, last:size] = block
+        found = basis[:, :size]
+        coefficients = found.T @ product
+        projected[:size, last:size] = coefficients
+        projected[last:size, :size] = coefficients.T
+        # A basis = basis projected + block rest, where `rest` concerns the last columns of the basis alone.
+        block, rest = _orthonormal(product - found @ coefficients, found)
+        full = size + block.shape[1] > most
+        if size < min(n, k) or not (full or step % 2 == 0 or step == max_iter or not block.shape[1]):
             continue  # reading off the pairs costs about as much as a pass
-        values, inner = _dense(_symmetric(basis.T @ image), None)
+        values, inner = _dense(_symmetric(projected[:size, :size]), None)
         values, inner = np.maximum(values[::-1], 0), inner[:, ::-1]
-        wanted = basis @ inner[:, :k]
-        residuals = np.linalg.norm(image @ inner[:, :k] - wanted * values[:k], axis=0)
-        error = float(residuals.max()) / max(float(values[0]), np.finfo(float).tiny)
+        residuals = np.linalg.norm(rest @ inner[last:, :k], axis=0)
+        error = float(residuals.max(initial=0.0)) / max(float(values[0]), np.finfo(float).tiny)
         report("block Lanczos", step, max_iter, residual=error)
         converged = error <= tol or not block.shape[1]
         if converged or step == max_iter:
-            return Eigen(values[:k], fix_signs(wanted), step, converged)
+            return Eigen(values[:k], fix_signs(found @ inner[:, :k]), step, converged)
         if full:
-            kept = inner[:, : k + (most - k) // 3]
-            basis, image = basis @ kept, image @ kept
+            size = k + (most - k) // 3
+            basis[:, :size] = found @ inner[:, :size]
+            projected[:size, :size] = np.diag(values[:size])
     raise NotConverged(f"{max_iter} steps of block Lanczos do not reach {k} components; raise max_iter.")
 
 
@@ -174,15 +180,20 @@ def _rayleigh_ritz(A: Array, guess: Array) -> tuple[Array, Array]:
     return values, basis @ inner
 
 
-def _orthonormal(block: Array, basis: Array) -> Array:
-    """An orthonormal basis of what `block` adds to `basis`; twice is enough (Kahan, Parlett)."""
-    lengths = np.linalg.norm(block, axis=0)
-    block = block[:, lengths > 0] / lengths[lengths > 0]
-    for _ in range(2):
-        block = block - basis @ (basis.T @ block)
-        block, triangle, _ = scipy.linalg.qr(block, mode="economic", pivoting=True, check_finite=False)
-        block = block[:, np.abs(np.diagonal(triangle)) > 1e-12]
-    return block[:, : basis.shape[0] - basis.shape[1]]
+def _orthonormal(block: Array, basis: Array) -> tuple[Array, Array]:
+    """An orthonormal block Q orthogonal to `basis`, and R with block = Q R up to what lies in the basis.
+
+    The factor leaves no column out: where the block is short of a direction, Q has any one, and R next to nothing.
+    """
+    Q, R = scipy.linalg.qr(block, mode="economic", check_finite=False)
+    room = basis.shape[0] - basis.shape[1]
+    Q, R = Q[:, :room], R[:room]
+    for _ in range(2):  # twice is enough (Kahan, Parlett)
+        if not basis.shape[1]:
+            break
+        Q, turn = scipy.linalg.qr(Q - basis @ (basis.T @ Q), mode="economic", check_finite=False)
+        R = turn @ R
+    return Q, R
 
 
 def _symmetric(A: Array) -> Array:
