@@ -116,35 +116,68 @@ void add_patches(const Ids& members, const Stack<const double>& blocks, const Ve
     });
 }
 
-// out = T_degree((M - centre) / half) V.
-void chebyshev(const Vector<const std::int32_t>& starts, const Vector<const std::int32_t>& columns,
-               const Vector<const double>& values, const Dense<const double>& v, std::pair<double, double> interval,
-               int degree, const Dense<double>& out, int threads) {
-    const auto n = static_cast<std::int64_t>(v.shape(0)), width = static_cast<std::int64_t>(v.shape(1));
-    require(starts.shape(0) == v.shape(0) + 1 && columns.shape(0) == values.shape(0), "not compressed sparse rows");
-    require(out.shape(0) == v.shape(0) && out.shape(1) == v.shape(1) && degree >= 1, "out must have the shape of v");
-    for (std::int64_t i = 0; i < n; ++i)
+using Csr = lowdim::SparseBlock<double, std::int32_t>;
+
+Csr csr_of(const Vector<const std::int32_t>& starts, const Vector<const std::int32_t>& columns,
+           const Vector<const double>& values, std::size_t n) {
+    require(starts.shape(0) == n + 1 && columns.shape(0) == values.shape(0), "not compressed sparse rows");
+    for (std::size_t i = 0; i < n; ++i)
         require(starts(i) >= 0 && starts(i) <= starts(i + 1) && static_cast<std::size_t>(starts(i + 1)) <= values.shape(0),
                 "the starts of the rows are out of order");
     for (std::size_t e = 0; e < columns.shape(0); ++e)
-        require(columns.data()[e] >= 0 && columns.data()[e] < n, "a column is out of range");
-    const lowdim::SparseBlock<double, std::int32_t> m{starts.data(), columns.data(), values.data(), n};
+        require(columns.data()[e] >= 0 && static_cast<std::size_t>(columns.data()[e]) < n, "a column is out of range");
+    return {starts.data(), columns.data(), values.data(), static_cast<std::int64_t>(n)};
+}
+
+// One step of the recurrence for all rows.
+void all_rows(const Csr& m, const lowdim::ChebyshevStep& step, int threads, lowdim::Stop& stop) {
+    lowdim::parallel_blocks((m.rows + 255) / 256, std::max(threads, 1), stop, [&](std::int64_t block) {
+        lowdim::kernels().local.chebyshev_rows(m, block * 256, std::min(m.rows, block * 256 + 256), step);
+    });
+}
+
+// out = T_degree((M - centre) / half) V, where advance(step, stop) makes one step of the recurrence.
+template <class Advance>
+void by_recurrence(const Dense<const double>& v, std::pair<double, double> interval, int degree, const Dense<double>& out,
+                   const Advance& advance) {
+    const auto n = static_cast<std::int64_t>(v.shape(0)), width = static_cast<std::int64_t>(v.shape(1));
+    require(out.shape(0) == v.shape(0) && out.shape(1) == v.shape(1) && degree >= 1, "out must have the shape of v");
     const double centre = (interval.first + interval.second) / 2, half = (interval.second - interval.first) / 2;
     require(half > 0, "the interval must not be empty");
     std::vector<double> spare[2];
-    for (auto& vector : spare) vector.resize(n * width);
+    for (auto& vector : spare) vector.resize(degree > 1 ? n * width : 0);
     run([&](lowdim::Stop& stop) {
         const double *before = v.data(), *now = v.data();
         for (int step = 0; step < degree && !stop.requested(); ++step) {
             double* next = step == degree - 1 ? out.data() : spare[step % 2].data();  // in place of `before`
-            const lowdim::ChebyshevStep recurrence{before, now, next, width, centre, (step == 0 ? 1 : 2) / half,
-                                                   step == 0 ? 0.0 : 1.0};
-            lowdim::parallel_blocks((n + 255) / 256, std::max(threads, 1), stop, [&](std::int64_t block) {
-                lowdim::kernels().local.chebyshev_rows(m, block * 256, std::min(n, block * 256 + 256), recurrence);
-            });
+            advance({before, now, now, next, width, centre, (step == 0 ? 1 : 2) / half, step == 0 ? 0.0 : 1.0}, stop);
             before = now;
             now = next;
         }
+    });
+}
+
+void chebyshev(const Vector<const std::int32_t>& starts, const Vector<const std::int32_t>& columns,
+               const Vector<const double>& values, const Dense<const double>& v, std::pair<double, double> interval,
+               int degree, const Dense<double>& out, int threads) {
+    const Csr m = csr_of(starts, columns, values, v.shape(0));
+    by_recurrence(v, interval, degree, out,
+                  [&](const lowdim::ChebyshevStep& step, lowdim::Stop& stop) { all_rows(m, step, threads, stop); });
+}
+
+// The same for M = AᵀA, which is never formed: A may have far fewer entries.
+void chebyshev_of_root(const Vector<const std::int32_t>& starts, const Vector<const std::int32_t>& columns,
+                       const Vector<const double>& values, const Vector<const std::int32_t>& transposed_starts,
+                       const Vector<const std::int32_t>& transposed_columns, const Vector<const double>& transposed_values,
+                       const Dense<const double>& v, std::pair<double, double> interval, int degree,
+                       const Dense<double>& out, int threads) {
+    const Csr a = csr_of(starts, columns, values, v.shape(0));
+    const Csr transposed = csr_of(transposed_starts, transposed_columns, transposed_values, v.shape(0));
+    std::vector<double> image(v.size());
+    by_recurrence(v, interval, degree, out, [&](lowdim::ChebyshevStep step, lowdim::Stop& stop) {
+        all_rows(a, {step.now, step.now, step.now, image.data(), step.width, 0.0, 1.0, 0.0}, threads, stop);
+        step.source = image.data();
+        all_rows(transposed, step, threads, stop);
     });
 }
 
@@ -171,4 +204,8 @@ void bind_local(nb::module_& m) {
     m.def("chebyshev", &chebyshev, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(),
           "v"_a.noconvert(), "interval"_a, "degree"_a, "out"_a.noconvert(), "threads"_a,
           "Chebyshev's polynomial of a symmetric sparse M, scaled so that the interval is [-1, 1], times v.");
+    m.def("chebyshev_of_root", &chebyshev_of_root, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(),
+          "transposed_starts"_a.noconvert(), "transposed_columns"_a.noconvert(), "transposed_values"_a.noconvert(),
+          "v"_a.noconvert(), "interval"_a, "degree"_a, "out"_a.noconvert(), "threads"_a,
+          "The same for M = AᵀA, from the sparse rows of A and of its transpose.");
 }

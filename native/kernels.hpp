@@ -171,10 +171,11 @@ struct ManifoldKernels {
 
 constexpr int local_matrices_together = 8;
 
-// out = factor (M - centre) now - share · before, in `width` columns.
+// out = factor (M source - centre now) - share before, in `width` columns.
 struct ChebyshevStep {
     const double* before;
     const double* now;
+    const double* source;  // what the matrix is multiplied by: `now`, or what the first of two factors made of it
     double* out;
     std::int64_t width;
     double centre, factor, share;

@@ -209,7 +209,8 @@ inline void local_eigen(const double* grams, std::int64_t count, std::int64_t k,
     }
 }
 
-// Columns first … first + columns of one step of Chebyshev's recurrence, for some rows: their sums stay in registers.
+// Columns first … first + columns of one step of Chebyshev's recurrence, factor (M source - centre now) - share before,
+// for some rows: their sums stay in registers.
 template <int columns>
 inline void chebyshev_columns(const SparseBlock<double, std::int32_t>& m, std::int64_t begin, std::int64_t end,
                               const ChebyshevStep& step, std::int64_t first) {
@@ -220,7 +221,7 @@ inline void chebyshev_columns(const SparseBlock<double, std::int32_t>& m, std::i
         for (int l = 0; l < columns; ++l) sum[l] = -step.centre * own[l];
         for (std::int64_t e = m.starts[i]; e < m.starts[i + 1]; ++e) {
             const double value = m.values[e];
-            const double* row = step.now + static_cast<std::int64_t>(m.columns[e]) * width + first;
+            const double* row = step.source + static_cast<std::int64_t>(m.columns[e]) * width + first;
 #pragma omp simd
             for (int l = 0; l < columns; ++l) sum[l] += value * row[l];
         }

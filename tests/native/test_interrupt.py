@@ -82,3 +82,39 @@ def test_inside_a_layout():
         print(len(model.set_params(n_epochs=5).fit(X).embedding_))
     """)
     assert out.split() == ["unfitted", "400"]
+
+
+SPECTRA = {
+    "a polynomial of weights": "LLE(solver='chebyshev', tol=1e-13), X, 'sharpening'",
+    "a polynomial of patches": "LLE(solver='chebyshev', method='ltsa', tol=1e-13), X, 'sharpening'",
+    "a sparse factor": "LLE(solver='factor'), X[:5000], 'sparse factor'",
+    "waves": "LaplacianEigenmaps(8, affinity='binary'), X, 'sharpening'",
+}
+
+
+@pytest.mark.parametrize("name", SPECTRA)
+def test_inside_a_spectrum(name):
+    """Ctrl-C comes a moment after the first report of the solver."""
+    out = run(f"""
+        import lowdim
+        from lowdim import LLE, LaplacianEigenmaps
+        from lowdim.solve import waves
+        waves.TOL = 1e-13
+        X = np.random.default_rng(0).standard_normal((12_000, 7))
+        model, X, task = {SPECTRA[name]}
+        model.fit(X[:100])
+        due = []
+        def watcher(step):
+            if step.task == task and not due:
+                due.append(press(0.1))
+        try:
+            with lowdim.watch(watcher):
+                for _ in range(20):
+                    model.fit(X)
+        except KeyboardInterrupt:
+            late = time.monotonic() - due[0]
+            print("unfitted" if not hasattr(model, "embedding_") and late < 5 else late)
+        print(len(model.fit(X[:100]).embedding_), flush=True)
+        os._exit(0)
+    """)
+    assert out.split() == ["unfitted", "100"]

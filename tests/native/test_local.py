@@ -80,7 +80,7 @@ def test_add_patches(threads, rng):
         _native.add_patches(members, blocks, starts + 1, columns, values, threads)
 
 
-@pytest.mark.parametrize("degree", [1, 2, 3, 10])
+@pytest.mark.parametrize("degree", [1, 2, 3, 20])
 @pytest.mark.parametrize("width", [1, 3, 8, 16, 27])
 def test_chebyshev(degree, width, rng):
     A = sp.random_array((60, 60), density=0.1, rng=rng, format="csr")
@@ -94,3 +94,21 @@ def test_chebyshev(degree, width, rng):
     np.testing.assert_allclose(out, vectors @ (polynomial[:, None] * (vectors.T @ V)), rtol=1e-8, atol=1e-8)
     with pytest.raises(ValueError, match="empty"):
         _native.chebyshev(*pieces, V, (1.0, 1.0), degree, out, 1)
+
+
+@pytest.mark.parametrize("degree", [1, 2, 7])
+@pytest.mark.parametrize("width", [1, 16, 27])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_chebyshev_of_a_root(degree, width, threads, rng):
+    A = sp.random_array((600, 600), density=0.01, rng=rng, format="csr")
+    M = sp.csr_array(A.T @ A)
+    V, out, want = rng.standard_normal((600, width)), np.empty((600, width)), np.empty((600, width))
+
+    def parts(matrix):
+        return matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32), matrix.data
+
+    _native.chebyshev_of_root(*parts(A), *parts(sp.csr_array(A.T)), V, (0.5, 4.0), degree, out, threads)
+    _native.chebyshev(*parts(M), V, (0.5, 4.0), degree, want, 1)
+    np.testing.assert_allclose(out, want, rtol=1e-9, atol=1e-9 * np.abs(want).max())
+    with pytest.raises(ValueError, match="compressed sparse rows"):
+        _native.chebyshev_of_root(*parts(A), *parts(sp.csr_array(A[:5].T)), V[:5], (0.5, 4.0), degree, out[:5], 1)

@@ -1,4 +1,4 @@
-"""The kernels of geodesics, Gram matrices and Chebyshev filters against their NumPy twins."""
+"""The kernels of geodesics and Gram matrices against their NumPy twins."""
 
 from __future__ import annotations
 
@@ -124,21 +124,6 @@ def test_pair_sums(rng):
         e = np.sqrt(((at[:, None, : c + 1] - Z[None, :, : c + 1]) ** 2).sum(axis=2))
         want = np.stack([e.sum(axis=1), (e**2).sum(axis=1), (g * e).sum(axis=1)], axis=1)
         assert_allclose(out[:, 2 + 3 * c : 5 + 3 * c], want, rtol=1e-12)
-
-
-@pytest.mark.parametrize("degree", [2, 8, 20])
-def test_chebyshev_is_its_polynomial(degree, rng):
-    A = rng.standard_normal((60, 60))
-    A = sp.csr_array(A @ A.T * (rng.random((60, 60)) < 0.9))
-    A = sp.csr_array((A + A.T) / 2)
-    low, high = 1.0, float(np.linalg.eigvalsh(A.toarray())[-1])
-    V = rng.standard_normal((60, 5))
-    values, vectors = np.linalg.eigh(A.toarray())
-    x = (2 * values - high - low) / (high - low)
-    want = vectors @ (np.polynomial.chebyshev.chebval(x, np.eye(degree + 1)[degree])[:, None] * (vectors.T @ V))
-    out = np.full_like(V, np.nan)
-    _native.chebyshev(A.indptr.astype(np.int32), A.indices.astype(np.int32), A.data, V, (low, high), degree, out, 2)
-    assert_allclose(out, want, rtol=1e-8, atol=1e-8 * np.abs(want).max())
 
 
 def test_what_does_not_fit_is_refused(rng):

@@ -116,7 +116,7 @@ class Isomap(Estimator):
         """
         check_is_fitted(self, "embedding_")
         threads = thread_count(self.n_jobs)
-        near = self._search(self.seed_, threads).new(self, X, self.rows_, self.roads_.n)
+        near, dtype = self._search(self.seed_, threads).new(self, X, self.rows_, self.roads_.n)
         lengths = new_lengths(near, self.radius, self.reaches_, self.unit_)  # (m, k)
         out = np.empty((len(lengths), self.embedding_.shape[1]))
         with single_blas():
@@ -127,7 +127,7 @@ class Isomap(Estimator):
                 else:
                     ways = ways_over(self.landmark_ways_, near.indices[part], lengths[part])
                 out[part] = self.scaling_.place(ways)
-        return (out * self.unit_).astype(self.embedding_.dtype)
+        return (out * self.unit_).astype(dtype or self.embedding_.dtype)
 
     def reconstruction_error(self) -> float:
         """‖B - Z Zᵀ‖ / n for the centred Gram matrix B of the geodesics (of the landmarks), as in scikit-learn."""

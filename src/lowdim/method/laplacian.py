@@ -14,7 +14,8 @@ from lowdim.errors import BadInput, BadParameter, NotEnoughData
 from lowdim.estimator import Estimator, estimator
 from lowdim.param import Choice, Either, Integer, Maybe, Real, SeedLike, Such, param
 from lowdim.random import Seed, seed_of
-from lowdim.solve.waves import extended, side_by_side, slowest_waves
+from lowdim.solve.pieces import side_by_side
+from lowdim.solve.waves import extended, slowest_waves
 from lowdim.summaries.graph import component_labels
 from lowdim.summaries.neighbors import Distance
 from lowdim.summaries.vicinity import Search, vicinity_of
@@ -137,12 +138,12 @@ class LaplacianEigenmaps(Estimator):
             rows = read_rows(self, X, fitting=False)
             blocks = (chunk.load() for chunk in rows.chunks())
             places = [self._continued(*given_weights(block), least=TINY) for block in blocks]
-            return np.vstack(places).astype(self.embedding_.dtype)
+            return np.vstack(places).astype(rows.dtype)
         search = Search(self.n_neighbors, None, self.metric, self.seed_, thread_count(self.n_jobs))
-        near = search.new(self, X, self.rows_, len(self.embedding_))
+        near, dtype = search.new(self, X, self.rows_, len(self.embedding_))
         edges = Edges(sp.csr_array((0, 0)), self.gamma_, self.sigma_)
         weights = new_weights(near.distances, near.indices, edges, self.affinity)
-        out = self._continued(weights, near.indices, least=SLACK).astype(self.embedding_.dtype)
+        out = self._continued(weights, near.indices, least=SLACK).astype(dtype or self.embedding_.dtype)
         there = near.distances[:, 0] == 0
         out[there] = self.embedding_[near.indices[there, 0]]
         return out

@@ -8,19 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from lowdim.check import read_rows
-from lowdim.data.rows import Rows
+from lowdim.check import finite_error, read_rows
+from lowdim.data.rows import Chunk, Rows
 from lowdim.distances import metric_of
-from lowdim.errors import BadInput, BadInputType, NotEnoughData
+from lowdim.errors import BadInput, BadInputType, BadParameter, NotEnoughData
 from lowdim.estimator import Estimator, estimator
 from lowdim.memory import require_memory
 from lowdim.param import Choice, Integer, Maybe, Real, SeedLike, Such, param
 from lowdim.random import Seed, seed_of
-from lowdim.solve.alignment import ALIGNMENTS
-from lowdim.solve.smoothest import SOLVERS, smoothest
+from lowdim.solve.alignment import ALIGNMENTS, align
+from lowdim.solve.smoothest import SOLVERS, Way
 from lowdim.summaries.graph import Graph
 from lowdim.summaries.neighbors import Distance, NeighborIndex
-from lowdim.summaries.patches import Patches, add_blocks, grams_of_distances, grams_of_rows, weights_of
+from lowdim.summaries.patches import Patches, grams_of_distances, grams_of_rows, weights_of
 from lowdim.threads import thread_count
 
 __all__ = ["LLE"]
@@ -34,29 +34,35 @@ USUAL_NEIGHBORS = 12
 class LLE(Estimator):
     """A map that keeps how each row is made of its neighbours.
 
-        min tr(ZᵀMZ)  subject to  ZᵀZ = I, Z ⟂ 1 on every connected component
+        min tr(ZᵀMZ)  subject to  ZᵀZ = I, Z ⟂ 1
 
     M adds up one small matrix a row and its neighbours, and `method` says which: the weights that make a row of its
     neighbours (M = (I - W)ᵀ(I - W), G u = 1, w = u / Σu), several such weights, second derivatives, or what lies
-    off the tangent plane. Z are the eigenvectors of its smallest eigenvalues after the constants, one of which
-    is left out a connected component.
+    off the tangent plane. Z are the eigenvectors of its smallest eigenvalues after the constant one. Where the graph
+    falls into pieces, each is mapped by itself, and they are laid side by side along the first axis, sized by their
+    share of the rows.
 
     {parameters}
 
     Attributes
     ----------
     embedding_ : array (n, k)
-        The map of the fitted rows; columns have length one and the sign that the first largest entry is positive.
+        The map of the fitted rows; columns have the sign that makes their first largest entry positive and, if
+        the graph is in one piece, length one.
     reconstruction_error_ : float
-        tr(ZᵀMZ), the sum of `eigenvalues_`.
+        tr(ZᵀMZ), the sum of the eigenvalues of all pieces.
     eigenvalues_ : array (k,)
-        The smallest eigenvalues of M after the zeros of the components.
-    n_neighbors_, n_connected_components_ : int
-        Neighbours of each row, and pieces of their graph. Pieces are laid out by themselves, over one another.
+        The smallest eigenvalues of M after the zero of the constant; those of the largest piece.
+    component_eigenvalues_ : array (c, k)
+        The same for every piece; one of m rows has at most m - 1, and 0 for the others.
+    components_of_rows_, n_connected_components_ : array (n,), int
+        The piece of every row, and their number.
+    n_neighbors_ : int
+        Neighbours of each row.
     rows_ : array (n, d)
         The fitted rows (or distances), which new rows are made of; not a copy if they came as an array of floats.
     solver_ : str
-        How the eigenvectors were found.
+        How the eigenvectors were found, of the largest piece.
 
     """
 
@@ -89,28 +95,30 @@ class LLE(Estimator):
     n_jobs: int | None = param(None, Maybe(Integer()), "Threads; the result has the same bits for any number.")
 
     def fit(self, X: Any, y: Any = None, graph: Graph | None = None) -> Self:
-        """Lay out the rows of X. `graph`, if given, holds their neighbours: `lowdim.neighbors(X, k)`."""
+        """Lay out the rows of X. `graph`, if given, holds their neighbours: `lowdim.neighbors(X, k)`.
+
+        X may be such a graph itself, which remembers the rows it was made of.
+        """
         with self._fitting():
-            if isinstance(X, Graph):
-                raise BadInputType(
-                    "LLE needs the rows beside their graph, to weigh neighbours: use fit(X, graph=graph)."
-                )
             seed, threads = seed_of(self.random_state), thread_count(self.n_jobs)
-            rows = _dense_rows(read_rows(self, X, fitting=True, min_rows=2))
-            graph = self._graph(rows, graph, seed)
-            patches = Patches(graph.indices, self._grams(rows, rows, graph.indices), threads)
+            if isinstance(X, Graph):
+                X, graph = self._rows_of(X), X
+            rows = read_rows(self, X, fitting=True, min_rows=2)
+            table = _dense_rows(rows)
+            if graph is not None:  # else the search for neighbours looks at every value
+                _require_finite(table, rows)
+            graph = self._graph(table, graph, seed)
             labels = graph.components()
             self._check_counts(graph, labels)
-            blocks = ALIGNMENTS[self.method](patches, self.n_components, self.reg)
-            M = add_blocks(patches.members, blocks, threads)
-            found = smoothest(
-                M, self.n_components, labels, solver=self.solver, tol=self.tol, seed=seed, threads=threads
-            )
-            self.eigenvalues_ = found.values
+            patches = Patches(graph.indices, self._grams(table, table, graph.indices), threads)
+            way = Way(self.solver, self.tol, seed, threads)
+            found = align(patches, labels, self.n_components, self.method, self.reg, way)
+            self.component_eigenvalues_ = found.values
+            self.eigenvalues_ = found.values[np.argmax(np.bincount(labels))]
             self.reconstruction_error_ = float(found.values.sum())
             self.solver_, self.n_neighbors_ = found.solver, graph.k
-            self.n_connected_components_ = int(labels.max()) + 1
-            self.rows_, self.embedding_ = rows, found.vectors.astype(rows.dtype, copy=False)
+            self.components_of_rows_, self.n_connected_components_ = labels, len(found.values)
+            self.rows_, self.embedding_ = table, found.Z.astype(table.dtype, copy=False)
             return self
 
     def fit_transform(self, X: Any, y: Any = None, graph: Graph | None = None) -> Array:
@@ -120,22 +128,56 @@ class LLE(Estimator):
     def transform(self, X: Any) -> Array:
         """Places of rows: their weights to the nearest fitted rows, times the places of these, (m, k).
 
-        A row that equals a fitted one gets exactly its place (the mean of their places, if several are equal).
-        With metric="precomputed", X holds distances to the fitted rows, (m, n).
+        Where the graph fell into pieces, these rows are of one piece, that of the nearest. A row that equals a fitted
+        one gets exactly its place (the mean of their places, if several are equal). With metric="precomputed", X
+        holds distances to the fitted rows, (m, n).
         """
         check_is_fitted(self, "embedding_")
-        new = _dense_rows(read_rows(self, X, fitting=False, min_rows=1))
+        rows = read_rows(self, X, fitting=False, min_rows=1)
         threads = thread_count(self.n_jobs)
-        # Always exactly, so that the place of a row does not depend on the rows that come with it.
-        index = NeighborIndex(self.rows_, metric=self.metric, algorithm="exact", n_jobs=self.n_jobs)
-        nearest = index.query(new, self.n_neighbors_).indices
+        with np.errstate(over="ignore"):  # found and named
+            new = _dense_rows(rows).astype(self.rows_.dtype, copy=False)
+        _require_finite(new, rows)
+        nearest = self._nearest(new)
         grams = self._grams(self.rows_, new, nearest)
         weights = weights_of(grams, self.reg, threads)
         same = np.einsum("naa->na", grams) == 0
         there = same.any(axis=1)
         weights[there] = same[there] / same[there].sum(axis=1, keepdims=True)
         places = np.einsum("nk,nkc->nc", weights, self.embedding_[nearest].astype(np.float64))
-        return np.asarray(places.astype(new.dtype, copy=False))
+        return np.asarray(places.astype(rows.dtype, copy=False))
+
+    def _nearest(self, new: Array) -> NDArray[np.int32]:
+        """The nearest fitted rows to each new one, all of one piece: that of the nearest of all, (m, k)."""
+        nearest = self._query(self.rows_, new)
+        pieces = self.components_of_rows_[nearest]
+        mixed = (pieces != pieces[:, :1]).any(axis=1)
+        for piece in np.unique(pieces[mixed, 0]):
+            asked = np.flatnonzero(mixed & (pieces[:, 0] == piece))
+            among = np.flatnonzero(self.components_of_rows_ == piece).astype(np.int32)
+            rows, some = self.rows_[among], new[asked]
+            if metric_of(self.metric).given:  # their columns are the fitted rows
+                rows, some = rows[:, among], some[:, among]
+            nearest[asked] = among[self._query(rows, some)]
+        return nearest
+
+    def _query(self, rows: Array, new: Array) -> NDArray[np.int32]:
+        """The nearest of fitted rows; exactly, so that a place does not depend on the rows that come along."""
+        index = NeighborIndex(rows, metric=self.metric, algorithm="exact", n_jobs=self.n_jobs)
+        return index.query(new, self.n_neighbors_).indices
+
+    def _rows_of(self, graph: Graph) -> Any:
+        """The rows that a graph was made of."""
+        if graph.rows is None:
+            raise BadInputType(
+                "LLE needs the rows beside their graph, to weigh neighbours, and this graph does not hold them: "
+                "use fit(X, graph=graph)."
+            )
+        if graph.metric != metric_of(self.metric).name:
+            raise BadParameter(
+                f"LLE: metric={self.metric!r} is not that of the graph, {graph.metric!r}. Make them the same."
+            )
+        return graph.rows
 
     def _graph(self, rows: Array, graph: Graph | None, seed: int) -> Graph:
         n = len(rows)
@@ -152,18 +194,17 @@ class LLE(Estimator):
         return grams_of_rows(rows, centres, indices, thread_count(self.n_jobs))
 
     def _check_counts(self, graph: Graph, labels: Array) -> None:
-        d, k, pieces = self.n_components, graph.k, int(labels.max()) + 1
+        d, k, largest = self.n_components, graph.k, int(np.bincount(labels).max())
         needed = {"standard": 1, "modified": d + 1, "ltsa": d + 1, "hessian": d * (d + 3) // 2 + 1}[self.method]
         if k < needed:
             raise NotEnoughData(
                 f"method={self.method!r} with n_components={d} needs n_neighbors of at least {needed}; there are {k}. "
                 "Ask for more neighbours, for fewer components, or give more rows."
             )
-        if graph.n - pieces < d:
+        if largest <= d:
             raise NotEnoughData(
-                f"n_components={d} must be at most {graph.n - pieces}: {graph.n} rows less one for each of the "
-                f"{pieces} connected piece(s) of the graph (n_samples = {graph.n}). "
-                "Ask for fewer components, or give more rows."
+                f"n_components={d} must be at most {largest - 1}: one less than the rows of the largest piece "
+                f"of the graph (n_samples = {graph.n}). Ask for fewer components, or give more rows or neighbours."
             )
 
     @property
@@ -178,3 +219,8 @@ def _dense_rows(rows: Rows) -> Array:
         require_memory(needed, f"{rows.count} x {rows.d} dense values", "Reduce the columns with PCA first.")
         return np.asarray(rows.whole().toarray())
     return np.asarray(rows.whole())
+
+
+def _require_finite(table: Array, rows: Rows) -> None:
+    if not np.isfinite(table).all():
+        raise finite_error(rows, Chunk(0, rows.count, rows.whole))

@@ -79,13 +79,14 @@ class Scaling(Estimator):
         check_is_fitted(self, "embedding_")
         rows, threads, metric = read_rows(self, X, fitting=False), thread_count(self.n_jobs), metric_of(self.metric)
         fixed = None if self.X_fit_ is None else measure_of(ArrayRows(self.X_fit_), metric, threads)
+        held = rows.dtype if self.X_fit_ is None else self.X_fit_.dtype
         out = np.empty((rows.count, self.embedding_.shape[1]), dtype=rows.dtype)
         restless = 0
         size = max(1, (1 << 22) // len(self.embedding_))
         with single_blas(), np.errstate(over="ignore", invalid="ignore", under="ignore"):
             for begin in range(0, rows.count, size):
                 end = min(rows.count, begin + size)
-                block = ArrayRows(_dense(rows, begin, end))
+                block = ArrayRows(_dense(rows, begin, end).astype(held, copy=False))
                 distances = _given_rows(block) if fixed is None else fixed.to(measure_of(block, metric, threads, fixed))
                 targets = bend(distances, self.disparity_curve_)
                 found, moving = place(targets, distances, self.embedding_, self.loss, TRANSFORM_STEPS, threads)

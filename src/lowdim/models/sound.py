@@ -113,6 +113,9 @@ def _check_lle(state: dict[str, Any], d: Any) -> None:
     _require(_is_table(rows) and rows.ndim == 2 and rows.shape[1] == d, f"rows_ must be finite, in {d} columns")
     _require(_is_table(places) and places.ndim == 2, "embedding_ must be a finite table")
     _require(len(places) == len(rows), f"embedding_ must have {len(rows)} rows, as rows_ has")
+    labels: Any = state.get("components_of_rows_")
+    whole = isinstance(labels, np.ndarray) and labels.shape == (len(rows),) and labels.dtype.kind in "iu"
+    _require(whole, f"components_of_rows_ must be {len(rows)} labels")
     fits = k is not None and COUNT.accepts(k) and k < len(rows)
     _require(fits, f"n_neighbors_ must be {COUNT.text}, below {len(rows)}")
 

@@ -8,17 +8,53 @@ tr(ZᵀMZ) says how far the map Z is from keeping what each patch holds. Every B
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.summaries.patches import Patches
+from lowdim.solve.pieces import by_pieces, inside, side_by_side
+from lowdim.solve.smoothest import Way, smoothest
+from lowdim.summaries.patches import NOISE, Patches, add_blocks
 
-__all__ = ["ALIGNMENTS", "hessian", "ltsa", "modified", "standard"]
+__all__ = ["ALIGNMENTS", "Aligned", "align", "hessian", "ltsa", "modified", "standard"]
 
+Array = NDArray[Any]
 Floats = NDArray[np.float64]
 
-NOISE = 1e-12  # eigenvalues below this share of a patch's sum are rounding errors
+DEPENDENT = 1e-6  # what is left of a column after the others, as a share of it, at which it says nothing new
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """The map (n, k), the eigenvalues of every piece (c, k), and how those of the largest were found."""
+
+    Z: Floats
+    values: Floats
+    solver: str
+
+
+def align(patches: Patches, labels: Array, d: int, method: str, reg: float, way: Way) -> Aligned:
+    """The d smoothest coordinates of every connected piece, which `labels` (n,) names, after the constant one.
+
+    A single piece has columns of length one. Several are laid side by side, sized by their share of the rows.
+    """
+    M = add_blocks(patches.members, ALIGNMENTS[method](patches, d, reg), patches.threads)
+    root = patches.root(reg) if method == "standard" else None
+    solvers: dict[int, str] = {}
+
+    def solve(rows: Array, most: int) -> tuple[Array, Array]:
+        part = None if root is None else inside(root, rows)
+        found = smoothest(inside(M, rows), most, np.ones(len(rows)), way, root=part)
+        solvers.setdefault(len(rows), found.solver)
+        return found.values, found.vectors
+
+    Z, values = by_pieces(labels, d, solve)
+    sizes = np.bincount(labels)
+    if len(sizes) > 1:
+        Z = side_by_side(Z * np.sqrt(sizes[labels])[:, None], labels)[0] / np.sqrt(len(labels))
+    return Aligned(Z, values, solvers[max(solvers)])
 
 
 def standard(patches: Patches, d: int, reg: float) -> Floats:
@@ -68,11 +104,12 @@ def hessian(patches: Patches, d: int, reg: float) -> Floats:
     derivatives of smooth filters do not see what jumps from row to row; R, all that is left of the patch, does.
     """
     U = patches.coordinates(d)
+    n, p = U.shape[:2]
     first, second = np.triu_indices(d)
-    ones = np.ones((*U.shape[:2], 1))
-    Q = np.linalg.qr(np.concatenate([ones, U, U[:, :, first] * U[:, :, second]], axis=2))[0]
-    H = Q[:, :, 1 + d :]
-    rest = np.eye(patches.k + 1) - Q @ Q.transpose(0, 2, 1)
+    flat = np.concatenate([np.full((n, p, 1), p**-0.5), U], axis=2)
+    H = _beyond(U[:, :, first] * U[:, :, second], flat)
+    known = np.concatenate([flat, H], axis=2)
+    rest = np.eye(p) - known @ known.transpose(0, 2, 1)
     return np.asarray(H @ H.transpose(0, 2, 1) + reg * rest)
 
 
@@ -82,6 +119,20 @@ ALIGNMENTS: dict[str, Callable[[Patches, int, float], Floats]] = {
     "hessian": hessian,
     "ltsa": ltsa,
 }
+
+
+def _beyond(columns: Floats, known: Floats) -> Floats:
+    """Orthonormal columns for what `columns` (n, p, m) add to `known` (n, p, q) in every patch; 0 for what is old."""
+    found = known
+    for j in range(columns.shape[2]):
+        column = columns[:, :, j : j + 1]
+        size = np.linalg.norm(column, axis=1, keepdims=True)
+        for _ in range(2):  # the second time takes off what rounding left
+            column = column - found @ (found.transpose(0, 2, 1) @ column)
+        left = np.linalg.norm(column, axis=1, keepdims=True)
+        new = left > DEPENDENT * size
+        found = np.concatenate([found, np.where(new, column / np.where(new, left, 1), 0)], axis=2)
+    return found[:, :, known.shape[2] :]
 
 
 def _flat_directions(values: Floats, d: int) -> tuple[Floats, NDArray[np.bool_]]:

@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse as sp
-import scipy.sparse.linalg
 from numpy.typing import NDArray
 
 from lowdim.errors import LowdimWarning, NotConverged
@@ -29,6 +27,8 @@ Array = NDArray[Any]
 # A vector's sign makes its first entry among the largest positive; entries within this share of
 # the largest count as equal, so that rounding does not choose between them.
 SIGN_TIE = 1e-6
+
+MOST_TURNS = 6  # of taking a basis off a block; one or two are usual
 
 
 @dataclass(frozen=True)
@@ -73,23 +73,16 @@ def top(A: Array, k: int | None = None, rough: bool = False) -> Eigen:
     return Eigen(values[::-1][keep], fix_signs(vectors[:, ::-1][:, keep]))
 
 
-def bottom(A: Any, k: int, null: Array | None = None) -> Eigen:
-    """The k smallest eigenvalues, ascending, of a positive semidefinite A (dense or sparse).
+def bottom(A: Array, k: int, null: Array | None = None) -> Eigen:
+    """The k smallest eigenvalues, ascending, of a positive semidefinite A.
 
     `null` (n, m) holds orthonormal vectors that A is known to send to zero; they are left out.
     """
     n = A.shape[0]
     m = 0 if null is None else null.shape[1]
-    if sp.issparse(A) and k + m < n // 10:
-        # A little below zero the shifted matrix is positive definite, and zero is its nearest end.
-        shift = -1e-10 * float(abs(A).sum(axis=1).max())
-        start = normal((n,), seed=0)
-        values, vectors = scipy.sparse.linalg.eigsh(A.tocsc(), k=k + m, sigma=shift, which="LM", v0=start)
-    else:
-        dense = A.toarray() if sp.issparse(A) else A
-        if null is not None:
-            dense = dense + np.linalg.norm(dense) * (null @ null.T)  # lifts them above all others
-        values, vectors = _dense(dense, None if k > n // 2 else (0, min(n, k + m) - 1))
+    if null is not None:
+        A = A + np.linalg.norm(A) * (null @ null.T)  # lifts them above all others
+    values, vectors = _dense(A, None if k > n // 2 else (0, min(n, k + m) - 1))
     if null is not None:
         vectors = vectors - null @ (null.T @ vectors)
         alive = np.linalg.norm(vectors, axis=0) > 0.5
@@ -116,12 +109,13 @@ def top_of_operator(
     `apply(V)` is the operator times a block (n, b) of at most `width` columns. Each pass adds one block to
     an orthonormal basis, and the wanted pairs are read off the small projected matrix, until every residual
     is below tol times the largest value. A full basis is cut back to its best directions, and goes on from there.
+    A block finds at most `width` vectors of one value; where it found as many, a fresh one looks for more.
     """
     width = min(n, max(8, min(k, 16)) if width is None else width)
     most = min(n, max(3 * k, k + 6 * width))
     basis = np.empty((n, most), order="F")
     projected = np.zeros((most, most))  # basisᵀ A basis
-    size = 0
+    size, settled = 0, -np.inf
     block = _orthonormal(normal((n, width), seed), basis[:, :0])[0]
     for step in range(1, max_iter + 1):
         product = apply(block)
@@ -142,6 +136,9 @@ def top_of_operator(
         error = float(residuals.max(initial=0.0)) / max(float(values[0]), np.finfo(float).tiny)
         report("block Lanczos", step, max_iter, residual=error)
         converged = error <= tol or not block.shape[1]
+        if converged and block.shape[1] and _crowded(values[:k], width, tol) and values[:k][-1] > settled:
+            settled, converged = float(values[:k][-1] + tol * values[0]), False
+            block = _orthonormal(normal((n, block.shape[1]), seed, stream=step), found)[0]
         if converged or step == max_iter:
             return Eigen(values[:k], fix_signs(found @ inner[:, :k]), step, converged)
         if full:
@@ -183,17 +180,30 @@ def _rayleigh_ritz(A: Array, guess: Array) -> tuple[Array, Array]:
 def _orthonormal(block: Array, basis: Array) -> tuple[Array, Array]:
     """An orthonormal block Q orthogonal to `basis`, and R with block = Q R up to what lies in the basis.
 
-    The factor leaves no column out: where the block is short of a direction, Q has any one, and R next to nothing.
+    Q has as many columns as the block, or as there is room for; where it is short of a direction, it has any one.
     """
-    Q, R = scipy.linalg.qr(block, mode="economic", check_finite=False)
-    room = basis.shape[0] - basis.shape[1]
-    Q, R = Q[:, :room], R[:room]
-    for _ in range(2):  # twice is enough (Kahan, Parlett)
-        if not basis.shape[1]:
+    n, held = basis.shape
+    tight = n - held < block.shape[1]  # then the directions that count must come first
+    Q = scipy.linalg.qr(block, mode="economic", pivoting=tight, check_finite=False)[0][:, : n - held]
+    left = np.zeros(Q.shape[1]) if held else np.ones(Q.shape[1])
+    for turn in range(MOST_TURNS):
+        if left.min(initial=1.0) > 0.5:  # little was taken off, so rounding errors of the rest are little too
             break
-        Q, turn = scipy.linalg.qr(Q - basis @ (basis.T @ Q), mode="economic", check_finite=False)
-        R = turn @ R
-    return Q, R
+        Q, R = scipy.linalg.qr(Q - basis @ (basis.T @ Q), mode="economic", check_finite=False)
+        left = np.abs(np.diagonal(R))
+        lost = np.flatnonzero(left < 1e-15)  # the smallest of what is more than rounding may still be what counts
+        if len(lost):
+            Q[:, lost] = normal((n, len(lost)), seed=held, stream=turn) / np.sqrt(n)
+    return Q, Q.T @ block
+
+
+def _crowded(values: Array, width: int, tol: float) -> bool:
+    """Whether `width` of the descending values are one and the same, and not zero; they feel residuals squared."""
+    if len(values) <= width:
+        return False
+    first, last = values[: len(values) - width + 1], values[width - 1 :]
+    floor = 10 * max(tol**2, 1e-13) * values[0]
+    return bool(((first - last <= floor) & (last > tol * values[0])).any())
 
 
 def _symmetric(A: Array) -> Array:

@@ -10,14 +10,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.solve.eigen import fix_signs
-from lowdim.solve.smallest import smallest
+from lowdim.solve.pieces import by_pieces, inside
+from lowdim.solve.smoothest import Way, smoothest
 
-__all__ = ["Waves", "extended", "side_by_side", "slowest_waves"]
+__all__ = ["Waves", "extended", "slowest_waves"]
 
 Array = NDArray[Any]
 
-TOL = 1e-8  # of the residuals, which eigenvalues feel squared
-GAP = 0.5  # between components laid side by side, in units of a coordinate's spread
+TOL = 1e-7  # of the residuals, relative to the eigenvalue, which feels them squared
 
 
 @dataclass(frozen=True)
@@ -34,33 +34,8 @@ def slowest_waves(W: sp.csr_array, labels: Array, form: str, k: int, seed: int, 
     They have mean square 1 over the rows of their component (for random walks, weighted by their degrees), so that the
     constant wave would be 1 everywhere. A component of fewer than k + 1 rows has fewer; the others are 0.
     """
-    pieces = int(labels.max(initial=-1)) + 1
-    Z, values = np.zeros((W.shape[0], k)), np.zeros((pieces, k))
-    for c in range(pieces):
-        rows = np.flatnonzero(labels == c) if pieces > 1 else np.arange(W.shape[0])
-        most = min(k, len(rows) - 1)
-        if most < 1:
-            continue
-        part = W[rows][:, rows] if pieces > 1 else W
-        values[c, :most], Z[rows, :most] = _waves(part, form, most, seed, threads)
-    return Waves(Z, values)
-
-
-def side_by_side(Z: Array, labels: Array) -> tuple[Array, NDArray[np.float64]]:
-    """Components laid out along the first axis, their size by their share of the rows; also where each begins (c,)."""
-    pieces = int(labels.max(initial=-1)) + 1
-    offsets = np.zeros(pieces)
-    if pieces <= 1:
-        return Z, offsets
-    share = np.sqrt(np.bincount(labels) / len(labels))
-    Z = Z * share[labels, None]
-    edge = 0.0
-    for c in range(pieces):
-        first = Z[labels == c, 0]
-        offsets[c] = edge - float(first.min())
-        edge += float(first.max() - first.min()) + GAP * float(share[c])
-    Z[:, 0] += offsets[labels]
-    return Z, offsets
+    way = Way("auto", TOL, seed, threads)
+    return Waves(*by_pieces(labels, k, lambda rows, most: _waves(inside(W, rows), form, most, way)))
 
 
 def extended(weights: Array, Z: Array, scale: Array, values: Array, form: str, least: float) -> NDArray[np.float64]:
@@ -79,18 +54,16 @@ def extended(weights: Array, Z: Array, scale: Array, values: Array, form: str, l
     return np.asarray(sums / np.where(np.abs(divisor) < floor, np.copysign(floor, divisor), divisor))
 
 
-def _waves(W: sp.csr_array, form: str, k: int, seed: int, threads: int) -> tuple[Array, Array]:
+def _waves(W: sp.csr_array, form: str, k: int, way: Way) -> tuple[Array, Array]:
     n = W.shape[0]
     degrees = np.asarray(W.sum(axis=1)).ravel()
     if form == "unnormalized":
-        null, upper = np.full((n, 1), n**-0.5), 2 * float(degrees.max())
-        found = smallest(sp.csr_array(sp.diags_array(degrees) - W), k, null, upper, TOL, seed, threads)
-        return np.maximum(found.values, 0), found.vectors * np.sqrt(n)
+        found = smoothest(sp.csr_array(sp.diags_array(degrees) - W), k, np.ones(n), way)
+        return found.values, found.vectors * np.sqrt(n)
     roots = np.sqrt(degrees)
     inverse = sp.diags_array(1 / roots)
-    A = sp.csr_array(sp.eye_array(n) - inverse @ W @ inverse)
-    found = smallest(A, k, (roots / np.linalg.norm(roots))[:, None], 2.0, TOL, seed, threads)
-    values = np.clip(found.values, 0, 2)
+    found = smoothest(sp.csr_array(sp.eye_array(n) - inverse @ W @ inverse), k, roots, way, high=2.0)
+    values = np.minimum(found.values, 2)
     if form == "symmetric":
         return values, found.vectors * np.sqrt(n)
     return values, fix_signs(found.vectors * (np.linalg.norm(roots) / roots)[:, None])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -26,6 +26,7 @@ class Graph:
     metric: str = "precomputed"
     algorithm_: str = "given"  # exact, approximate or given
     recall_: float = 1.0  # estimated share of the true neighbours
+    rows: Any = field(default=None, repr=False, compare=False)  # what it was made of, if known; not saved
 
     def __post_init__(self) -> None:
         shape = np.shape(self.indices)
@@ -65,7 +66,7 @@ class Graph:
         """The graph of only the first k neighbours."""
         if not 1 <= k <= self.k:
             raise NotEnoughData(f"k must be from 1 to {self.k}, the neighbours this graph has; got {k}.")
-        return Graph(self.indices[:, :k], self.distances[:, :k], self.metric, self.algorithm_, self.recall_)
+        return Graph(self.indices[:, :k], self.distances[:, :k], self.metric, self.algorithm_, self.recall_, self.rows)
 
     @classmethod
     def from_sparse(cls, matrix: Any, k: int | None = None, *, metric: str = "precomputed") -> Graph:

@@ -229,7 +229,7 @@ class NeighborIndex:
 
     def _as_graph(self, lists: Lists, algorithm: str, recall: float) -> Graph:
         self._require_finite(lists)
-        return Graph(lists.indices, lists.distances, self.metric.name, algorithm, recall)
+        return Graph(lists.indices, lists.distances, self.metric.name, algorithm, recall, self._rows)
 
     def _require_finite(self, lists: Lists) -> None:
         if not np.isfinite(lists.distances).all():

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim import _native
+from lowdim.check import overflow_error
 from lowdim.errors import BadInput
 from lowdim.memory import require_memory
 
@@ -21,6 +23,8 @@ __all__ = ["Patches", "add_blocks", "grams_of_distances", "grams_of_rows", "weig
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
+
+NOISE = 1e-12  # eigenvalues below this share of a patch's largest are rounding errors
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,12 @@ class Patches:
         """The row itself, then its neighbours, (n, k + 1)."""
         return np.column_stack([np.arange(self.n, dtype=np.int32), self.indices])
 
+    def root(self, reg: float) -> sp.csr_array:
+        """I - W, W the weights: every row less what its neighbours make of it."""
+        entries = np.column_stack([np.ones(self.n), -self.weights(reg)])
+        starts = np.arange(self.n + 1, dtype=np.int32) * (self.k + 1)
+        return sp.csr_array((entries.ravel(), self.members.ravel(), starts), shape=(self.n, self.n))
+
     def weights(self, reg: float) -> Floats:
         """The weights that make each row of its neighbours, (n, k)."""
         return weights_of(self.grams, reg, self.threads)
@@ -55,18 +65,23 @@ class Patches:
         return eigen_of(self.grams, self.threads)
 
     def coordinates(self, d: int) -> Floats:
-        """Orthonormal coordinates of all members about their mean, along the d widest directions, (n, k + 1, d)."""
-        wide = np.zeros((self.n, self.k + 1, self.k + 1))  # the row itself stands at the origin
-        wide[:, 1:, 1:] = self.grams
-        wide -= wide.mean(axis=1, keepdims=True)
-        wide -= wide.mean(axis=2, keepdims=True)
-        return eigen_of(wide, self.threads)[1][:, :, :d]
+        """Orthonormal coordinates of all members about their mean, along the d widest directions, (n, k + 1, d).
+
+        Where a patch has fewer directions than d, the others are 0. All are found among vectors that sum to zero.
+        """
+        balanced = scipy.linalg.helmert(self.k + 1).T  # (k + 1, k), orthonormal, columns that sum to zero
+        inner = balanced[1:].T @ self.grams @ balanced[1:]  # the row itself stands at the origin
+        values, vectors = eigen_of(np.ascontiguousarray(inner), self.threads)
+        wide = values[:, :d] > NOISE * np.maximum(values[:, :1], 0)
+        return np.asarray(balanced @ (vectors[:, :, :d] * wide[:, None, :]))
 
 
 def grams_of_rows(X: Array, centres: Array, indices: NDArray[np.int32], threads: int) -> Floats:
     """(x_a - c)·(x_b - c) for the neighbours a, b of every centre, (m, k, k)."""
     out = _room(indices)
     _native.local_grams(X, centres, indices, out, threads)
+    if not np.isfinite(out).all():
+        raise overflow_error()
     return out
 
 

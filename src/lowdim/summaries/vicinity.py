@@ -40,13 +40,14 @@ class Search:
         """An index of rows."""
         return NeighborIndex(rows, metric=self.metric, random_state=self.seed, n_jobs=self.threads)
 
-    def new(self, owner: Any, X: Any, rows: Array | None, n: int) -> Found:
-        """Neighbours of new rows among the n fitted ones; beyond the radius, only the nearest one counts.
+    def new(self, owner: Any, X: Any, rows: Array | None, n: int) -> tuple[Found, np.dtype[Any] | None]:
+        """Neighbours of new rows among the n fitted ones, and their dtype; beyond the radius, only the nearest counts.
 
-        X may be what `NeighborIndex.query` found for them; without rows (distances were given), X holds distances.
+        X may be what `NeighborIndex.query` found for them, which has none; without rows (distances were given), X holds
+        distances.
         """
         if isinstance(X, Found):
-            return _checked(X, n)
+            return _checked(X, n), None
         if rows is None and not metric_of(self.metric).given:
             raise BadInput(
                 "this model was fitted to a graph and has no rows to compare new ones with. "
@@ -55,13 +56,13 @@ class Search:
         asked = read_rows(owner, X, fitting=False)
         if rows is not None:
             index = self.among(rows)
-            return self.enough(lambda k: index.query(asked, k), n)
+            return self.enough(lambda k: index.query(asked, k), n), asked.dtype
 
         def select(k: int) -> Found:
             lists = given.select(given.of_matrix(asked), asked.count, n, k, False, self.threads)
             return Found(lists.indices, lists.distances)
 
-        return self.enough(select, n)
+        return self.enough(select, n), asked.dtype
 
     def enough(self, ask: Callable[[int], Any], most: int) -> Any:
         """The k nearest, or all there are; with a radius, as many as make sure that nobody within it is missing."""
