@@ -96,7 +96,7 @@ class LLE(Estimator):
                     "LLE needs the rows beside their graph, to weigh neighbours: use fit(X, graph=graph)."
                 )
             seed, threads = seed_of(self.random_state), thread_count(self.n_jobs)
-            rows = _dense_rows(read_rows(self, X, fitting=True, min_rows=2))
+            rows = self._table(read_rows(self, X, fitting=True, min_rows=2))
             graph = self._graph(rows, graph, seed)
             patches = Patches(graph.indices, self._grams(rows, rows, graph.indices), threads)
             labels = graph.components()
@@ -124,7 +124,7 @@ class LLE(Estimator):
         With metric="precomputed", X holds distances to the fitted rows, (m, n).
         """
         check_is_fitted(self, "embedding_")
-        new = _dense_rows(read_rows(self, X, fitting=False, min_rows=1))
+        new = self._table(read_rows(self, X, fitting=False, min_rows=1))
         threads = thread_count(self.n_jobs)
         # Always exactly, so that the place of a row does not depend on the rows that come with it.
         index = NeighborIndex(self.rows_, metric=self.metric, algorithm="exact", n_jobs=self.n_jobs)
@@ -136,6 +136,14 @@ class LLE(Estimator):
         weights[there] = same[there] / same[there].sum(axis=1, keepdims=True)
         places = np.einsum("nk,nkc->nc", weights, self.embedding_[nearest].astype(np.float64))
         return np.asarray(places.astype(new.dtype, copy=False))
+
+    def _table(self, rows: Rows) -> Array:
+        if rows.sparse and metric_of(self.metric).given:
+            raise BadInput(
+                "LLE weighs neighbours by the distances between them, and a sparse table of distances lacks most of "
+                "these. Give a dense one, or the rows with graph=Graph.from_sparse(…)."
+            )
+        return _dense_rows(rows)
 
     def _graph(self, rows: Array, graph: Graph | None, seed: int) -> Graph:
         n = len(rows)
