@@ -132,6 +132,7 @@ BAD = {
     "transform damaged.lowdim iris -o z.csv": (3, "damaged.lowdim: .*damaged"),
     "transform flowers.csv iris -o z.csv": (3, "flowers.csv: not a model"),
     "transform unfitted.lowdim iris -o z.csv": (3, "saved before it was fitted"),
+    "transform graph.lowdim iris -o z.csv": (3, "a graph of neighbours, not a model"),
     "transform model.lowdim plain.csv -o z.csv": (3, "plain.csv has no column 'sepal length"),
     "transform model.lowdim narrow.npy -o z.csv": (3, "2 columns to use, and the model needs 4"),
     "transform model.lowdim cities -o z.csv": (3, "no column|distances"),
@@ -165,6 +166,7 @@ def folder(tmp_path_factory) -> Path:
     lowdim.save(PCA(2, standardize=True).fit(HeldRows(iris.X, iris.names)), folder / "model.lowdim")
     lowdim.save(PCA(2).fit(lowdim.read_table(folder / "plain.csv").X), folder / "plain.lowdim")
     lowdim.save(PCA(2), folder / "unfitted.lowdim")
+    lowdim.save(lowdim.neighbors(iris.X, 3), folder / "graph.lowdim")
     whole = bytearray((folder / "model.lowdim").read_bytes())
     whole[-9] ^= 1
     (folder / "damaged.lowdim").write_bytes(whole)
@@ -476,12 +478,12 @@ print(*codes)
 def test_a_new_method_appears_by_being_registered(tmp_path):
     """Flags, distances and labels follow from what it declares; the command line has no line about it."""
     lines = (
-        "map iris --method firstcolumns --factor 0.5 --no-mirror --n-components 3 -o z.npy --json",
+        "map iris --method firstcolumns --factor 0.5 --no-mirror --n-components 3 --no-standardize -o z.npy --json",
         "map iris --method first-columns --factor none -o turned.npy --quiet",
         "map cities --method firstcolumns --label Boston -o d.npy --json",
         "map arrests --method firstcolumns -o a.npy",  # it has no labels
         "map iris --method firstcolumns --factor 0 -o b.npy",
-        "map iris --method firstcolumns --standardize -o b.npy",
+        "fit iris --method firstcolumns -o b.lowdim",  # a model that would not know the scale
         "map cities -o c.npy",
         "methods firstcolumns",
     )
@@ -492,12 +494,13 @@ def test_a_new_method_appears_by_being_registered(tmp_path):
     assert codes == "0 0 0 3 2 2 3 0", done.stderr
     iris = lowdim.datasets.load("iris").X
     np.testing.assert_array_equal(np.load(tmp_path / "z.npy"), 0.5 * iris[:, :3])
-    np.testing.assert_array_equal(np.load(tmp_path / "turned.npy"), -iris[:, :2])
+    scores = (iris - iris.mean(axis=0)) / iris.std(axis=0, ddof=1)
+    np.testing.assert_allclose(np.load(tmp_path / "turned.npy"), -scores[:, :2], atol=1e-12)
     assert json.loads(out[1])["parameters"]["metric"] == "precomputed"
     errors = done.stderr.splitlines()
     assert "learns from labels, and arrests has none. Name them by --label" in errors[0]
     assert "--factor must be None or a number above 0; got '0'" in errors[1]
-    assert "can't standardise" in errors[2]
+    assert "can't hold the scale" in errors[2] and "--no-standardize" in errors[2]
     assert "Use --method" in errors[3] and "firstcolumns" in errors[3]
     assert "--mirror / --no-mirror" in done.stdout and "[--mirror]" in done.stdout
 

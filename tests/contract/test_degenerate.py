@@ -45,6 +45,11 @@ TABLES = {
         shape=(12, 4),
     ),
     "empty sparse": sp.csr_array((12, 4)),
+    "sparse columns": sp.random(12, 4, 0.4, format="csc", random_state=1),
+    "sparse float32": sp.random(12, 4, 0.4, format="coo", random_state=2, dtype=np.float32),
+    "sparse with duplicated rows": sp.csr_array(np.repeat(PLAIN[:3] * (PLAIN[:3] > 0), 4, axis=0)),
+    "sparse NaN": sp.csr_array(np.where(PLAIN > 1, np.nan, PLAIN)),
+    "huge sparse": sp.csr_array(PLAIN * 1e150),
     "NaN": np.where(PLAIN > 1, np.nan, PLAIN),
     "infinite": np.where(PLAIN > 1, np.inf, PLAIN),
     "text": np.array([["a", "b"], ["c", "d"]]),
@@ -54,6 +59,17 @@ TABLES = {
     "nothing": None,
     "a number": 5,
 }
+
+
+def check_new_rows(model, X, Z):
+    """Rows of the same table as new ones: finite places in as many columns, or an error that is named."""
+    try:
+        new = model.transform(X)
+    except LowdimError as error:
+        assert len(str(error)) > 20
+        return
+    assert new.shape == Z.shape
+    assert np.isfinite(np.asarray(new, dtype=float)).all()
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -67,9 +83,12 @@ def test_finite_or_named_error(method, name):
             Z = model.fit_transform(X)
         except LowdimError as error:
             assert len(str(error)) > 20
-            assert not hasattr(model, "components_")
+            assert not hasattr(model, "components_") and not hasattr(model, "embedding_")
             continue
         assert np.isfinite(np.asarray(Z, dtype=float)).all(), name
+        places = getattr(model, "embedding_", None)
+        assert places is None or (places.shape == Z.shape and np.isfinite(places).all())
+        check_new_rows(model, X, Z)
     if before is not None:
         np.testing.assert_array_equal(X, before)
 

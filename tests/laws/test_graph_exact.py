@@ -134,7 +134,7 @@ def test_any_table_gives_the_same_graph(rng):
     for table in tables:
         graph = neighbors(table, 4)
         assert np.array_equal(graph.indices, expected.indices)
-        assert np.allclose(graph.distances, expected.distances, rtol=1e-6)
+        assert np.array_equal(graph.distances, expected.distances)
     assert np.array_equal(X, kept)
     X.flags.writeable = False
     assert np.array_equal(neighbors(X, 4).indices, expected.indices)
@@ -213,7 +213,63 @@ def test_given_distances_and_functions(rng):
     D[3, 4] = -1
     with pytest.raises(errors.BadInput, match="row 3 to row 4"):
         neighbors(D, 6, metric="precomputed")
-    with pytest.raises(errors.BadInput, match="from_sparse"):
+    with pytest.raises(errors.BadInput, match="row 3 to row 4"):
         neighbors(sp.csr_array(D), 6, metric="precomputed")
     with pytest.raises(errors.BadParameter, match="approximate"):
         neighbors(X, 6, metric="jaccard", algorithm="approximate")
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+def test_exact_means_the_same_in_every_container(rng, dtype, metric):
+    """Clusters so tight that their order is lost where rows are centred and rounded to float32."""
+    import pandas as pd
+
+    centres = 1e4 * np.array([[1.0, 0.3, 0.0], [-1.0, 0.0, 0.3]])
+    tight = 1e-5 if dtype == np.float64 else 0.05
+    X = (np.repeat(centres, 60, axis=0) + tight * rng.normal(size=(120, 3))).astype(dtype)
+    strided = np.zeros((240, 6), dtype=dtype)[::2, ::2]
+    strided[:] = X
+    frame = pd.DataFrame(X)
+    for table in (X, np.asfortranarray(X), strided, X.astype(X.dtype.newbyteorder(">")), frame, sp.csr_array(X)):
+        assert same(neighbors(table, 5, metric=metric), X, 5, "cityblock" if metric == "manhattan" else metric)
+        found = NeighborIndex(table, metric=metric).query(
+            table[:7] if not isinstance(table, pd.DataFrame) else frame[:7], 6
+        )
+        assert np.array_equal(found.distances[:, 1:], neighbors(X, 5, metric=metric).distances[:7])
+
+
+def test_fractions_are_compared_exactly_with_whole_numbers(rng):
+    X = rng.integers(0, 100, size=(50, 3))
+    Y = rng.random((20, 3)) * 100 + 1e-9
+    want = cdist(Y, X).min(axis=1).astype(np.float32)
+    for table in (X.astype(float), np.asfortranarray(X.astype(float)), sp.csr_array(X.astype(float))):
+        assert np.array_equal(NeighborIndex(table).query(Y, 1).distances[:, 0], want)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_sparse_rows_are_made_dense_in_small_parts(metric, monkeypatch):
+    """A chunk of sparse rows may have a million of them; their dense parts stay small."""
+    from lowdim.summaries import space
+
+    X = sp.random(3000, 400, 0.01, format="csr", random_state=0)
+    want = neighbors(X.toarray(), 4, metric=metric)
+    sizes = []
+    parts = space._dense_parts
+
+    def watched(block):
+        for start, dense in parts(block):
+            sizes.append(dense.size)
+            yield start, dense
+
+    monkeypatch.setattr(space, "_dense_parts", watched)
+    monkeypatch.setattr(space, "chunk_rows", lambda d, itemsize: 100)
+    found = neighbors(X, 4, metric=metric)
+    assert np.array_equal(found.indices, want.indices)
+    assert max(sizes) == 100 * 400 and sum(sizes) >= X.shape[0] * X.shape[1]
+
+
+def test_lists_that_do_not_fit_are_refused_before_they_are_made(rng, monkeypatch):
+    monkeypatch.setattr("lowdim.memory.available_bytes", lambda: 100 << 20)
+    with pytest.raises(errors.MemoryTooSmall, match="lists of 4"):
+        neighbors(rng.normal(size=(4200, 2)), 4100)

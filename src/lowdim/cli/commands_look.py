@@ -35,16 +35,17 @@ def choose(  # noqa: PLR0913  (a flag each)
     lowdim choose wine -o scree.png
     """
     import lowdim
-    from lowdim.cli.fitting import explained_gaps, refuse_distances, scaling, standardized
+    from lowdim.cli.fitting import explained_gaps, refuse_distances
     from lowdim.cli.flags import find_method
     from lowdim.cli.source import Asked, named_rows, read_source
+    from lowdim.cli.standardizing import scaling, standardized
     from lowdim.cli.writing import PICTURES, outputs, save_picture
 
     paths = outputs(output or [], PICTURES, [data])
     table = read_source(data, Asked(label, id, listed(drop), listed(columns)))
     pca = find_method("pca")
     refuse_distances(table, pca)
-    rows, scaled = named_rows(table), bool(standardized(pca, table, standardize))
+    rows, scaled = named_rows(table), bool(standardized(pca, {}, table, standardize, kept=False))
     with explained_gaps(rows, table, None):
         found = lowdim.choose.table(rows, standardize=scaled, replicates=replicates, random_state=random_state)
     for path in paths:

@@ -49,8 +49,9 @@ def draw_map(  # noqa: PLR0913  (a flag each)
 
     lowdim map flowers.csv --color species -o map.html -o map.csv
     """
-    from lowdim.cli.fitting import described_table, fit_method, headline, scaling
-    from lowdim.cli.source import Asked, color_values, named_rows, read_source
+    from lowdim.cli.fitting import described_table, fit_method, headline
+    from lowdim.cli.source import Asked, color_values, read_source
+    from lowdim.cli.standardizing import scaling
     from lowdim.cli.writing import MAPS, Map, outputs, require_folder, write_map
     from lowdim.models import save
 
@@ -61,8 +62,8 @@ def draw_map(  # noqa: PLR0913  (a flag each)
         require_folder(kept)
     table = read_source(data, Asked(label, id, listed(drop), listed(columns)), color)
     color_values(table, color)  # a wrong name is told before the work
-    fitted = fit_method(wanted(context), table, standardize)
-    Z = fitted.model.transform(named_rows(table))
+    fitted = fit_method(wanted(context), table, standardize, kept=kept is not None)
+    Z = fitted.places()
     name = printable(Path(data).name)
     names = [str(axis) for axis in fitted.model.get_feature_names_out()]
     shares = getattr(fitted.model, "explained_variance_ratio_", None)

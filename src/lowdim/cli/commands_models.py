@@ -44,8 +44,9 @@ def fit(  # noqa: PLR0913  (a flag each)
 
     lowdim fit flowers.csv --label species -o flowers.lowdim
     """
-    from lowdim.cli.fitting import described_table, fit_method, headline, scaling
+    from lowdim.cli.fitting import described_table, fit_method, headline
     from lowdim.cli.source import Asked, named_rows, read_source
+    from lowdim.cli.standardizing import scaling
     from lowdim.cli.writing import require_folder
     from lowdim.models import save
 
@@ -53,7 +54,7 @@ def fit(  # noqa: PLR0913  (a flag each)
     path = Path(output).absolute()
     require_folder(path)
     table = read_source(data, Asked(label, id, listed(drop), listed(columns)))
-    fitted = fit_method(wanted(context), table, standardize)
+    fitted = fit_method(wanted(context), table, standardize, kept=True)
     save(fitted.model, path)
     rows = int(getattr(fitted.model, "n_samples_", None) or named_rows(table).count)
     seconds = perf_counter() - start

@@ -11,6 +11,7 @@ import numpy as np
 
 from lowdim.cli.answer import number, printable
 from lowdim.cli.source import flat_labels, named_rows
+from lowdim.cli.standardizing import by_itself, standardized, z_scores
 from lowdim.data.rows import Rows, first_nonfinite
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
@@ -27,18 +28,23 @@ __all__ = [
     "fit_method",
     "headline",
     "refuse_distances",
-    "scaling",
     "traits",
 ]
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fitted model, and whether its columns were standardised (None: the method can't)."""
+    """A fitted model, whether columns were standardised (None: there are none), and the rows that it was fitted to."""
 
     method: Method
     model: Any
     standardized: bool | None
+    rows: Rows
+
+    def places(self) -> Any:
+        """The map of the fitted rows: as fitting found it, where the method keeps it."""
+        found = getattr(self.model, "embedding_", None)
+        return self.model.transform(self.rows) if found is None else found
 
     def to_dict(self) -> dict[str, Any]:
         """What was asked and what was found, for programs."""
@@ -47,12 +53,12 @@ class Fitted:
         return told | {name.rstrip("_"): getattr(self.model, name) for name in found if hasattr(self.model, name)}
 
 
-def fit_method(wanted: Wanted, table: Table, standardize: bool | None) -> Fitted:
-    """Fit the wanted method, with the labels if it learns from them."""
+def fit_method(wanted: Wanted, table: Table, standardize: bool | None, kept: bool) -> Fitted:
+    """Fit the wanted method, with the labels if it learns from them; `kept` says that the model goes to a file."""
     method = wanted.method
     settings = dict(wanted.settings)
-    scaled = standardized(method, table, standardize)
-    if scaled is not None:
+    scaled = standardized(method, settings, table, standardize, kept)
+    if scaled is not None and by_itself(method):
         settings["standardize"] = scaled
     if table.kind == "distances":
         refuse_distances(table, method)
@@ -62,26 +68,9 @@ def fit_method(wanted: Wanted, table: Table, standardize: bool | None) -> Fitted
         raise BadInput(f"{method.name} learns from labels, and {table.source} has none. Name them by --label.")
     model = method.cls(**settings)
     with explained_gaps(rows, table, model):
-        model.fit(rows, labels) if method.supervised else model.fit(rows)
-    return Fitted(method, model, scaled)
-
-
-def standardized(method: Method, table: Table, wish: bool | None) -> bool | None:
-    """Whether to standardise: as wished, else whenever the columns are not the pixels of an image."""
-    if "standardize" not in parameters(method.cls):
-        if wish:
-            raise BadParameter(f"{method.name} can't standardise columns; scale them first, or leave out the flag.")
-        return None
-    return table.image_shape is None if wish is None else wish
-
-
-def scaling(scaled: bool | None, table: Table) -> str:
-    """What was done to the columns, in words."""
-    if scaled:
-        return "standardised (--no-standardize keeps their units)"
-    if scaled is None or table.image_shape is None:
-        return "as they are"
-    return "as they are, for rows are images (--standardize changes that)"
+        used = z_scores(rows) if scaled and not by_itself(method) else rows
+        model.fit(used, labels) if method.supervised else model.fit(used)
+    return Fitted(method, model, scaled, used)
 
 
 def refuse_distances(table: Table, method: Method | None) -> None:

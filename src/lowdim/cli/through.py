@@ -11,6 +11,7 @@ from lowdim.cli.source import Asked, named_rows, read_named
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, ModelFileError
 from lowdim.models import load
+from lowdim.summaries.graph import Graph
 
 __all__ = ["known_columns", "load_fitted", "through"]
 
@@ -18,6 +19,8 @@ __all__ = ["known_columns", "load_fitted", "through"]
 def load_fitted(path: str) -> Any:
     """The model of a file, which must have been fitted."""
     model = load(path)
+    if isinstance(model, Graph):
+        raise ModelFileError(f"{path}: this is a graph of neighbours, not a model. Fit a method, and give its file.")
     if not hasattr(model, "n_features_in_"):
         raise ModelFileError(f"{path}: this {type(model).__name__} was saved before it was fitted. Fit it first.")
     return model

@@ -13,10 +13,10 @@ __all__ = ["is_switch", "read_value", "rule_names", "takes_rules"]
 
 def read_value(flag: str, word: str, declared: Param) -> Any:
     """The first reading of the word that the parameter's domain accepts: a number before text."""
-    for value in _readings(word, declared.domain):
+    for value in _readings(word, declared):
         if declared.domain.accepts(value):
             return value
-    rules = f" Rules: {', '.join(rule_names())}." if takes_rules(declared.domain) else ""
+    rules = f" Rules: {', '.join(rule_names())}." if takes_rules(declared) else ""
     raise BadParameter(f"{flag} must be {declared.domain.text}; got {word!r}. {declared.help}{rules}")
 
 
@@ -25,9 +25,9 @@ def is_switch(domain: Domain) -> bool:
     return domain.accepts(True) and domain.accepts(False)
 
 
-def takes_rules(domain: Domain) -> bool:
-    """Whether a rule of lowdim.choose may be given."""
-    return domain.accepts(lambda spectrum: 1)
+def takes_rules(declared: Param) -> bool:
+    """Whether a rule of lowdim.choose or a kernel may be given; a metric is a function too, but of two rows."""
+    return declared.name != "metric" and declared.domain.accepts(lambda spectrum: 1)
 
 
 def rule_names() -> list[str]:
@@ -35,7 +35,7 @@ def rule_names() -> list[str]:
     return sorted(_rules())
 
 
-def _readings(word: str, domain: Domain) -> Iterator[Any]:
+def _readings(word: str, declared: Param) -> Iterator[Any]:
     if word.lower() == "none":
         yield None
     for kind in (int, float):
@@ -43,7 +43,7 @@ def _readings(word: str, domain: Domain) -> Iterator[Any]:
             yield kind(word)
         except ValueError:
             continue
-    if takes_rules(domain):
+    if takes_rules(declared):
         yield from _rule(word)
     yield word
 

@@ -270,11 +270,17 @@ def float_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
 def first_nonfinite(blocks: Iterable[tuple[int, Block]]) -> tuple[int, int, float] | None:
     """Row, column and value of the first number that is not finite."""
     for start, block in blocks:
-        dense = block.toarray() if sp.issparse(block) else block
-        bad = np.argwhere(~np.isfinite(dense))
+        if sp.issparse(block):  # what is not stored is finite
+            stored = block.tocoo()
+            wrong = np.flatnonzero(~np.isfinite(stored.data))
+            if len(wrong):
+                row, column = (int(at[wrong[0]]) for at in (stored.row, stored.col))
+                return start + row, column, float(stored.data[wrong[0]])
+            continue
+        bad = np.argwhere(~np.isfinite(block))
         if len(bad):
             row, column = (int(i) for i in bad[0])
-            return start + row, column, float(dense[row, column])
+            return start + row, column, float(block[row, column])
     return None
 
 

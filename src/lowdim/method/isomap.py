@@ -33,9 +33,11 @@ class Isomap(Estimator):
         B = -½ J D² J,   Z = V Λ^½,   D the lengths of the shortest ways
 
     `fit` takes an array, sparse matrix, memory map or dataframe, distances (metric="precomputed"), or
-    `lowdim.neighbors(X, k)`. With `n_landmarks`, only ways from so many rows are measured, and all
-    rows are placed by their distances to them: memory and time grow with n instead of n². New rows are placed by
-    Gower's formula, from their ways to the fitted rows through their neighbours; fitted rows come back where they were.
+    `lowdim.neighbors(X, k)`. Of a sparse table of distances, those that are stored are the neighbours: the nearest
+    n_neighbors of each row, or all within the radius. With `n_landmarks`, only ways from so many rows are measured,
+    and all rows are placed by their distances to them: memory and time grow with n instead of n². New rows are placed
+    by Gower's formula, from their ways to the fitted rows through their neighbours, each by itself; fitted rows come
+    back where they were.
 
     {parameters}
 
@@ -86,9 +88,9 @@ class Isomap(Estimator):
         with self._fitting():
             seed, threads = seed_of(self.random_state), thread_count(self.n_jobs)
             near = vicinity_of(self, X, self._search(seed, threads))
-            self._require_rows(near.graph.n)
-            matrix, components = connected(near, self.radius, self.metric, self.disconnected == "join")
-            self.reaches_ = reaches(near.graph, self.radius) if self.conformal else None
+            self._require_rows(near.n)
+            matrix, components = connected(near, self.radius, self.metric, self.disconnected == "join", threads)
+            self.reaches_ = reaches(near, self.radius) if self.conformal else None
             matrix, self.unit_ = edge_lengths(matrix, self.reaches_)
             self.roads_ = Roads.of(matrix)
             if self.n_landmarks is None:

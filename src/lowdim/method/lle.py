@@ -104,7 +104,7 @@ class LLE(Estimator):
             if isinstance(X, Graph):
                 X, graph = self._rows_of(X), X
             rows = read_rows(self, X, fitting=True, min_rows=2)
-            table = _dense_rows(rows)
+            table = self._table(rows)
             if graph is not None:  # else the search for neighbours looks at every value
                 _require_finite(table, rows)
             graph = self._graph(table, graph, seed)
@@ -136,7 +136,7 @@ class LLE(Estimator):
         rows = read_rows(self, X, fitting=False, min_rows=1)
         threads = thread_count(self.n_jobs)
         with np.errstate(over="ignore"):  # found and named
-            new = _dense_rows(rows).astype(self.rows_.dtype, copy=False)
+            new = self._table(rows).astype(self.rows_.dtype, copy=False)
         _require_finite(new, rows)
         nearest = self._nearest(new)
         grams = self._grams(self.rows_, new, nearest)
@@ -178,6 +178,14 @@ class LLE(Estimator):
                 f"LLE: metric={self.metric!r} is not that of the graph, {graph.metric!r}. Make them the same."
             )
         return graph.rows
+
+    def _table(self, rows: Rows) -> Array:
+        if rows.sparse and metric_of(self.metric).given:
+            raise BadInput(
+                "LLE weighs neighbours by the distances between them, and a sparse table of distances lacks most of "
+                "these. Give a dense one, or the rows with graph=Graph.from_sparse(…)."
+            )
+        return _dense_rows(rows)
 
     def _graph(self, rows: Array, graph: Graph | None, seed: int) -> Graph:
         n = len(rows)

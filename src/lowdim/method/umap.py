@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from lowdim.check import read_rows
-from lowdim.data.rows import open_rows
+from lowdim.data.rows import Rows
 from lowdim.errors import BadInput, BadParameter
 from lowdim.estimator import Estimator, estimator
 from lowdim.param import Choice, Either, Flag, Integer, Maybe, Real, SeedLike, Such, param
@@ -120,14 +120,23 @@ class UMAP(Estimator):
     def transform(self, X: Any) -> Array:
         """Places of rows on the map, (m, k). Fitted rows are where they were; nothing fitted changes."""
         check_is_fitted(self)
-        table, threads = self._read_new(X), thread_count(self.n_jobs)
+        threads = thread_count(self.n_jobs)
         places = self.embedding_[self.distinct_]
+        if self.metric == "precomputed":
+            distances = read_rows(self, X, fitting=False)
+            found = self._nearest_given(distances, len(places), threads)
+            placed = self._place(found, places.astype(np.float32), threads)
+            same = found.distances[:, 0] == 0  # there stands a fitted row
+            placed[same] = places[found.indices[same, 0]]
+            return placed.astype(distances.dtype)
+        table = self._read_new(X)
         known = self._known(table, threads)
         out = np.empty((len(table), places.shape[1]), dtype=table.dtype)
         out[known >= 0] = places[known[known >= 0]]
         new = known < 0
         if new.any():
-            out[new] = self._place(table[new], places.astype(np.float32), threads)
+            found = self._nearest(table[new], threads)
+            out[new] = self._place(found, places.astype(np.float32), threads)
         return out
 
     def update(self, X: Any) -> Self:
@@ -182,6 +191,10 @@ class UMAP(Estimator):
             everyone = np.arange(X.n)
             return X.nearest(min(self.n_neighbors - 1, X.k)), None, Distinct(everyone, everyone), np.dtype(np.float32)
         rows = read_rows(self, X, fitting=True, min_rows=2)
+        if rows.sparse and self.metric == "precomputed":  # what is stored are the neighbours
+            everyone = np.arange(rows.count)
+            graph = Graph.from_sparse(rows.whole(), min(self.n_neighbors, rows.count) - 1)
+            return graph, None, Distinct(everyone, everyone), rows.dtype
         if rows.sparse:
             raise BadInput("UMAP keeps its rows and takes no sparse table. Reduce it first, by PCA(50) for instance.")
         table = rows.whole()
@@ -286,32 +299,24 @@ class UMAP(Estimator):
             return np.full(len(table), -1)
         return find_rows(table, self.rows_, self.marks_, threads)
 
-    def _place(self, table: Array, places: Array, threads: int) -> Array:
+    def _nearest(self, table: Array, threads: int) -> Found:
+        """The neighbours of new rows among the fitted ones."""
+        if getattr(self, "_index", None) is None:
+            self._index = self._index_of(np.asarray(self.rows_), self.seed_, threads)
+        return self._index.query(table, max(1, self.n_neighbors_ - 1))
+
+    def _nearest_given(self, distances: Rows, n: int, threads: int) -> Found:
+        """The same from distances to the fitted rows."""
+        if distances.d != n:
+            raise BadInput(f"metric='precomputed' needs distances to all {n} fitted rows; got {distances.d} columns.")
+        lists = given.chosen(distances, n, max(1, self.n_neighbors_ - 1), False, threads)
+        return Found(lists.indices, lists.distances)
+
+    def _place(self, found: Found, places: Array, threads: int) -> Array:
         """New rows: from the mean of their neighbours' places, weighted, some epochs against the map."""
-        k = max(1, self.n_neighbors_ - 1)
-        if self.metric == "precomputed":
-            lists = given.select(given.of_matrix(open_rows(table)), len(table), len(places), k, False, threads)
-            found = Found(lists.indices, lists.distances)
-        else:
-            if getattr(self, "_index", None) is None:
-                self._index = self._index_of(np.asarray(self.rows_), self.seed_, threads)
-            found = self._index.query(table, k)
         forces, epochs = self._forces(self.seed_, self.learning_rate / 4), max(1, self.n_epochs_ // 5)
         agreement = None if self.crowding_ is None else Agreement(*self.crowding_.tolist())
-        placed = place(found, places, self.local_connectivity, forces, epochs, threads, agreement)
-        if self.metric == "precomputed":  # at distance 0 stands a fitted row
-            same = found.distances[:, 0] == 0
-            placed[same] = places[found.indices[same, 0]]
-        return placed
-
-    def _forget(self) -> None:
-        super()._forget()
-        self.__dict__.pop("_index", None)
-
-    def __getstate__(self) -> Any:
-        """Without the search index, which the rows give again."""
-        state = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_index"}
+        return place(found, places, self.local_connectivity, forces, epochs, threads, agreement)
 
     @property
     def _n_features_out(self) -> int:

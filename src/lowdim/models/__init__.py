@@ -1,4 +1,4 @@
-"""Model files: one estimator, fitted or not, in one file of plain arrays and text.
+"""Model files: one estimator, fitted or not, or one graph of neighbours, in one file of plain arrays and text.
 
     lowdim.save(model, "map.lowdim")
     model = lowdim.load("map.lowdim")
@@ -22,16 +22,16 @@ __all__ = ["load", "save"]
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write an estimator to one file.
+    """Write an estimator, or a Graph, to one file.
 
     Kept are its parameters, everything that fitting found, and `set_output`'s choice; a loaded model gives
     the same bits from `transform` and goes on with `partial_fit` as if it had never left.
 
     Parameters
     ----------
-    model : an estimator of lowdim
-        Fitted or not. Parameters that are code (a lambda, a random generator) can't be kept; rules of
-        `lowdim.choose` can.
+    model : an estimator of lowdim, or a Graph
+        An estimator may be fitted or not. Parameters that are code (a lambda, a random generator) can't be kept;
+        rules of `lowdim.choose` can.
     path : str or path
         The file; `.lowdim` is the usual ending. A file that is there is replaced in one step: whoever
         reads it sees the old model or the new one, and an error leaves the old one as it was.
@@ -43,7 +43,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read an estimator from a file that `save` wrote, in this version or an earlier one.
+    """Read an estimator or a Graph from a file that `save` wrote, in this version or an earlier one.
 
     Safe on files from strangers: nothing in them is run. Whatever is wrong (no file, not a model,
     damaged, or made by a newer lowdim) is a `ModelFileError`.

@@ -12,15 +12,22 @@ from typing import Any
 from lowdim.estimator import methods
 from lowdim.solve.geodesic_scaling import Scaling
 from lowdim.solve.geodesics import Roads
+from lowdim.summaries.graph import Graph
 from lowdim.summaries.moments import Moments
 
-__all__ = ["STATES", "estimators", "rules"]
+__all__ = ["STATES", "SUMMARIES", "estimators", "rules"]
+
+# Summaries that have a file of their own: they take long to make, and several methods read them.
+SUMMARIES: dict[str, type] = {
+    "Graph": Graph,
+}
 
 # Summaries that an estimator keeps in order to go on fitting, or to map new rows.
 STATES: dict[str, type] = {
     "Moments": Moments,
     "Roads": Roads,
     "Scaling": Scaling,
+    **SUMMARIES,
 }
 
 # Modules whose exported frozen dataclasses may be parameters.

@@ -14,7 +14,7 @@ import numpy as np
 import lowdim
 from lowdim.errors import BadParameter, ModelFileError
 from lowdim.models.container import Tensors
-from lowdim.models.known import estimators
+from lowdim.models.known import SUMMARIES, estimators
 from lowdim.models.sound import check_sound
 from lowdim.models.values import Unstorable, decode, encode
 from lowdim.param import parameters, validate
@@ -30,19 +30,18 @@ OUTPUTS = ("default", "pandas", "polars")
 
 
 def describe(model: Any) -> tuple[Manifest, Tensors]:
-    """Manifest and tensors of an estimator."""
+    """Manifest and tensors of an estimator or a summary."""
     cls, known = type(model), estimators()
+    if SUMMARIES.get(cls.__name__) is cls:
+        return _describe_summary(model)
     if known.get(cls.__name__) is not cls:
         raise BadParameter(
-            f"model must be an estimator of lowdim ({', '.join(known)}), and none of its subclasses; "
-            f"got {cls.__name__}. Save the estimators inside it, each to its own file."
+            f"model must be an estimator of lowdim ({', '.join(known)}) or a {', '.join(SUMMARIES)}, and none of "
+            f"their subclasses; got {cls.__name__}. Save the estimators inside it, each to its own file."
         )
     tensors: Tensors = {}
     manifest = {
-        "format": FORMAT,
-        "schema": SCHEMA,
-        "lowdim": lowdim.__version__,
-        "class": cls.__name__,
+        **_head(cls.__name__),
         "parameters": {name: _parameter(model, name, tensors) for name in parameters(cls)},
         "fitted": {name: _attribute(model, name, tensors) for name in vars(model) if FITTED.fullmatch(name)},
         "output": getattr(model, "_sklearn_output_config", {}).get("transform"),
@@ -53,14 +52,16 @@ def describe(model: Any) -> tuple[Manifest, Tensors]:
 
 
 def restore(manifest: Manifest, tensors: Tensors) -> Any:
-    """The estimator of a manifest whose checksum is right; uses up the tensors."""
+    """The estimator or summary of a manifest whose checksum is right; uses up the tensors."""
+    kind = manifest.get("class")
+    if isinstance(kind, str) and kind in SUMMARIES:
+        return _restore_summary(manifest, tensors)
     model = _unfitted(manifest, tensors)
     for name, stored in _section(manifest, "fitted").items():
         if not _is_fitted(type(model), name):
             raise ModelFileError(f"{name[:80]!r} can't be a fitted attribute of {type(model).__name__}.")
         setattr(model, name, decode(stored, name, tensors))
-    if tensors:
-        raise ModelFileError(f"the tensor {min(tensors)[:80]!r} belongs to nothing in the manifest.")
+    _require_used_up(tensors)
     output = manifest.get("output")
     if output is not None:
         if output not in OUTPUTS:
@@ -68,6 +69,20 @@ def restore(manifest: Manifest, tensors: Tensors) -> Any:
         model.set_output(transform=output)
     check_sound(model)
     return model
+
+
+def _describe_summary(summary: Any) -> tuple[Manifest, Tensors]:
+    kind = type(summary).__name__
+    tensors: Tensors = {}
+    stored = encode(summary, kind.lower(), tensors)
+    return {**_head(kind), "fields": stored["fields"]}, tensors
+
+
+def _restore_summary(manifest: Manifest, tensors: Tensors) -> Any:
+    kind = manifest["class"]
+    summary = decode({"state": kind, "fields": _section(manifest, "fields")}, kind.lower(), tensors)
+    _require_used_up(tensors)
+    return summary
 
 
 def to_text(manifest: Manifest, tensors: Tensors) -> str:
@@ -94,6 +109,15 @@ def from_text(text: str, tensors: Tensors) -> Manifest:
     if manifest.pop("sha256", None) != _checksum(manifest, tensors):
         raise ModelFileError("damaged: its checksum does not fit. Copy it again, or save the model again.")
     return manifest
+
+
+def _head(kind: str) -> Manifest:
+    return {"format": FORMAT, "schema": SCHEMA, "lowdim": lowdim.__version__, "class": kind}
+
+
+def _require_used_up(tensors: Tensors) -> None:
+    if tensors:
+        raise ModelFileError(f"the tensor {min(tensors)[:80]!r} belongs to nothing in the manifest.")
 
 
 def _parameter(model: Any, name: str, tensors: Tensors) -> Any:

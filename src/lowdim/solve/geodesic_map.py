@@ -62,6 +62,7 @@ def random_landmarks(roads: Roads, m: int, seed: int, threads: int) -> tuple[Arr
 
 def farthest_landmarks(roads: Roads, m: int, seed: int, threads: int) -> tuple[Array, NDArray[np.float32]]:
     """Rows, each as far as possible along the graph from those before it, and their ways to all rows (m, n)."""
+    roads.require_room(m)
     ways = np.empty((m, roads.n), dtype=np.float32)
     chosen = np.empty(m, dtype=np.int64)
     # The first is the end of the longest way from a row: a corner, whatever row that was.

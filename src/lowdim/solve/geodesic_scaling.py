@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -10,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.errors import BadInput
-from lowdim.solve.eigen import Eigen, top, top_of_operator
+from lowdim.errors import BadInput, LowdimWarning
+from lowdim.solve.eigen import Eigen, fix_signs, top, top_of_operator
 
 __all__ = ["Scaling", "gram_in_place", "residual_variance", "scaling_of"]
 
@@ -20,6 +21,7 @@ Array = NDArray[Any]
 DENSE_ROWS = 400  # below, all of the small matrix is solved at once
 NOISE = 1e-6  # eigenvalues below this share of the largest are rounding errors of float32 distances
 PLACE_VALUES = 1 << 22  # distances that are made double at a time
+TOL, STEPS = 1e-7, 300  # of the iteration: relative residual, and most steps
 
 
 @dataclass(frozen=True)
@@ -44,18 +46,23 @@ class Scaling:
     def place(self, distances: Array) -> NDArray[np.float64]:
         """Points at these distances (q, m) from the fitted ones (Gower): z = Λ^-½ Vᵀ (means - d²) / 2, (q, k)."""
         out = np.empty((len(distances), len(self.values)))
+        directions = np.ascontiguousarray(self.axes.T)
         size = max(1, PLACE_VALUES // max(1, len(self.means)))
         for start in range(0, len(distances), size):
-            pulls = self.means - np.square(distances[start : start + size], dtype=np.float64)
+            part = np.ascontiguousarray(distances[start : start + size], dtype=np.float64)
+            pulls = self.means - np.square(part)
             # The axes sum to zero, so this changes nothing but the rounding of what would cancel.
             pulls -= pulls.mean(axis=1, keepdims=True)
-            out[start : start + size] = pulls @ self.axes - self.shift
+            # A product of its own for each point: one with a whole block would depend on how many there are.
+            out[start : start + size] = np.vecdot(pulls[:, None, :], directions) - self.shift
         return out
 
     def turned(self, Z: Array) -> tuple[Scaling, NDArray[np.float64]]:
         """The same map with the placed points Z (n, k) centred and turned to their principal axes, and Z so."""
         centre = Z.mean(axis=0)
         rotation = top((Z - centre).T @ (Z - centre)).vectors  # (k, k)
+        turned = (Z - centre) @ rotation
+        rotation = rotation * np.where((fix_signs(turned) == turned).all(axis=0), 1.0, -1.0)
         better = Scaling(self.values, self.axes @ rotation, self.means, centre @ rotation)
         return better, (Z - centre) @ rotation
 
@@ -77,6 +84,13 @@ def scaling_of(gram: NDArray[np.float32], means: NDArray[np.float64], k: int, se
     else:
         found = _iterated(gram, k, seed, threads)
     values = np.where(found.values > NOISE * max(float(found.values[0]), 0.0), found.values, 0.0)
+    if not found.converged and (values > 0).all():  # of directions that are not there, none can be found
+        warnings.warn(
+            f"{STEPS} steps of block Lanczos did not reach a residual of {TOL:g}: the last components may be rough. "
+            "Ask for fewer components.",
+            LowdimWarning,
+            stacklevel=4,
+        )
     vectors = found.vectors - found.vectors.mean(axis=0)
     return Scaling(values, vectors / np.where(values > 0, 2 * np.sqrt(values), np.inf), means, np.zeros(k))
 
@@ -87,7 +101,7 @@ def _iterated(gram: NDArray[np.float32], k: int, seed: int, threads: int) -> Eig
         _native.gram_times(gram, np.ascontiguousarray(block), out, threads)
         return out
 
-    return top_of_operator(apply, len(gram), k, tol=1e-7, max_iter=300, seed=seed)
+    return top_of_operator(apply, len(gram), k, tol=TOL, max_iter=STEPS, seed=seed)
 
 
 def residual_variance(

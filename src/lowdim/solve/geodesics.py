@@ -78,14 +78,18 @@ class Roads:
         """Lengths of the shortest ways from these rows to all, (m, n)."""
         return self.from_seeds(rows[:, None], np.zeros((len(rows), 1), dtype=np.float32), threads)
 
-    def from_seeds(self, near: Array, lengths: Array, threads: int) -> NDArray[np.float32]:
-        """The same from points beside the graph: point i is lengths[i, s] away from row near[i, s], (m, n)."""
-        m = len(near)
+    def require_room(self, m: int) -> None:
+        """Raise MemoryTooSmall if the ways from m points to all rows do not fit."""
         require_memory(
             4 * m * self.n,
             f"{m} x {self.n} geodesic distances",
             "Use fewer rows, or Isomap(n_landmarks=…), which needs a few rows of them.",
         )
+
+    def from_seeds(self, near: Array, lengths: Array, threads: int) -> NDArray[np.float32]:
+        """The same from points beside the graph: point i is lengths[i, s] away from row near[i, s], (m, n)."""
+        m = len(near)
+        self.require_room(m)
         out = np.empty((m, self.n), dtype=np.float32)
         nodes = _inverse(self.names)[near]  # (m, s)
         # Points that stand near one another are found together.

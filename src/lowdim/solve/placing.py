@@ -59,7 +59,7 @@ def _nearest(rows: Rows, training: Any, n: int, rule: Placing) -> Found:
         return NeighborIndex(training, metric=metric, algorithm="exact", n_jobs=rule.threads).query(rows, k)
     if rows.d != n:
         raise BadInput(f"metric='precomputed' needs distances to all {n} fitted rows; got {rows.d} columns.")
-    lists = given.select(given.of_matrix(rows), rows.count, n, k, False, rule.threads)
+    lists = given.chosen(rows, n, k, False, rule.threads)
     return Found(lists.indices, lists.distances)
 
 

@@ -67,10 +67,15 @@ class Cells:
         offsets = np.concatenate([[0], np.cumsum(np.bincount(piece, minlength=int(pieces[-1])))])
         return cls(centres, pieces, members, offsets), nearest
 
-    def probe(self, space: Space, work: Array, lists: Lists, cells: Array, same: bool) -> None:
-        """Compare query i with the members of cell cells[i] (of one piece, where the cell is in pieces)."""
-        count = self.pieces[cells + 1] - self.pieces[cells]
-        piece = self.pieces[cells] + np.arange(len(cells)) % count
+    def probe(self, space: Space, work: Array, lists: Lists, cells: Array, marks: Array | None = None) -> None:
+        """Compare row i with the members of cell cells[i] (of one piece, where the cell is in pieces).
+
+        Rows of the table share out the pieces; a query goes to the piece that its own mark says, so that what
+        it finds does not depend on the rows that come with it.
+        """
+        count = (self.pieces[cells + 1] - self.pieces[cells]).astype(np.uint64)
+        turn = np.arange(len(cells), dtype=np.uint64) if marks is None else marks
+        piece = self.pieces[cells] + (turn % count).astype(np.int64)
         asking = np.argsort(piece, kind="stable").astype(np.int32)
         asking_offsets = np.concatenate([[0], np.cumsum(np.bincount(piece, minlength=len(self.offsets) - 1))])
         _native.probe_cells(
@@ -80,7 +85,7 @@ class Cells:
             space.work,
             self.members,
             self.offsets,
-            same,
+            marks is None,
             space.shift,
             space.kernel,
             lists.distances,
@@ -165,7 +170,7 @@ def _improve(space: Space, cells: Cells, lists: Lists, probes: int, aim: Aim) ->
 def _look(space: Space, cells: Cells, lists: Lists, nearest: Array) -> None:
     """Every row is compared with the members of its nearest cells, one after another."""
     for step in range(nearest.shape[1]):
-        cells.probe(space, space.work, lists, nearest[:, step], same=True)
+        cells.probe(space, space.work, lists, nearest[:, step])
         report("looking into cells", step + 1, nearest.shape[1])
 
 

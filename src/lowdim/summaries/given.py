@@ -14,10 +14,21 @@ from lowdim.data.rows import Rows
 from lowdim.distances import Metric
 from lowdim.errors import BadInput, BadParameter
 from lowdim.progress import report
+from lowdim.summaries.entries import nearest_entries
 from lowdim.summaries.lists import Lists
 from lowdim.threads import ordered_map
 
-__all__ = ["Blocks", "of_function", "of_matrix", "of_sparse", "select", "wide"]
+__all__ = [
+    "Blocks",
+    "chosen",
+    "of_function",
+    "of_matrix",
+    "of_some",
+    "of_sparse",
+    "require_distances",
+    "select",
+    "wide",
+]
 
 Array = NDArray[Any]
 Blocks = Callable[[int, int], Array]  # distances from queries start … stop to every row
@@ -35,12 +46,7 @@ def select(blocks: Blocks, m: int, n: int, k: int, own: bool, threads: int) -> L
         stop = min(start + size, m)
         with np.errstate(over="ignore"):
             block = np.ascontiguousarray(blocks(start, stop), dtype=np.float32)
-        if not np.isfinite(block).all() or (block < 0).any():
-            i, j = (int(at) for at in np.argwhere(~(np.isfinite(block) & (block >= 0)))[0])
-            raise BadInput(
-                f"a distance must be from 0 to 3e38; from row {start + i} to row {j} it is {block[i, j]}. "
-                "Mend the distances, or rescale them."
-            )
+        require_distances(block, np.arange(start, stop))
         selves = np.arange(start, stop, dtype=np.int32) if own else None
         part = out[slice(start, stop)]
         _native.select_rows(block, selves, 0, part.distances, part.indices)
@@ -51,19 +57,35 @@ def select(blocks: Blocks, m: int, n: int, k: int, own: bool, threads: int) -> L
     return out
 
 
+def require_distances(block: Array, rows: Array) -> None:
+    """Raise BadInput if a distance from one of the `rows` is not finite or negative."""
+    if np.isfinite(block).all() and not (block < 0).any():
+        return
+    i, j = (int(at) for at in np.argwhere(~(np.isfinite(block) & (block >= 0)))[0])
+    raise BadInput(
+        f"a distance must be from 0 to 3e38; from row {rows[i]} to row {j} it is {block[i, j]}. "
+        "Mend the distances, or rescale them."
+    )
+
+
+def chosen(D: Rows, n: int, k: int, own: bool, threads: int) -> Lists:
+    """The k nearest by given distances: of all n rows or, in a sparse table, of those whose distances are stored."""
+    if D.sparse:
+        indices, distances = nearest_entries(D.whole(), k, own)
+        return Lists(distances, indices)
+    return select(of_matrix(D), D.count, n, k, own, threads)
+
+
 def of_matrix(D: Rows) -> Blocks:
-    """Distances that are given."""
+    """Distances that are given, all of them."""
+    return lambda start, stop: np.asarray(D.block(start, stop))
 
-    def block(start: int, stop: int) -> Array:
-        part = D.block(start, stop)
-        if sp.issparse(part):
-            raise BadInput(
-                "metric='precomputed' takes a dense table of distances. A sparse one is a graph already: "
-                "use Graph.from_sparse."
-            )
-        return np.asarray(part)
 
-    return block
+def of_some(D: Any, rows: Array) -> Blocks:
+    """The same, from some of the rows."""
+    if sp.issparse(D):
+        raise BadInput("this needs the distances between all rows, and a sparse table holds some. Give a dense one.")
+    return lambda start, stop: np.asarray(D[rows[start:stop]])
 
 
 def of_function(queries: Array, base: Array, function: Callable[[Any, Any], float]) -> Blocks:

@@ -11,15 +11,21 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
+from lowdim.summaries.entries import nearest_entries
 
 __all__ = ["Graph"]
 
 Array = NDArray[Any]
 
+WAYS = ("exact", "approximate", "given")
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Graph:
-    """k neighbours of n rows, nearest first, equal distances by index, no row its own neighbour."""
+    """k neighbours of n rows, nearest first, equal distances by index, no row its own neighbour.
+
+    Neighbours that are given in another order are put into this one. `lowdim.save` and `lowdim.load` keep a graph.
+    """
 
     indices: NDArray[np.int32]  # (n, k)
     distances: NDArray[np.float32]  # (n, k)
@@ -43,14 +49,42 @@ class Graph:
         ordered = np.sort(indices, axis=1)
         if (ordered[:, 1:] == ordered[:, :-1]).any():
             raise BadInput("a row of a graph names the same neighbour twice.")
+        if distances.dtype.kind not in "fiu":
+            raise BadInput(f"the distances of a graph must be real numbers; got {distances.dtype}.")
         with np.errstate(over="ignore"):
             narrow = distances.astype(np.float32)
         if not np.isfinite(narrow).all() or (narrow < 0).any():
             raise BadInput(
                 "the distances of a graph must be finite in float32 (up to 3e38) and not negative. Rescale the data."
             )
+        self._require_words()
+        if (narrow[:, 1:] < narrow[:, :-1]).any():
+            order = np.lexsort((indices, narrow), axis=1)
+            indices, narrow = np.take_along_axis(indices, order, axis=1), np.take_along_axis(narrow, order, axis=1)
         object.__setattr__(self, "indices", np.ascontiguousarray(indices, dtype=np.int32))
         object.__setattr__(self, "distances", np.ascontiguousarray(narrow))
+        object.__setattr__(self, "recall_", float(self.recall_))
+
+    def _require_words(self) -> None:
+        recall = self.recall_
+        number = isinstance(recall, float | int | np.floating) and 0 <= recall <= 1
+        if not isinstance(self.metric, str) or self.algorithm_ not in WAYS or not number:
+            raise BadInput(
+                f"a graph needs the name of a metric, an algorithm_ of {', '.join(WAYS)} and a recall_ from 0 to 1; "
+                f"got {self.metric!r:.60}, {self.algorithm_!r:.60} and {recall!r:.60}."
+            )
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both name the same neighbours at the same distances, found in the same way."""
+        if not isinstance(other, Graph):
+            return NotImplemented
+        return (
+            (self.metric, self.algorithm_, self.recall_) == (other.metric, other.algorithm_, other.recall_)
+            and np.array_equal(self.indices, other.indices)
+            and np.array_equal(self.distances, other.distances)
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # arrays can't be hashed
 
     @property
     def n(self) -> int:
@@ -72,31 +106,15 @@ class Graph:
     def from_sparse(cls, matrix: Any, k: int | None = None, *, metric: str = "precomputed") -> Graph:
         """The graph whose entry (i, j) is the distance from i to its neighbour j.
 
-        Takes what scikit-learn's KNeighborsTransformer and kneighbors_graph(mode="distance") give; entries on
-        the diagonal are left out. Without k, each row keeps as many neighbours as the row that has fewest.
+        Takes what scikit-learn's KNeighborsTransformer and kneighbors_graph(mode="distance") give: stored entries
+        are neighbours (a stored 0 is one at distance 0), others are not; entries on the diagonal are left out.
+        Rows may store different numbers of them: the k nearest of each are taken, and without k as many as
+        the row has that has fewest. A row with fewer than k is an error.
         """
-        csr = sp.csr_array(matrix).astype(np.float64)
+        csr = sp.csr_array(matrix)
         if csr.shape[0] != csr.shape[1]:
             raise BadInput(f"a graph needs a square matrix of distances; got shape {csr.shape}.")
-        csr.sum_duplicates()
-        n = csr.shape[0]
-        row = np.repeat(np.arange(n), np.diff(csr.indptr))
-        off = csr.indices != row
-        row, column, value = row[off], csr.indices[off], csr.data[off]
-        if not np.isfinite(value).all() or (value < 0).any():
-            raise BadInput("the distances of a graph must be finite and not negative.")
-        fewest = int(np.bincount(row, minlength=n).min(initial=n)) if n else 0
-        wanted = fewest if k is None else k
-        if wanted < 1 or wanted > fewest:
-            raise NotEnoughData(
-                f"every row must have at least {max(wanted, 1)} other(s) as neighbours; one has {fewest}. "
-                "Make the sparse graph with more neighbours, or ask for fewer."
-            )
-        value = value.astype(np.float32)
-        order = np.lexsort((column, value, row))
-        starts = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=n))])[:-1]
-        take = order[starts[:, None] + np.arange(wanted)]
-        return cls(column[take].astype(np.int32), value[take], metric)
+        return cls(*nearest_entries(csr, k, own=True), metric)
 
     def to_sparse(self) -> sp.csr_array:
         """Entry (i, j) is the distance from i to its neighbour j; a distance of 0 is stored too."""
@@ -107,45 +125,43 @@ class Graph:
     def symmetrize(self, how: Literal["union", "mutual", "mean"] = "union") -> sp.csr_array:
         """A symmetric matrix of distances.
 
-        "union" keeps an edge that one of the two rows names, "mutual" one that both name; "mean" keeps the
-        union and counts an edge that is not named as 0, as (A + Aᵀ) / 2 does.
+        "union" keeps an edge that one of the two rows names, "mutual" one that both name; where they name
+        different distances, the smaller counts. "mean" keeps the union and counts an edge that is not named as 0,
+        as (A + Aᵀ) / 2 does.
         """
         if how not in ("union", "mutual", "mean"):
             raise BadParameter(f"how must be one of 'union', 'mutual', 'mean'; got {how!r}.")
         row = np.repeat(np.arange(self.n, dtype=np.int64), self.k)
-        column, value = self.indices.ravel().astype(np.int64), self.distances.ravel()
-        # Explicit keys, because sparse sums and maxima drop edges of length 0 (duplicates).
-        keys = np.concatenate([row * self.n + column, column * self.n + row])
-        edges, first, times = np.unique(keys, return_index=True, return_counts=True)
-        lengths = np.concatenate([value, value])[first]
-        if how == "mutual":
-            edges, lengths = edges[times == 2], lengths[times == 2]
-        elif how == "mean":
-            lengths = np.where(times == 2, lengths, lengths / 2).astype(np.float32)
-        starts = np.searchsorted(edges, np.arange(self.n + 1, dtype=np.int64) * self.n)
-        columns = (edges % self.n).astype(np.int32)
-        return sp.csr_array((lengths, columns, starts.astype(np.int32)), shape=(self.n, self.n))
+        return both_ways(row, self.indices.ravel(), self.distances.ravel(), self.n, how)
 
     def components(self) -> NDArray[np.int32]:
         """The number of the connected component of every row, counted in the order of the rows, (n,)."""
         return component_labels(self.symmetrize("union"))
 
-    def join(self, X: Any, labels: Array | None = None) -> sp.csr_array:
-        """The union graph, with the shortest bridges that make it one piece.
+    def join(
+        self, X: Any, labels: Array | None = None, *, metric: Any = None, n_jobs: int | None = None
+    ) -> sp.csr_array:
+        """The union graph, with the shortest bridges that make it one piece: a symmetric sparse matrix of lengths.
 
-        X are the rows that the graph was made from. Bridges are found by the spanning tree of the components:
-        each step joins the component of fewest rows to the row nearest to it in any other.
+        X are the rows that the graph was made from (or, for given distances, all of them), and `metric`, if it is
+        not the graph's own, says how far they are apart. The bridges belong to a shortest spanning tree of the
+        components. SciPy's csgraph takes the matrix as it is, and so does
+        Isomap(metric="precomputed", radius=joined.max()): all its entries are edges then. (Isomap joins the
+        components of its own graph by itself.)
         """
         from lowdim.summaries.bridges import joined
 
+        metric = self.metric if metric is None else metric
+        if metric == "callable":
+            raise BadParameter("this graph was made with a function of two rows; give it to join as metric=… again.")
         union = self.symmetrize("union")
         labels = component_labels(union) if labels is None else np.asarray(labels)
         if labels.shape != (self.n,):
             raise BadInput(f"labels must have one number a row ({self.n}); got shape {labels.shape}.")
-        return joined(union, X, labels, self.metric)
+        return joined(union, X, labels, metric, n_jobs)
 
     def to_arrays(self) -> dict[str, Array]:
-        """Everything as plain arrays, for a model file."""
+        """Everything as plain arrays, for a file of another kind."""
         return {
             "indices": self.indices,
             "distances": self.distances,
@@ -176,3 +192,26 @@ def component_labels(symmetric: sp.csr_array) -> NDArray[np.int32]:
     labels = connected_components(pattern, directed=False)[1]
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first)).astype(np.int32)[inverse]
+
+
+def both_ways(row: Array, column: Array, value: Array, n: int, how: str = "union") -> sp.csr_array:
+    """Edges from rows to columns, each named at most once, as a symmetric matrix; see `Graph.symmetrize`."""
+    row, column = row.astype(np.int64), column.astype(np.int64)
+    # Explicit keys, because sparse sums and maxima drop edges of length 0 (duplicates).
+    keys = np.concatenate([row * n + column, column * n + row])
+    order = np.argsort(keys, kind="stable")
+    keys, lengths = keys[order], np.concatenate([value, value])[order]
+    fresh = np.ones(len(keys), dtype=bool)
+    fresh[1:] = keys[1:] != keys[:-1]
+    first = np.flatnonzero(fresh)
+    edges, times = keys[first], np.diff(first, append=len(keys))
+    one, other = lengths[first], lengths[first + times - 1]  # the same where one row alone names the edge
+    if how == "mean":
+        joint = (one.astype(np.float64) + other) / 2
+        lengths = np.where(times == 2, joint, joint / 2).astype(np.float32)
+    else:
+        lengths = np.minimum(one, other)
+    if how == "mutual":
+        edges, lengths = edges[times == 2], lengths[times == 2]
+    starts = np.searchsorted(edges, np.arange(n + 1, dtype=np.int64) * n)
+    return sp.csr_array((lengths, (edges % n).astype(np.int32), starts.astype(np.int32)), shape=(n, n))

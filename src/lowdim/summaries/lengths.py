@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lowdim.errors import BadInput
 from lowdim.summaries.bridges import joined
-from lowdim.summaries.graph import Graph, component_labels
+from lowdim.summaries.graph import component_labels
 from lowdim.summaries.neighbors import Found
 from lowdim.summaries.vicinity import Vicinity
 
@@ -19,9 +19,9 @@ __all__ = ["connected", "edge_lengths", "new_lengths", "reaches"]
 Array = NDArray[Any]
 
 
-def connected(near: Vicinity, radius: float | None, metric: Any, join: bool) -> tuple[sp.csr_array, int]:
+def connected(near: Vicinity, radius: float | None, metric: Any, join: bool, threads: int) -> tuple[sp.csr_array, int]:
     """The symmetric graph of lengths in one piece, and in how many pieces it was."""
-    matrix = _shorter(near.graph.symmetrize("union"), radius)
+    matrix = _shorter(near.symmetric(), radius)
     labels = component_labels(matrix)
     pieces = int(labels.max(initial=-1)) + 1
     if pieces > 1 and not join:
@@ -34,12 +34,16 @@ def connected(near: Vicinity, radius: float | None, metric: Any, join: bool) -> 
             f"the given graph falls into {pieces} components, and the bridges that would join them need the rows. "
             "Make the graph with more neighbours, or fit the rows."
         )
-    return (joined(matrix, near.source, labels, metric) if pieces > 1 else matrix), pieces
+    return (joined(matrix, near.source, labels, metric, threads) if pieces > 1 else matrix), pieces
 
 
-def reaches(graph: Graph, radius: float | None) -> NDArray[np.float64]:
+def reaches(near: Vicinity, radius: float | None) -> NDArray[np.float64]:
     """The mean distance of every row to its neighbours, (n,); where that is 0, the smallest that is not."""
-    return _mean_reach(graph.distances, radius)
+    if near.union is None:
+        return _mean_reach(near.graph.distances, radius)
+    within = _shorter(near.union, radius)
+    total = np.asarray(within.sum(axis=1, dtype=np.float64)).ravel()
+    return _above_zero(total / np.maximum(np.diff(within.indptr), 1))
 
 
 def edge_lengths(matrix: sp.csr_array, reach: Array | None) -> tuple[sp.csr_array, float]:
@@ -79,6 +83,10 @@ def _mean_reach(distances: Array, radius: float | None, floor: float | None = No
     wide = distances.astype(np.float64)
     inside = np.ones(wide.shape, dtype=bool) if radius is None else wide <= radius
     mean = np.where(inside, wide, 0.0).sum(axis=1) / np.maximum(inside.sum(axis=1), 1)
+    return _above_zero(mean, floor)
+
+
+def _above_zero(mean: Array, floor: float | None = None) -> NDArray[np.float64]:
     if floor is None:
         positive = mean[mean > 0]
         floor = float(positive.min()) if len(positive) else 1.0

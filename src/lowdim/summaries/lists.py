@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
+from lowdim.memory import require_memory
 from lowdim.progress import report
 from lowdim.summaries.space import Space
 
@@ -19,6 +20,7 @@ Array = NDArray[Any]
 NOBODY = 2**31 - 1  # the index in an empty place
 SLACK = 8  # places beyond the k-th, so that rounding in the search can't push a true neighbour out
 QUERY_ROWS = 1 << 14  # queries between two reports of progress
+LARGE = 1 << 26  # bytes; smaller lists are made without asking for room
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,8 @@ class Lists:
     @classmethod
     def empty(cls, n: int, k: int) -> Lists:
         """Lists with every place free."""
+        if 8 * n * k > LARGE:
+            require_memory(8 * n * k, f"lists of {k} neighbours of {n} rows", "Ask for fewer neighbours.")
         return cls(np.full((n, k), np.inf, dtype=np.float32), np.full((n, k), NOBODY, dtype=np.int32))
 
     @property

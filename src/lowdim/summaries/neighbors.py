@@ -19,9 +19,11 @@ from lowdim.param import Choice, Domain, Integer, Maybe, Real, SeedLike, param, 
 from lowdim.random import Seed, seed_of
 from lowdim.summaries import given
 from lowdim.summaries.cells import Cells, approximate, nearest_centres
+from lowdim.summaries.distinct import row_marks
 from lowdim.summaries.graph import Graph
 from lowdim.summaries.lists import NOBODY, Lists, all_pairs, from_queries, refined
 from lowdim.summaries.space import Space, space_of
+from lowdim.summaries.strangers import Strangers, askers, strangers_in_blocks, strangers_in_space
 from lowdim.threads import thread_count
 
 __all__ = ["Found", "NeighborIndex", "SearchOptions", "neighbors"]
@@ -34,6 +36,7 @@ LONG_LIST = 20  # lists of more than n / 20 places leave nothing to save
 LINKS = 16  # neighbours in the graph that queries walk on
 BEAM = 32  # places in a query's list while it walks
 ENTRIES = 2  # cells in which a query looks before it walks
+SCANNED = 1 << 22  # values; a query is compared with all rows that have no more: a millisecond, and no graph to make
 
 
 class _MetricDomain(Domain):
@@ -81,7 +84,8 @@ def neighbors(
     Parameters
     ----------
     X : array, sparse matrix, memory map or dataframe
-        n rows of d columns; with metric="precomputed", n × n distances. It is never changed.
+        n rows of d columns; with metric="precomputed", n × n distances: all of them, or a sparse matrix whose
+        stored entries are the neighbours. It is never changed.
     k : int
         Neighbours of each row, at most n - 1.
     metric : str or function of two rows
@@ -151,15 +155,19 @@ class NeighborIndex:
         return self._as_graph(lists, "exact", 1.0)
 
     def query(self, Y: Any, k: int) -> Found:
-        """The k nearest rows to each row of Y (for metric="precomputed", Y holds distances to all rows)."""
+        """The k nearest rows to each row of Y (for metric="precomputed", Y holds distances to the rows).
+
+        What is found for a row does not depend on the rows beside it. "auto" compares each with all rows of a small
+        table; of a large one it makes a graph at the first query, keeps it, and walks on it.
+        """
         self._check_k(k, self.n, "in the index")
         rows = _read(self._door, Y, fitting=False)
         if rows.d != self._rows.d:
             raise BadInput(f"Y has {rows.d} columns, but the index was made of rows with {self._rows.d}.")
         lists = self._blockwise(rows, k, own=False)
         if lists is None:
-            lists = self._query_nearly(rows, k) if self._nearly(k) else self._query_exactly(rows, k)
-        self._require_finite(lists)
+            lists = self._query_nearly(rows, k) if self._walks(k) else self._query_exactly(rows, k)
+        self._require_finite(lists.distances)
         return Found(lists.indices, lists.distances)
 
     def _nearly(self, k: int) -> bool:
@@ -176,6 +184,11 @@ class NeighborIndex:
         worthwhile = self.n > EXACT_ROWS and k * LONG_LIST < self.n and not self.metric.bits
         return self.options.algorithm == "auto" and possible and worthwhile
 
+    def _walks(self, k: int) -> bool:
+        """Whether queries walk on a graph; this must not depend on how many come, for then their answers would."""
+        large = self.n * self._rows.d > SCANNED or self.options.algorithm == "approximate"
+        return self._nearly(k) and large
+
     def _space(self, nearly: bool) -> Space:
         nearly = nearly and self.metric.bits
         if nearly not in self._spaces:
@@ -186,12 +199,29 @@ class NeighborIndex:
             self._spaces[nearly] = space_of(self._rows, metric, self._threads)
         return self._spaces[nearly]
 
+    def strangers(self, labels: Array) -> Strangers:
+        """The nearest row of another label (0, 1, …), exactly, for the rows of all labels but the most frequent."""
+        if self.metric.kernel is not None and not given.wide(self._rows):
+            found = strangers_in_space(self._space(nearly=False), labels)
+            self._require_finite(found.distances)
+            return found
+        rows, asking = self._rows.whole(), askers(labels)
+        blocks: given.Blocks
+        if self.metric.given:
+            blocks = given.of_some(rows, asking)
+        elif self.metric.function is not None:
+            base = _dense_whole(self._rows)
+            blocks = given.of_function(base[asking], base, self.metric.function)
+        else:
+            blocks = given.of_sparse(rows[asking], rows, self.metric)
+        return strangers_in_blocks(blocks, labels, 1 if self.metric.function is not None else self._threads)
+
     def _blockwise(self, queries: Rows, k: int, own: bool) -> Lists | None:
         """Neighbours by blocks of distances, for the metrics and rows that have no kernel."""
         blocks: given.Blocks
         if self.metric.given:
-            blocks = given.of_matrix(queries)
-        elif self.metric.function is not None:
+            return given.chosen(queries, self.n, k, own, self._threads)
+        if self.metric.function is not None:
             base = _dense_whole(self._rows)
             blocks = given.of_function(base if own else _dense_whole(queries), base, self.metric.function)
         elif given.wide(self._rows):
@@ -218,21 +248,22 @@ class NeighborIndex:
             self._links = self._approximate(min(LINKS, self.n - 1))
         graph, cells = self._links
         work, source = space.enter(rows)
+        marks = row_marks(work, self._threads)
         lists = Lists.empty(len(work), min(self.n, max(2 * k, BEAM)))
         nearest = nearest_centres(space, work, cells.centres, min(ENTRIES, len(cells.centres)))
         for step in range(nearest.shape[1]):
-            cells.probe(space, work, lists, nearest[:, step], same=False)
+            cells.probe(space, work, lists, nearest[:, step], marks)
         _native.walk_queries(
             work, space.work, graph.indices, space.kernel, lists.distances, lists.indices, space.threads
         )
         return refined(space, source, lists.indices, k, None)
 
     def _as_graph(self, lists: Lists, algorithm: str, recall: float) -> Graph:
-        self._require_finite(lists)
+        self._require_finite(lists.distances)
         return Graph(lists.indices, lists.distances, self.metric.name, algorithm, recall, self._rows)
 
-    def _require_finite(self, lists: Lists) -> None:
-        if not np.isfinite(lists.distances).all():
+    def _require_finite(self, distances: Array) -> None:
+        if not np.isfinite(distances).all():
             raise BadInput(
                 "distances between rows are beyond 3e38, the largest number of float32. Rescale the columns."
             )

@@ -2,11 +2,13 @@
 
 float32 rows that are fine as they are stay where they are; the kernels take the mean off as they pack them.
 All others become one float32 copy, centred in double precision first, because |a|² + |b|² - 2 a·b
-cancels in float32 when the origin is far away.
+cancels in float32 when the origin is far away. Final distances are measured on the rows as they were given,
+in their own precision: where they lie, or on a copy if the kernels can't read them there.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.check import finite_error
-from lowdim.data.rows import ArrayRows, Block, Chunk, Rows, fold
+from lowdim.data.rows import ArrayRows, Block, Chunk, Rows, chunk_rows, fold
 from lowdim.distances import MAGNITUDES, SQUARES, Metric
 from lowdim.errors import BadInput
 from lowdim.memory import require_memory
@@ -70,8 +72,7 @@ class Space:
         work = _moved(rows, self.mean, self.factor, self.threads) if there is None else there
         if self.source is self.work:
             return work, work
-        source = _in_place(rows, self.source.dtype)
-        return work, _dense(rows.whole()).astype(np.float64, copy=False) if source is None else source
+        return work, _readable(rows, self.source.dtype)
 
     def square_lengths(self, work: Array) -> NDArray[np.float64]:
         """|a|² of rows as the products see them, (m,)."""
@@ -104,7 +105,7 @@ class Space:
 
 def space_of(rows: Rows, metric: Metric, threads: int) -> Space:
     """The space of these rows; raises for values that are not finite or that the metric can't use."""
-    n, d = rows.count, rows.d
+    d = rows.d
     nowhere = np.zeros(d)
     if metric.bits:
         work = _pack_bits(rows, metric)
@@ -123,17 +124,17 @@ def space_of(rows: Rows, metric: Metric, threads: int) -> Space:
             "3e38. Rescale the columns."
         )
     whole = integral and 4 * d * (reach + 1) ** 2 < 2**24
-    mean = np.rint(mean) if whole else mean
+    mean = np.rint(mean) if integral else mean  # so that the copy has no rounding
     sane = reach == 0 or SANE[0] < reach < SANE[1]
-    there = _in_place(rows, np.dtype(np.float32)) if sane else None
-    if there is not None:
+    if sane and rows.dtype == np.float32:
+        there = _readable(rows, np.dtype(np.float32))
         shift = mean.astype(np.float32) if metric.kernel == SQUARES else None
         return Space(metric, there, shift, there, metric.scale, nowhere, 1.0, reach, whole, d, threads)
-    require_memory(4 * n * d, f"a float32 copy of {n} x {d} values", "Use fewer rows or columns.")
     factor = 1.0 if sane else float(2.0 ** -np.round(np.log2(reach)))
     work = _moved(rows, mean, factor, threads)
-    source = _in_place(rows, np.dtype(np.float64))
-    if source is not None:
+    counts = isinstance(rows, ArrayRows) and rows.X.dtype.kind in "iub"  # bytes of images, for instance
+    if rows.dtype == np.float64 and not (counts and integral and sane):
+        source = _readable(rows, np.dtype(np.float64))
         return Space(metric, work, None, source, metric.scale, mean, factor, reach * factor, whole, d, threads)
     squared = metric.kernel == SQUARES and not metric.root
     scale = metric.scale / (factor**2 if squared else factor)
@@ -149,11 +150,21 @@ def _in_place(rows: Rows, dtype: np.dtype[Any]) -> Array | None:
     return X if side_by_side and X.strides[0] % X.itemsize == 0 and X.flags.aligned else None
 
 
+def _readable(rows: Rows, dtype: np.dtype[Any]) -> Array:
+    """The rows for the kernels, in this dtype: where they lie, or a copy."""
+    there = _in_place(rows, dtype)
+    if there is not None:
+        return there
+    needed = dtype.itemsize * rows.count * rows.d
+    require_memory(needed, f"a copy of {rows.count} x {rows.d} values in {dtype}", "Use fewer rows or columns.")
+    return np.ascontiguousarray(_dense(rows.whole()), dtype=dtype)
+
+
 def _extent(rows: Rows, threads: int) -> tuple[float, float, bool]:
     """The smallest and the largest value, and whether all are whole numbers."""
 
     def summarise(chunk: Chunk, block: Block) -> tuple[float, float, bool]:
-        dense = _dense(block)
+        dense = _values(block)
         low, high = float(dense.min()), float(dense.max())
         if not np.isfinite(low) or not np.isfinite(high):
             raise finite_error(rows, chunk)
@@ -169,14 +180,16 @@ def _extent(rows: Rows, threads: int) -> tuple[float, float, bool]:
 
 def _filled(rows: Rows, columns: int, threads: int, convert: Any) -> NDArray[np.float32]:
     """A float32 table whose blocks are convert(block), made block by block."""
+    needed = 4 * rows.count * columns
+    require_memory(needed, f"a float32 table of {rows.count} x {columns} values", "Use fewer rows or columns.")
     out = np.empty((rows.count, columns), dtype=np.float32)
 
     def summarise(chunk: Chunk, block: Block) -> int:
-        dense = _dense(block)
-        converted = convert(dense)
-        if not np.isfinite(converted).all():
-            raise finite_error(rows, chunk)
-        out[chunk.start : chunk.stop] = converted
+        for start, dense in _dense_parts(block):
+            converted = convert(dense)
+            if not np.isfinite(converted).all():
+                raise finite_error(rows, chunk)
+            out[chunk.start + start : chunk.start + start + len(dense)] = converted
         return 0
 
     fold(rows, summarise, lambda a, b: 0, threads)
@@ -206,26 +219,47 @@ def _unit_rows(rows: Rows, metric: Metric, threads: int) -> NDArray[np.float32]:
         wide[aimless] = 0
         return np.column_stack([wide, aimless])
 
-    needed = 4 * rows.count * (rows.d + 1)
-    require_memory(needed, "a table of rows of length one", "Use fewer rows or columns.")
     return _filled(rows, rows.d + 1, threads, convert)
 
 
 def _pack_bits(rows: Rows, metric: Metric) -> NDArray[np.float32]:
     """Rows of 64-bit words; the kernels take any rows as float32, so a word travels as two of them."""
     words = -(-rows.d // 64)
+    require_memory(8 * rows.count * words, f"a table of {rows.count} x {rows.d} bits", "Use fewer rows or columns.")
     out = np.zeros((rows.count, words * 8), dtype=np.uint8)
     for chunk in rows.chunks():
-        block = _dense(chunk.load())
-        if not ((block == 0) | (block == 1)).all():
-            raise BadInput(
-                f"metric {metric.name!r} compares sets: every value must be 0 or 1 (or False or True). "
-                "Binarise the columns, or choose another metric."
-            )
-        packed = np.packbits(block.astype(bool), axis=1)
-        out[chunk.start : chunk.stop, : packed.shape[1]] = packed
+        for start, block in _dense_parts(chunk.load()):
+            if not ((block == 0) | (block == 1)).all():
+                raise BadInput(
+                    f"metric {metric.name!r} compares sets: every value must be 0 or 1 (or False or True). "
+                    "Binarise the columns, or choose another metric."
+                )
+            packed = np.packbits(block.astype(bool), axis=1)
+            begin = chunk.start + start
+            out[begin : begin + len(packed), : packed.shape[1]] = packed
     return out.view(np.float32)
 
 
 def _dense(block: Block) -> Array:
     return np.asarray(block.toarray() if sp.issparse(block) else block)
+
+
+def _dense_parts(block: Block) -> Iterator[tuple[int, Array]]:
+    """A block as dense parts, each with its first row: chunks of sparse rows may be far too long to be made dense."""
+    if not sp.issparse(block):
+        yield 0, np.asarray(block)
+        return
+    size = chunk_rows(block.shape[1], 8)
+    for start in range(0, block.shape[0], size):
+        yield start, np.asarray(block[start : start + size].toarray())
+
+
+def _values(block: Block) -> Array:
+    """All values that occur in a block; those that a sparse one does not store are a single row with a 0."""
+    if not sp.issparse(block):
+        return np.asarray(block)
+    if not block.has_canonical_format:
+        block = block.copy()
+        block.sum_duplicates()
+    missing = block.nnz < block.shape[0] * block.shape[1]
+    return np.append(block.data, block.data.dtype.type(0))[: block.nnz + missing]

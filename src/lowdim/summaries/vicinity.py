@@ -16,7 +16,8 @@ from lowdim.distances import metric_of
 from lowdim.errors import BadInput, NotEnoughData
 from lowdim.memory import require_memory
 from lowdim.summaries import given
-from lowdim.summaries.graph import Graph
+from lowdim.summaries.entries import all_entries, distances_of
+from lowdim.summaries.graph import Graph, both_ways
 from lowdim.summaries.neighbors import Distance, Found, NeighborIndex
 
 __all__ = ["Search", "Vicinity", "vicinity_of"]
@@ -37,8 +38,9 @@ class Search:
     threads: int
 
     def among(self, rows: Any) -> NeighborIndex:
-        """An index of rows."""
-        return NeighborIndex(rows, metric=self.metric, random_state=self.seed, n_jobs=self.threads)
+        """An index of rows. All within a radius are found only exactly."""
+        algorithm = "auto" if self.radius is None else "exact"
+        return NeighborIndex(rows, metric=self.metric, algorithm=algorithm, random_state=self.seed, n_jobs=self.threads)
 
     def new(self, owner: Any, X: Any, rows: Array | None, n: int) -> tuple[Found, np.dtype[Any] | None]:
         """Neighbours of new rows among the n fitted ones, and their dtype; beyond the radius, only the nearest counts.
@@ -55,11 +57,18 @@ class Search:
             )
         asked = read_rows(owner, X, fitting=False)
         if rows is not None:
-            index = self.among(rows)
+            index = self._kept(owner, rows)
             return self.enough(lambda k: index.query(asked, k), n), asked.dtype
+        if asked.d != n:
+            raise BadInput(
+                f"metric='precomputed' takes the distances of new rows to the {n} fitted ones, a column each; "
+                f"got {asked.d} columns."
+            )
+        if asked.sparse and self.radius is not None:
+            return Found(*all_entries(asked.whole())), asked.dtype
 
         def select(k: int) -> Found:
-            lists = given.select(given.of_matrix(asked), asked.count, n, k, False, self.threads)
+            lists = given.chosen(asked, n, k, False, self.threads)
             return Found(lists.indices, lists.distances)
 
         return self.enough(select, n), asked.dtype
@@ -77,15 +86,39 @@ class Search:
             needed = 8 * len(found.distances) * k
             require_memory(needed, f"the neighbours within {self.radius:g}", "Give a smaller radius.")
 
+    def _kept(self, owner: Any, rows: Array) -> NeighborIndex:
+        """The index of the fitted rows, which the owner keeps until it is fitted again or another one is asked for."""
+        index: NeighborIndex | None = getattr(owner, "_index", None)
+        wanted = self.among(rows)  # reads nothing yet
+        if index is None or index.options != wanted.options or index.n != wanted.n:
+            index = owner._index = wanted
+        return index
+
 
 @dataclass(frozen=True)
 class Vicinity:
-    """A graph, the rows it was made of (None if distances or the graph were given), and their dtype."""
+    """Neighbours, the rows they were found among (None if distances or a graph were given), and their dtype."""
 
-    graph: Graph
+    lists: Graph | None  # None where each row has its own number of neighbours
     rows: Array | None
     source: Any  # what bridges between components are measured on
     dtype: np.dtype[Any]
+    union: sp.csr_array | None = None  # in place of the lists
+
+    @property
+    def graph(self) -> Graph:
+        """The k nearest of every row."""
+        assert self.lists is not None
+        return self.lists
+
+    @property
+    def n(self) -> int:
+        """The number of rows."""
+        return self.graph.n if self.union is None else int(self.union.shape[0])
+
+    def symmetric(self) -> sp.csr_array:
+        """The distances of all edges, both ways."""
+        return self.graph.symmetrize("union") if self.union is None else self.union
 
 
 def vicinity_of(owner: Any, X: Any, search: Search) -> Vicinity:
@@ -102,12 +135,28 @@ def vicinity_of(owner: Any, X: Any, search: Search) -> Vicinity:
     if isinstance(rows, StreamRows):
         raise BadInput("neighbours need all rows at once; give an array, a memory map or a dataframe.")
     index = search.among(rows)
+    if index.metric.given and rows.sparse:
+        return _stored(rows, search)
     graph = search.enough(index.graph, rows.count - 1)
-    kept = _kept(rows)
-    return Vicinity(graph, None if index.metric.given else kept, kept, rows.dtype)
+    kept = _as_array(rows)
+    if index.metric.given:
+        return Vicinity(graph, None, kept, rows.dtype)
+    owner._index = search.among(kept)
+    return Vicinity(graph, kept, kept, rows.dtype)
 
 
-def _kept(rows: Rows) -> Array:
+def _stored(rows: Rows, search: Search) -> Vicinity:
+    """A sparse table of distances: what is stored are the neighbours. With a radius, all that are within it."""
+    if search.radius is None:
+        graph = Graph.from_sparse(rows.whole(), min(search.k, rows.count - 1))
+        return Vicinity(graph, None, None, rows.dtype)
+    stored = distances_of(rows.whole(), own=True).tocoo()
+    row, column = stored.coords
+    union = both_ways(row, column, stored.data, rows.count)
+    return Vicinity(None, None, None, rows.dtype, union)
+
+
+def _as_array(rows: Rows) -> Array:
     """All rows as an array: the given one where that is possible."""
     if not rows.sparse:
         return np.asarray(rows.whole())
