@@ -109,3 +109,12 @@ def test_umap_keeps_its_index_in_the_same_way(rng):
     assert "_index" in vars(model) and "_index" not in model.__getstate__()
     model._forget()
     assert "_index" not in vars(model)
+
+
+def test_more_neighbours_than_a_piece_of_the_graph_has(rng):
+    """Groups of 20 rows so far apart that no way leads from one to another, and 60 neighbours asked for."""
+    X = np.repeat(np.arange(200.0)[:, None] * 1e3, 20, axis=0) + rng.normal(size=(4000, 3))
+    near = NeighborIndex(X, algorithm="approximate").query(X[:50] + 0.1, 60)
+    exact = NeighborIndex(X, algorithm="exact").query(X[:50] + 0.1, 60)
+    assert np.isfinite(near.distances).all()
+    np.testing.assert_array_equal(near.indices[:, :15], exact.indices[:, :15])
