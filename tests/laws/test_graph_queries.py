@@ -15,10 +15,10 @@ ROWS = 12_500  # above what "auto" compares row by row
 
 
 def skewed(rng, n=ROWS):
-    """Half of the rows crowd into a spot, some of them are equal, the rest are spread wide."""
-    crowd = rng.normal(size=(n // 2, 4)) * 1e-3
+    """Half of the rows crowd into a spot that float32 hardly resolves, some are equal, the rest are spread wide."""
+    crowd = rng.normal(size=(n // 2, 20)) * 1e-6
     crowd[: n // 8] = crowd[0]
-    return np.vstack([crowd, rng.normal(size=(n - n // 2, 4)) * 10])
+    return np.vstack([crowd, rng.normal(size=(n - n // 2, 20)) * 10])
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def test_a_query_is_answered_as_if_it_were_alone(table, algorithm, monkeypatch):
         monkeypatch.setattr(module, "SCANNED", 0)  # it walks
     index = NeighborIndex(table, algorithm=algorithm)
     rng = np.random.default_rng(1)
-    asked = np.vstack([table[:40], table[-40:], skewed(rng, 80) + 1e-4])
+    asked = np.vstack([table[:40], table[-40:], skewed(rng, 80) + 1e-6])
     whole = index.query(asked, 5)
     backwards = index.query(asked[::-1], 5)
     np.testing.assert_array_equal(whole.indices, backwards.indices[::-1])
@@ -109,3 +109,12 @@ def test_umap_keeps_its_index_in_the_same_way(rng):
     assert "_index" in vars(model) and "_index" not in model.__getstate__()
     model._forget()
     assert "_index" not in vars(model)
+
+
+def test_more_neighbours_than_a_piece_of_the_graph_has(rng):
+    """Groups of 20 rows so far apart that no way leads from one to another, and 60 neighbours asked for."""
+    X = np.repeat(np.arange(200.0)[:, None] * 1e3, 20, axis=0) + rng.normal(size=(4000, 3))
+    near = NeighborIndex(X, algorithm="approximate").query(X[:50] + 0.1, 60)
+    exact = NeighborIndex(X, algorithm="exact").query(X[:50] + 0.1, 60)
+    assert np.isfinite(near.distances).all()
+    np.testing.assert_array_equal(near.indices[:, :15], exact.indices[:, :15])

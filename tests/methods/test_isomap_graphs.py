@@ -13,8 +13,10 @@ from sklearn.datasets import make_s_curve, make_swiss_roll
 
 import lowdim
 from lowdim import Isomap, NeighborIndex
+from lowdim.check import Reader
 from lowdim.errors import LowdimWarning, MemoryTooSmall
 from lowdim.solve.eigen import fix_signs
+from lowdim.summaries.vicinity import Search, vicinity_of
 
 
 def written_out(X, n_neighbors, k):
@@ -65,12 +67,12 @@ def test_thousands_of_pieces_are_joined(rng):
 
 
 def test_a_radius_sees_everybody_among_many_rows(rng):
-    """More rows than are compared pair by pair without being told to."""
-    X = np.stack([np.arange(12_500) * 0.1, rng.random(12_500)], axis=1)
-    model = Isomap(2, radius=1.15, n_landmarks=3).fit(X)
-    assert len(model.roads_.columns) == 2 * len(cKDTree(X).query_pairs(1.15))
-    Z = model.transform(X[:30] + 0.01)
-    np.testing.assert_array_equal(Z[7], model.transform(X[7:8] + 0.01)[0])
+    """More rows than are compared pair by pair without being told to, and a few in a thousand would be missed."""
+    X = rng.normal(size=(12_500, 6))
+    near = vicinity_of(Reader(), X, Search(5, 0.9, "euclidean", 0, 2))
+    assert (near.graph.distances <= 0.9).sum() == 2 * len(cKDTree(X).query_pairs(0.9))
+    found = Search(5, 0.9, "euclidean", 0, 2).new(Reader(), X[:500] + 0.01, X, len(X))
+    assert (found.distances <= 0.9).sum() == sum(map(len, cKDTree(X).query_ball_point(X[:500] + 0.01, 0.9)))
 
 
 def test_new_rows_among_many(rng):

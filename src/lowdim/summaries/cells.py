@@ -54,7 +54,7 @@ class Cells:
         n = space.n
         count = max(1, min(round(float(np.sqrt(PROBES * n))), n // k))
         centres = spread_sample(n, count, seed, CENTRES)
-        nearest = nearest_centres(space, space.work, centres, min(PROBES, count))
+        nearest = nearest_centres(space, space.work, centres, min(PROBES, count)).indices
         first = nearest[:, 0]
         sizes = np.bincount(first, minlength=len(centres))
         room = max(64, CELL_SKEW * n // len(centres))
@@ -159,7 +159,7 @@ def _improve(space: Space, cells: Cells, lists: Lists, probes: int, aim: Aim) ->
     most = len(cells.centres) // 4
     while recall < aim[1] and probes < most:
         seen, probes = probes, min(max(2 * probes, PROBES), most)
-        nearest = nearest_centres(space, space.work, cells.centres, probes)
+        nearest = nearest_centres(space, space.work, cells.centres, probes).indices
         before = lists.indices.copy()
         _look(space, cells, lists, nearest[:, seen:])
         np.bitwise_or(fresh, lists.indices != before, out=fresh)
@@ -220,12 +220,12 @@ def true_lists(space: Space, rows: NDArray[np.int32], k: int) -> Lists:
     return out
 
 
-def nearest_centres(space: Space, work: Array, centres: Array, count: int) -> NDArray[np.int32]:
-    """For each row the numbers of its nearest centres, nearest first, (m, count)."""
+def nearest_centres(space: Space, work: Array, centres: Array, count: int) -> Lists:
+    """For each row the numbers of its nearest centres, nearest first, and the sums to them, (m, count)."""
     found = Lists.empty(len(work), count)
     base = np.ascontiguousarray(space.work[centres])
     _native.scan_queries(work, None, base, space.shift, space.kernel, found.distances, found.indices, space.threads)
-    return found.indices
+    return found
 
 
 def spread_sample(n: int, count: int, seed: int, stream: int) -> NDArray[np.int32]:

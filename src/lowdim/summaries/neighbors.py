@@ -242,7 +242,7 @@ class NeighborIndex:
         return from_queries(space, *space.enter(rows), k)
 
     def _query_nearly(self, rows: Rows, k: int) -> Lists:
-        """From the nearest cells, along the graph."""
+        """From the nearest centres and their cells (which may be empty), along the graph."""
         space = self._space(nearly=True)
         if self._links is None:
             self._links = self._approximate(min(LINKS, self.n - 1))
@@ -250,13 +250,22 @@ class NeighborIndex:
         work, source = space.enter(rows)
         marks = row_marks(work, self._threads)
         lists = Lists.empty(len(work), min(self.n, max(2 * k, BEAM)))
-        nearest = nearest_centres(space, work, cells.centres, min(ENTRIES, len(cells.centres)))
-        for step in range(nearest.shape[1]):
-            cells.probe(space, work, lists, nearest[:, step], marks)
+        nearest = nearest_centres(space, work, cells.centres, min(ENTRIES, len(cells.centres), lists.k))
+        lists.distances[:, : nearest.k], lists.indices[:, : nearest.k] = (
+            nearest.distances,
+            cells.centres[nearest.indices],
+        )
+        for step in range(nearest.k):
+            cells.probe(space, work, lists, nearest.indices[:, step], marks)
         _native.walk_queries(
             work, space.work, graph.indices, space.kernel, lists.distances, lists.indices, space.threads
         )
-        return refined(space, source, lists.indices, k, None)
+        out = refined(space, source, lists.indices, k, None)
+        short = np.flatnonzero(out.indices[:, -1] == NOBODY)  # where a piece of the graph has fewer rows
+        if len(short):
+            whole = from_queries(space, np.ascontiguousarray(work[short]), np.ascontiguousarray(source[short]), k)
+            out.distances[short], out.indices[short] = whole.distances, whole.indices
+        return out
 
     def _as_graph(self, lists: Lists, algorithm: str, recall: float) -> Graph:
         self._require_finite(lists.distances)
