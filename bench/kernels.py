@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import subspace_angles
+from scipy.sparse.linalg import eigsh
 from sklearn import decomposition, manifold
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.preprocessing import KernelCenterer
 
 from bench.case import Case, Contender
 from bench.data import mnist, mnist_or_made
@@ -27,10 +30,12 @@ def rows(n: int, dtype: Any = np.float32) -> Any:
 
 
 def angle(X: np.ndarray, Z: np.ndarray) -> dict[str, float]:
-    """The largest angle to the components found in double precision to full accuracy."""
+    """The largest angle to the components that ARPACK finds of scikit-learn's kernel matrix, in double precision."""
     if id(X) not in _exact:
-        reference = KernelPCA(K, gamma=GAMMA, solver="lanczos", tol=1e-13).fit(X.astype(np.float64))
-        _exact[id(X)] = reference.scores_
+        G = KernelCenterer().fit_transform(rbf_kernel(X.astype(np.float64), gamma=GAMMA))
+        _exact[id(X)] = eigsh((G + G.T) / 2, K, which="LA", tol=0, v0=np.random.default_rng(0).standard_normal(len(G)))[
+            1
+        ]
     return {"subspace angle": float(subspace_angles(np.asarray(Z, dtype=np.float64), _exact[id(X)]).max())}
 
 
@@ -80,7 +85,7 @@ CASES = [
         "kernel-pca",
         f"kernel PCA 10,000 × 784 → 10, Gaussian, float32 ({mnist_or_made()}); floor: half of XXᵀ",
         rows(10_000), (ours(), *PEERS, FLOOR), angle,
-        "Angle to the components found in double precision.",
+        "Angle to the components that SciPy's ARPACK finds in double precision.",
         bar=2.5, good=lambda quality: quality.get("subspace angle", 1.0) <= 1e-5, repeats=3,
     ),
     Case(

@@ -46,6 +46,86 @@ inline void pair_factors(const T* square, const T* target, const T* weight, std:
     sums.drift += static_cast<double>(drift);
 }
 
+// Rows of a tile lie far apart in the triangle, and are too short for the processor to guess where the next begins.
+template <class T>
+inline void fetch_ahead(const T* values, std::int64_t at, std::int64_t count) {
+#if defined(__GNUC__)
+    for (std::int64_t j = 0; j < count; j += static_cast<std::int64_t>(64 / sizeof(T))) __builtin_prefetch(values + at + j);
+#else
+    (void)values, (void)at, (void)count;
+#endif
+}
+
+#if defined(__GNUC__) && defined(__AVX2__)
+#define LOWDIM_FLAT_ROWS 1
+
+// 1 / √x, and 0 where points coincide: an estimate and a step of Newton's, for a fraction of a root and a quotient.
+inline Lanes inverse_root(Lanes x) {
+#if defined(__AVX512F__)
+    const Lanes rough = (Lanes)_mm512_rsqrt14_ps((__m512)x);
+#else
+    const Lanes rough = (Lanes)_mm256_rsqrt_ps((__m256)x);
+#endif
+    const Lanes better = rough * (1.5f - 0.5f * x * rough * rough);
+    return x > coinciding<float> ? better : Lanes{};
+}
+
+// The sums of a few rows, which are added up across the register only then.
+struct FlatSums {
+    Lanes stress{}, squares{}, drift{};
+
+    void add_to(PairSums& sums) const {
+        sums.stress += static_cast<double>(sum_of(stress));
+        sums.squares += static_cast<double>(sum_of(squares));
+        sums.drift -= static_cast<double>(sum_of(drift));
+    }
+};
+
+// A row of a tile of a flat map (k = 2) without weights, by stress: what the passes of pull_tile do, in registers.
+inline void pull_flat_row(const float* x, const float* y, const float* here, const float* target, std::int64_t count, float* column_x,
+                          float* column_y, double* own, FlatSums& sums) {
+    FlatSums row = sums;
+    Lanes own_x{}, own_y{};
+    const Lanes here_x = spread(here[0]), here_y = spread(here[1]);
+    const auto pull = [&](Lanes there_x, Lanes there_y, Lanes wanted, Lanes& pulled_x, Lanes& pulled_y) {
+        const Lanes gap_x = here_x - there_x, gap_y = here_y - there_y;
+        const Lanes square = gap_x * gap_x + gap_y * gap_y, inverse = inverse_root(square);
+        const Lanes d = square * inverse, missing = wanted - d, factor = wanted * inverse;
+        row.stress += missing * missing;
+        row.squares += square;
+        row.drift += d * missing;
+        pulled_x = factor * gap_x;
+        pulled_y = factor * gap_y;
+        own_x += pulled_x;
+        own_y += pulled_y;
+    };
+    Lanes pulled_x, pulled_y;
+    std::int64_t j = 0;
+    for (; j + lanes <= count; j += lanes) {
+        pull(load(x + j), load(y + j), load(target + j), pulled_x, pulled_y);
+        store(column_x + j, load(column_x + j) - pulled_x);
+        store(column_y + j, load(column_y + j) - pulled_y);
+    }
+    if (j < count) {  // points at the same place, wanted there, fill up the register: they pull at nothing
+        float part[3][lanes];
+        for (int l = 0; l < lanes; ++l) {
+            const bool there = j + l < count;
+            part[0][l] = there ? x[j + l] : here[0];
+            part[1][l] = there ? y[j + l] : here[1];
+            part[2][l] = there ? target[j + l] : 0.0f;
+        }
+        pull(load(part[0]), load(part[1]), load(part[2]), pulled_x, pulled_y);
+        for (int l = 0; j + l < count; ++l) {
+            column_x[j + l] -= pulled_x[l];
+            column_y[j + l] -= pulled_y[l];
+        }
+    }
+    own[0] += static_cast<double>(sum_of(own_x));
+    own[1] += static_cast<double>(sum_of(own_y));
+    sums = row;
+}
+#endif
+
 // One tile of pairs: own[i] = Σ factor (y_i - y_j) and the same for the points of the columns.
 // Sums stay in T for a few rows, in `scratch`, before they go to double.
 template <class T, bool squared>
@@ -58,16 +138,32 @@ void pull_tile(const PairTable<T>& pairs, const PairTile& tile, T* scratch, doub
     for (std::int64_t begin = tile.row_begin; begin < tile.row_end; begin += few) {
         std::fill(scratch, scratch + k * width, T(0));
         const std::int64_t end = std::min(begin + few, tile.row_end);
+#ifdef LOWDIM_FLAT_ROWS
+        FlatSums flat;
+#endif
         for (std::int64_t i = begin; i < end; ++i) {
             const std::int64_t first = std::max(tile.column_begin, i + 1), count = tile.column_end - first;
             if (count <= 0) continue;
             const std::int64_t at = pair_index(i, first, pairs.n);
-            map_squares(pairs, i, first, count, square);
             const T* wanted = pairs.targets + at;
-            if (pairs.slots != nullptr) {
+            if (pairs.slots == nullptr) {
+                fetch_ahead(pairs.targets, pair_index(std::min(i + 6, end - 1), first, pairs.n), count);
+            } else {
                 for (std::int64_t j = 0; j < count; ++j) target[j] = pairs.targets[pairs.slots[at + j]];
                 wanted = target;
             }
+#ifdef LOWDIM_FLAT_ROWS
+            if constexpr (sizeof(T) == sizeof(float) && !squared) {
+                if (k == 2 && pairs.weights == nullptr) {
+                    const T here[2] = {pairs.y[i], pairs.y[pairs.n + i]};
+                    T* column = scratch + first - tile.column_begin;
+                    pull_flat_row(pairs.y + first, pairs.y + pairs.n + first, here, wanted, count, column, column + width,
+                                  own + (i - tile.row_begin) * k, flat);
+                    continue;
+                }
+            }
+#endif
+            map_squares(pairs, i, first, count, square);
             if (pairs.weights == nullptr) {
                 pair_factors<T, squared, false>(square, wanted, nullptr, count, factor, sums);
             } else {
@@ -87,6 +183,9 @@ void pull_tile(const PairTable<T>& pairs, const PairTile& tile, T* scratch, doub
                 own[(i - tile.row_begin) * k + c] += static_cast<double>(sum);
             }
         }
+#ifdef LOWDIM_FLAT_ROWS
+        flat.add_to(sums);
+#endif
         for (std::int64_t c = 0; c < k; ++c)
             for (std::int64_t j = 0; j < width; ++j) others[j * k + c] += static_cast<double>(scratch[c * width + j]);
     }

@@ -12,6 +12,7 @@ unfitted, as it is after Ctrl-C. Watches nest; every one of them hears every ste
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -21,7 +22,7 @@ from typing import Any
 
 from lowdim.errors import Cancelled
 
-__all__ = ["Bar", "Step", "report", "watch", "watched"]
+__all__ = ["Bar", "Step", "end_with", "report", "watch", "watched"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class Step:
 Callback = Callable[[Step], "bool | None"]
 
 _watchers: ContextVar[tuple[Callback, ...]] = ContextVar("lowdim_watchers", default=())
+_ends: ContextVar[tuple[threading.Event, ...]] = ContextVar("lowdim_ends", default=())
 
 
 @contextmanager
@@ -55,6 +57,11 @@ def watch(callback: Callback | None = None) -> Iterator[None]:
         bar.close()
 
 
+def end_with(ended: threading.Event) -> None:
+    """Let every later report of this context raise `Cancelled` once the event is set: nobody waits for it any more."""
+    _ends.set((*_ends.get(), ended))
+
+
 def watched() -> bool:
     """Whether anybody listens: what is measured for watchers alone need not be measured for nobody."""
     return bool(_watchers.get())
@@ -63,7 +70,9 @@ def watched() -> bool:
 def report(
     task: str, done: int, total: int | None = None, *, snapshot: Callable[[], Any] | None = None, **info: float
 ) -> None:
-    """Tell every watcher; raise `Cancelled` if one of them wants to stop."""
+    """Tell every watcher; raise `Cancelled` if one of them wants to stop, or if nobody waits for the work any more."""
+    if any(ended.is_set() for ended in _ends.get()):
+        raise Cancelled(f"{task} was given up after {done} steps.")
     watchers = _watchers.get()
     if not watchers:
         return

@@ -21,6 +21,8 @@ import numpy as np
 import scipy.linalg  # noqa: F401  (loads the BLAS that the controller below must find)
 from threadpoolctl import ThreadpoolController
 
+from lowdim.progress import end_with
+
 __all__ = ["ordered_map", "scratch", "single_blas", "thread_count", "uninterrupted"]
 
 Item = TypeVar("Item")
@@ -84,7 +86,8 @@ def single_blas() -> Iterator[None]:
 def ordered_map(work: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
     """work(item) for every item, several at a time, results in the order of the items.
 
-    At most threads + 1 results wait at once. An error or Ctrl-C ends it after the running items.
+    At most threads + 1 results wait at once. An error or Ctrl-C ends it after the running items, which stop at their
+    next `progress.report`.
     """
     if threads <= 1:
         with single_blas():
@@ -92,14 +95,21 @@ def ordered_map(work: Callable[[Item], Result], items: Iterable[Item], threads: 
         return
     with single_blas(), ThreadPoolExecutor(threads) as pool:
         waiting: deque[Future[Result]] = deque()
+        ended = threading.Event()
+
+        def run(item: Item) -> Result:
+            end_with(ended)  # in this context alone, which is a copy
+            return work(item)
+
         try:
             for item in items:
-                waiting.append(pool.submit(contextvars.copy_context().run, work, item))
+                waiting.append(pool.submit(contextvars.copy_context().run, run, item))
                 if len(waiting) > threads + 1:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
         finally:
+            ended.set()
             for future in waiting:
                 future.cancel()
 

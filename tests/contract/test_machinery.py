@@ -61,6 +61,25 @@ def test_an_error_in_a_worker_ends_the_map():
         list(threads.ordered_map(work, range(1000), 2))
 
 
+def test_work_that_nobody_waits_for_any_more_ends_at_its_next_report():
+    started, steps = threading.Event(), 3_000_000
+    reached = []
+
+    def work(item):
+        if item == 0:
+            started.wait(20)
+            raise BadInput("no good")
+        for step in range(steps):
+            started.set()
+            reached[:] = [step]
+            report("work", step)
+
+    with pytest.raises(BadInput, match="no good"):
+        list(threads.ordered_map(work, range(2), 2))
+    assert reached[0] < steps - 1
+    report("work", 1)  # its own context was left
+
+
 def test_blas_is_held_to_one_thread_and_let_go():
     def counts():
         return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]

@@ -118,7 +118,8 @@ def test_noise_moves_points_off_the_curve_and_not_along_it(name, columns):
 
 def test_rings_lie_on_circles():
     table = datasets.load("rings", rings=3, noise=0.0)
-    assert_allclose(np.hypot(*table.X.T), table.labels + 1)
+    assert_allclose(np.hypot(*table.X.T), 1 + 3 * table.labels)
+    assert_allclose(np.hypot(*datasets.load("rings", gap=1.5, noise=0.0).X.T), 1 + 1.5 * (np.arange(400) % 2))
     assert set(table.labels) == {0, 1, 2}
     radii = np.hypot(*datasets.load("rings", n=5000, rings=1, noise=0.1).X.T)
     assert_allclose([radii.mean(), radii.std()], [1, 0.1], atol=0.005)
@@ -147,7 +148,7 @@ def test_wrong_names_and_options_say_what_there_is():
         (("swisroll",), {}, "Did you mean swissroll"),
         (("zzzzz",), {}, "There are digits"),
         ((["digits"],), {}, "no data set"),
-        (("rings",), {"sigma": 1}, "n=400, rings=2, noise=0.05, random_state=0"),
+        (("rings",), {"sigma": 1}, "n=400, rings=2, gap=3.0, noise=0.05, random_state=0"),
         (("iris",), {"n": 3}, "no options"),
         (("rings",), {"n": 1.5}, "whole number"),
         (("rings",), {"noise": -1}, "at least 0"),

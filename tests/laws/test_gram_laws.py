@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 
 import lowdim
 from lowdim import ClassicalMDS, KernelPCA
-from lowdim.errors import BadInput
+from lowdim.errors import BadInput, LowdimWarning
 from lowdim.kernels import from_distance, rbf
 from lowdim.solve.gram import smallest_of_gram, top_of_gram
 from lowdim.summaries import gram as module
@@ -78,6 +78,23 @@ def test_the_smallest_eigenvalue(rng):
     found = gram(-0.5 * D**2, "precomputed")
     values = np.linalg.eigvalsh(found.dense())
     assert smallest_of_gram(found, float(values[-1])) == pytest.approx(values[0], rel=1e-6)
+
+
+def test_the_smallest_eigenvalue_ends_where_the_precision_does(rng, monkeypatch):
+    """Products in float32 can't be better than 1e-6; asking for more would cost all passes, and in silence."""
+    from lowdim.solve import gram as solver
+
+    D = rng.uniform(1, 2, (300, 300)).astype(np.float32)
+    found = gram(-0.5 * (D + D.T) ** 2, "precomputed")
+    values = np.linalg.eigvalsh(found.dense())
+    passes = []
+    times = found.times
+    monkeypatch.setattr(found, "times", lambda V: passes.append(1) or times(V))
+    assert smallest_of_gram(found, float(values[-1])) == pytest.approx(values[0], rel=1e-4)
+    assert len(passes) < 100
+    monkeypatch.setattr(solver, "MAX_PASSES", 3)
+    with pytest.warns(LowdimWarning, match="3 passes did not reach .* smallest"):
+        smallest_of_gram(found, float(values[-1]))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

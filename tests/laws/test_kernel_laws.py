@@ -99,7 +99,7 @@ def test_kernels_are_values(kernel):
     names = {name: getattr(kernels, name) for name in kernels.__all__}
     assert kernel == clone(kernel)
     assert hash(kernel) == hash(clone(kernel))
-    assert eval(repr(kernel), names)(rows(0)) == pytest.approx(kernel(rows(0)), rel=1e-4)
+    assert eval(repr(kernel), names) == kernel
 
 
 def test_sums_and_products_are_associative():
@@ -108,6 +108,8 @@ def test_sums_and_products_are_associative():
     assert (a * b) * c == a * (b * c)
     assert repr(rbf(0.5) + 2 * linear()) == "rbf(gamma=0.5) + 2 * linear()"
     assert repr(linear() * (rbf(1.0) + cosine())) == "linear() * (rbf(gamma=1.0) + cosine())"
+    assert repr(2 * (3 * linear())) == "2 * (3 * linear())"
+    assert repr((1 / 3) * rbf(np.float64(0.1))) == "0.3333333333333333 * rbf(gamma=0.1)"
 
 
 @pytest.mark.parametrize(
@@ -115,6 +117,9 @@ def test_sums_and_products_are_associative():
     [
         lambda: -1 * rbf(1.0),
         lambda: 0 * rbf(1.0),
+        lambda: rbf(1.0) - rbf(0.5),
+        lambda: 1 - rbf(1.0),
+        lambda: -rbf(1.0),
         lambda: polynomial_of(rbf(1.0), [1.0, -2.0]),
         lambda: polynomial_of(rbf(1.0), [0.0]),
         lambda: rbf(-1.0),
@@ -187,6 +192,39 @@ def test_verdicts_and_their_evidence(quick):
         assert verdict.smallest == pytest.approx(-0.5)
 
 
+def test_verdicts_are_as_strict_as_the_precision_of_the_matrix():
+    """Distances and products rounded to float32 are those of points nevertheless; in float64 they would not be."""
+    X = rows(5, 40, 2).astype(np.float32)
+    D, K = np.sqrt(squares(X.astype(float))).astype(np.float32), X @ X.T
+    for verdict, wide in (
+        (is_euclidean(D), is_euclidean(D.astype(float))),
+        (is_conditionally_negative_definite(D**2), is_conditionally_negative_definite((D**2).astype(float))),
+        (is_psd(K), is_psd(K.astype(float))),
+    ):
+        assert verdict and not wide
+        assert verdict.tolerance > -verdict.smallest > wide.tolerance
+    assert not is_euclidean(D**3)
+
+
+def test_rounding_does_not_make_a_distance():
+    """A correlation of a row with itself misses one by a bit."""
+    X = rows(2, 30, 5)
+    D = 1 - np.corrcoef(X)
+    assert np.diagonal(D).any() or (D < 0).any()
+    assert is_euclidean(np.sqrt(np.maximum(D, 0)), tol=1e-6)
+    assert is_euclidean(D, squared=True, tol=1e-6)
+
+
+def test_verdicts_are_refused_before_they_fill_the_memory(monkeypatch):
+    from lowdim import memory
+    from lowdim.errors import MemoryTooSmall
+
+    monkeypatch.setattr(memory, "available_bytes", lambda: 1000)
+    for verdict in (is_psd, is_euclidean, is_conditionally_negative_definite):
+        with pytest.raises(MemoryTooSmall, match="fewer rows"):
+            verdict(np.zeros((30, 30)))
+
+
 def test_verdicts_need_symmetric_matrices():
     with pytest.raises(BadInput, match="symmetric"):
         is_psd(np.triu(np.ones((3, 3))))
@@ -243,6 +281,9 @@ def test_a_function_and_a_distance_as_kernels():
     assert_allclose(from_distance()(X), -squares(X) / 2, atol=1e-12)
     manhattan = np.abs(X[:, None] - Y[None]).sum(axis=-1)
     assert_allclose(from_distance("manhattan")(X, Y), -(manhattan**2) / 2)
+    assert_allclose(from_distance("sqeuclidean")(X), -(squares(X) ** 2) / 2, atol=1e-12)
+    bits = (X > 0).astype(float)
+    assert_allclose(from_distance("hamming")(bits), -((bits[:, None] != bits[None]).mean(axis=-1) ** 2) / 2)
     assert_allclose(from_distance(lambda x, y: abs(x - y).sum())(X, Y), -(manhattan**2) / 2)
 
 
@@ -253,6 +294,21 @@ def test_what_kernels_refuse():
         rbf(1.0)(rows(0), rows(0, 5, 2))
     with pytest.raises(BadInput, match="NaN"):
         rbf(1.0)(np.full((3, 3), np.nan))
+
+
+def test_parameters_of_the_parts_of_a_kernel():
+    kernel = rbf(0.5) + 2 * (linear() * rational_quadratic(0.1, 3.0))
+    assert kernel.get_params()["k1__gamma"] == 0.5
+    assert kernel.get_params()["k2__kernel__k2__alpha"] == 3.0
+    assert set(kernel.get_params(deep=False)) == {"parts"}
+    given_part = kernel.parts[0]
+    changed = clone(kernel).set_params(k1__gamma=0.25, k2__factor=5.0, k2__kernel__k2__alpha=7.0)
+    assert changed == rbf(0.25) + 5 * (linear() * rational_quadratic(0.1, 7.0))
+    assert kernel == rbf(0.5) + 2 * (linear() * rational_quadratic(0.1, 3.0)) and given_part == rbf(0.5)
+    assert clone(kernel).set_params(k1=cosine()) == cosine() + 2 * (linear() * rational_quadratic(0.1, 3.0))
+    for wrong in ({"k3__gamma": 1.0}, {"gamma": 1.0}, {"k1__alpha": 1.0}, {"k2__factor": -1.0}):
+        with pytest.raises(BadParameter):
+            clone(kernel).set_params(**wrong)
 
 
 def test_grid_search_reaches_into_a_kernel():
@@ -271,3 +327,10 @@ def test_grid_search_reaches_into_a_kernel():
     assert given_kernel == rbf(1.0)  # only clones are changed
     with pytest.raises(BadParameter, match="gamma"):
         rbf(1.0).set_params(gamma=-1.0)
+    search = GridSearchCV(
+        make_pipeline(KernelPCA(2, kernel=rbf(0.5) + 2 * linear()), KNeighborsClassifier(3)),
+        {"kernelpca__kernel__k1__gamma": [0.1, 3.0], "kernelpca__kernel__k2__factor": [1e-9]},
+        cv=2,
+    ).fit(X, y)
+    best = search.best_params_["kernelpca__kernel__k1__gamma"]
+    assert search.best_estimator_[0].kernel == rbf(best) + 1e-9 * linear()

@@ -129,8 +129,11 @@ def test_a_new_row_goes_where_its_own_stress_is_least(rng):
         def stress(z, wanted=wanted):
             return ((cdist(z[None], model.embedding_)[0] - wanted) ** 2).sum()
 
-        found = minimize(stress, place, method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-12})
-        assert stress(place) == pytest.approx(found.fun, rel=1e-6)
+        starts = [place + away for away in rng.standard_normal((6, 2))]
+        found = min(
+            minimize(stress, at, method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-12}).fun for at in starts
+        )
+        assert stress(place) == pytest.approx(found, rel=1e-6)
 
 
 def test_several_starts_keep_the_best():
@@ -150,7 +153,7 @@ def test_several_starts_keep_the_best():
 @pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 @pytest.mark.parametrize("name", [*KINDS, "sgd", "starts"])
 def test_the_same_bits_for_any_number_of_threads(name, digits):
-    X = digits[:400]
+    X = digits[:700]  # 512 rows and fewer are left to one thread
     seen = set()
     for threads in (1, 2, 4, 8):
         if name == "sgd":

@@ -12,7 +12,8 @@ from scipy.spatial.distance import cdist
 
 import lowdim
 from lowdim import ClassicalMDS
-from lowdim.errors import BadInput, BadParameter, NotEnoughData
+from lowdim.errors import BadInput, BadParameter, LowdimWarning, NotEnoughData
+from lowdim.kernels import is_euclidean
 from lowdim.solve import gram as solver
 
 
@@ -144,3 +145,132 @@ def test_all_rows_equal_is_one_point():
         model = ClassicalMDS(2, metric=metric).fit(rows)
         assert_allclose(model.embedding_, 0, atol=1e-15)
         assert np.isfinite(model.goodness_of_fit_).all()
+
+
+@pytest.mark.parametrize("metric", ["cosine", "correlation", "sqeuclidean", "chebyshev", "manhattan"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_metrics_are_scipys(metric, dtype):
+    """Whatever MDS measures, and as SciPy does; a row's distance to itself is zero, and not what rounding left."""
+    X, new = (table(seed, n, 6).astype(dtype) for seed, n in ((0, 40), (1, 5)))
+    name = {"manhattan": "cityblock"}.get(metric, metric)
+    direct = ClassicalMDS(2, metric=metric).fit(X)
+    given_table = ClassicalMDS(2, metric="precomputed").fit(cdist(X, X, name))
+    close = {"rtol": 1e-9, "atol": 1e-9} if dtype == np.float64 else {"rtol": 1e-4, "atol": 1e-4}
+    assert_allclose(np.abs(direct.embedding_), np.abs(given_table.embedding_), **close)
+    signs = np.sign(np.sum(direct.embedding_ * given_table.embedding_, axis=0))
+    close["atol"] *= np.abs(given_table.embedding_).max()
+    assert_allclose(direct.transform(new), given_table.transform(cdist(new, X, name)) * signs, **close)
+    assert_allclose(direct.transform(X), direct.embedding_, **close)
+
+
+@pytest.mark.parametrize("metric", ["hamming", "jaccard"])
+def test_metrics_of_sets(metric, rng):
+    X = rng.integers(0, 2, (30, 12)).astype(float)
+    direct = ClassicalMDS(2, metric=metric).fit(X)
+    by_table = ClassicalMDS(2, metric="precomputed").fit(cdist(X != 0, X != 0, metric))
+    assert_allclose(direct.embedding_, by_table.embedding_, atol=1e-9)
+    with pytest.raises(BadInput, match="0 or 1"):
+        ClassicalMDS(2, metric=metric).fit(X + 1)
+
+
+def test_correlations_make_distances(rng):
+    """1 - r is 2e-16 and -2e-16 where it should be zero."""
+    X = rng.standard_normal((30, 8))
+    D = 1 - np.corrcoef(X)
+    assert np.diagonal(D).any() or (D < 0).any()
+    model = ClassicalMDS(2, metric="precomputed", correction="lingoes").fit(D)
+    assert_allclose(np.abs(model.embedding_), np.abs(
+        ClassicalMDS(2, metric="correlation", correction="lingoes").fit(X).embedding_), atol=1e-8)  # fmt: skip
+    assert_allclose(model.transform(D), model.embedding_, atol=1e-8)
+    for scale in (1e-30, 1e30):  # rounding is a share of the largest
+        assert_allclose(ClassicalMDS(2, metric="precomputed").fit(D * scale).embedding_ / scale,
+                        ClassicalMDS(2, metric="precomputed").fit(D).embedding_, atol=1e-8)  # fmt: skip
+
+
+@pytest.mark.parametrize("correction", ["lingoes", "cailliez"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("twice", [False, True])
+def test_corrected_distances_are_euclidean(correction, weighted, twice, rng):
+    X = table(3, 20, 4)
+    X = np.vstack([X, X[:4]]) if twice else X
+    n = len(X)
+    D = cdist(X, X, "chebyshev")
+    weights = rng.integers(1, 5, n).astype(float) if weighted else None
+    model = ClassicalMDS(n - 1, metric="precomputed", correction=correction).fit(D, sample_weight=weights)
+    c = model.correction_constant_
+    wanted = np.sqrt(D**2 + 2 * c) if correction == "lingoes" else D + c
+    np.fill_diagonal(wanted, 0)
+    assert c > 0 and is_euclidean(wanted, tol=1e-9)
+    assert_allclose(cdist(model.embedding_, model.embedding_), wanted, atol=1e-6 * wanted.max())
+    assert model.eigenvalues_.min() > -1e-9 * model.eigenvalues_[0]
+    # Of rows given twice, which are apart on the map, a new one at no distance from both is the first.
+    assert_allclose(model.transform(D)[:20], model.embedding_[:20], atol=1e-5)
+    if correction == "lingoes":
+        B = -0.5 * (np.eye(n) - 1 / n) @ D**2 @ (np.eye(n) - 1 / n)
+        assert c == pytest.approx(-np.linalg.eigvalsh(B)[0], rel=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("correction", ["lingoes", "cailliez"])
+def test_euclidean_distances_need_no_correction(correction, dtype):
+    X = table(1, 60, 3)
+    D = cdist(X, X).astype(dtype)
+    model = ClassicalMDS(2, metric="precomputed", correction=correction).fit(D)
+    assert model.correction_constant_ == 0
+
+
+def test_a_dtype_other_than_the_fitted_one():
+    X, new = table(0, 30, 3), table(1, 5, 3)
+    for metric in ("euclidean", "manhattan", "cosine", "precomputed"):
+        rows, others = (X, new) if metric != "precomputed" else (cdist(X, X), cdist(new, X))
+        model = ClassicalMDS(2, metric=metric)
+        for fitted, placed in ((np.float64, np.float32), (np.float32, np.float64)):
+            Z = model.fit(rows.astype(fitted)).transform(others.astype(placed))
+            assert Z.dtype == placed
+            assert_allclose(Z, model.transform(others.astype(fitted)), atol=1e-4)
+
+
+def test_what_did_not_converge_is_said(monkeypatch):
+    X = table(0, 150, 5)
+    D = cdist(X, X, "cityblock").astype(np.float32)
+    monkeypatch.setattr(solver, "DENSE_LIMIT", 100)
+    assert ClassicalMDS(2, metric="precomputed").fit(D).converged_
+    monkeypatch.setattr(solver, "MAX_PASSES", 2)
+    with pytest.warns(LowdimWarning, match="2 passes did not reach"):
+        model = ClassicalMDS(2, metric="precomputed").fit(D)
+    assert not model.converged_
+
+
+def test_axes_that_did_not_converge_are_told_of(monkeypatch, rng):
+    from lowdim.solve import principal
+
+    monkeypatch.setattr(principal, "DENSE_LIMIT", 10)
+    X = rng.standard_normal((200, 120))
+    seeds = []
+    original = principal.top_of_operator
+
+    def limited(apply, n, k, **options):
+        seeds.append(options["seed"])
+        return original(apply, n, k, **(options | {"max_iter": 3, "tol": 1e-15}))
+
+    monkeypatch.setattr(principal, "top_of_operator", limited)
+    with pytest.warns(LowdimWarning, match="did not settle"):
+        model = ClassicalMDS(2, random_state=7).fit(X)
+    assert not model.converged_
+    assert seeds == [7]
+
+
+def test_a_distance_that_is_not_known_is_for_mds():
+    D = cdist(table(0), table(0))
+    D[3, 5] = D[5, 3] = np.nan
+    with pytest.raises(BadInput, match=r"row 3 to row 5 is NaN.*MDS\(metric='precomputed'\)"):
+        ClassicalMDS(2, metric="precomputed").fit(D)
+
+
+def test_what_fit_transform_returns_is_the_callers(rng):
+    X = rng.standard_normal((30, 4))
+    for model in (ClassicalMDS(), lowdim.MDS(), lowdim.NonmetricMDS(), lowdim.Isomap(), lowdim.LLE(),
+                  lowdim.LaplacianEigenmaps()):  # fmt: skip
+        Z = model.fit_transform(X)
+        Z[:] = 0
+        assert model.embedding_.any()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
-from scipy.spatial.distance import pdist, squareform
+from scipy.spatial.distance import cdist, pdist, squareform
 
 import lowdim
 from lowdim import MDS, NonmetricMDS
@@ -283,3 +285,103 @@ def test_many_rows_go_to_stochastic_descent(monkeypatch, rng):
     assert MDS(max_iter=30).fit(X).solver_ == "sgd"
     assert MDS(transformation="interval").fit(X).solver_ == "smacof"
     assert MDS(solver="smacof").fit(X).solver_ == "smacof"
+
+
+@pytest.mark.parametrize("cls", [MDS, NonmetricMDS])
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "manhattan", "precomputed"])
+@pytest.mark.parametrize(("fitted", "placed"), [(np.float64, np.float32), (np.float32, np.float64)])
+def test_a_dtype_other_than_the_fitted_one(cls, metric, fitted, placed, rng):
+    X, new = rng.standard_normal((30, 4)), rng.standard_normal((5, 4))
+    if metric == "precomputed":
+        X, new = cdist(X, X), cdist(new, X)
+    model = cls(metric=metric).fit(X.astype(fitted))
+    Z = model.transform(new.astype(placed))
+    assert Z.dtype == placed
+    np.testing.assert_allclose(Z, model.transform(new.astype(fitted)), atol=1e-2)
+    with pytest.raises(BadInput):
+        MDS().fit(X.astype(np.float32)).transform(np.full(X[:1].shape, 1e300))
+
+
+def test_rounding_does_not_make_a_distance(rng):
+    X = rng.standard_normal((30, 8))
+    D = 1 - np.corrcoef(X)
+    assert np.diagonal(D).any() or (D < 0).any()
+    D[0, 1] = D[1, 0] = -1e-16
+    clean = np.maximum(D, 0)
+    np.fill_diagonal(clean, 0)
+    for model in (
+        MDS(metric="precomputed"),
+        MDS(metric="precomputed", solver="sgd"),
+        NonmetricMDS(metric="precomputed"),
+    ):
+        np.testing.assert_array_equal(model.fit_transform(D), type(model)(**model.get_params()).fit_transform(clean))
+        assert np.isfinite(model.transform(D)).all()
+
+
+def test_a_stress_that_rose_at_the_end_is_no_rest(monkeypatch, rng):
+    from lowdim import _native
+
+    met = iter([10.0] * 12 * 3 + [100.0] * 12)
+    monkeypatch.setattr(_native, "meeting_round", lambda *arguments: next(met))
+    with pytest.warns(LowdimWarning, match=r"stopped after 4 epochs .* Raise max_iter\.$"):
+        model = MDS(solver="sgd", max_iter=4).fit(rng.standard_normal((1200, 3)))
+    assert not model.converged_
+
+
+def test_what_ranks_need_is_refused_before_anything_is_measured(monkeypatch, rng):
+    """About 80 bytes a pair in float64, for each of the starts that run at once."""
+    from lowdim import memory
+    from lowdim.method import nonmetric_mds
+
+    X = rng.standard_normal((300, 3))
+    pairs = 300 * 299 // 2
+    for starts, enough in ((1, 90), (4, 320)):
+        model = NonmetricMDS(n_init=starts, n_jobs=4, max_iter=1)
+        monkeypatch.setattr(memory, "available_bytes", lambda: 60 * starts * pairs)  # noqa: B023
+        with pytest.raises(MemoryTooSmall, match=r"solver='sgd'"):
+            model.fit(X)
+        monkeypatch.setattr(memory, "available_bytes", lambda: enough * pairs)  # noqa: B023
+        with pytest.warns(LowdimWarning, match="stopped after"):
+            model.fit(X)
+    monkeypatch.setattr(nonmetric_mds, "MOST_RANKED", 299)
+    with pytest.raises(BadInput, match=r"at most 299 rows; got 300.*sgd"):
+        NonmetricMDS().fit(X)
+
+
+def test_the_memory_of_ranks_is_what_is_asked_for(rng):
+    import tracemalloc
+
+    X = rng.standard_normal((700, 3))
+    tracemalloc.start()
+    with pytest.warns(LowdimWarning, match="stopped after"):
+        NonmetricMDS(max_iter=2, n_jobs=1).fit(X)
+    peak = tracemalloc.get_traced_memory()[1] / (700 * 699 / 2)
+    tracemalloc.stop()
+    assert 0.6 * peak < 8 + Ranks.bytes_a_pair(8) < 1.4 * peak
+
+
+@pytest.mark.parametrize("n_components", [520, 800])
+def test_many_components(n_components, rng):
+    """More axes than a few passes can find, and more than there are rows."""
+    X = rng.standard_normal((700, 540))
+    for model in (
+        MDS(n_components),
+        MDS(n_components, solver="sgd", max_iter=2),
+        MDS(n_components, metric="manhattan"),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LowdimWarning)
+            model.set_params(max_iter=2).fit(X)
+        assert model.embedding_.shape == (700, n_components)
+        assert np.isfinite(model.embedding_).all()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LowdimWarning)
+        assert MDS(540, max_iter=2).fit(X).stress1_ < 1e-3  # all of it
+
+
+def test_groups_that_nothing_joins_are_refused_by_stochastic_descent_too(rng):
+    D = squareform(pdist(rng.standard_normal((20, 2))))
+    D[:8, 8:] = D[8:, :8] = np.nan
+    for solver in ("smacof", "sgd"):
+        with pytest.raises(BadInput, match="2 groups"):
+            MDS(metric="precomputed", solver=solver).fit(D)

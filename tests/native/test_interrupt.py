@@ -118,3 +118,38 @@ def test_inside_a_spectrum(name):
         os._exit(0)
     """)
     assert out.split() == ["unfitted", "100"]
+
+
+SLOW = {
+    "several starts at once": "MDS(n_init=6, n_jobs=2, max_iter=10**8, tol=0.0), X[:700, :8].astype(float)",
+    "majorisation": "MDS(max_iter=10**8, tol=0.0), X[:700, :8].astype(float)",
+    "ranks": "NonmetricMDS(n_init=2, n_jobs=2, max_iter=10**8, tol=0.0), X[:400, :8].astype(float)",
+    "meetings": "MDS(solver='sgd', max_iter=10**7), X",
+    "measuring": "ClassicalMDS(metric='manhattan', n_jobs=1), np.tile(X, (1, 30))",
+    "a function's distances": "ClassicalMDS(metric=lambda x, y: float(abs(x - y).sum())), X",
+    "a kernel's matrix": "KernelPCA(50, kernel='laplacian', solver='lanczos', tol=1e-300), X",
+}
+
+
+@pytest.mark.parametrize("what", SLOW)
+def test_inside_a_map_of_pairs(what):
+    """Within about a second, also while whole fits run in other threads, which hear no signals."""
+    out = run(f"""
+        import warnings
+        from lowdim import MDS, ClassicalMDS, KernelPCA, NonmetricMDS
+        warnings.simplefilter("ignore")
+        X = np.random.default_rng(0).standard_normal((5000, 60)).astype(np.float32)
+        model, rows = {SLOW[what]}
+        few = type(model)(2).fit(X[:20])
+        model.__dict__.update({{name: value for name, value in vars(few).items() if name.endswith("_")}})
+        due = press(1.0)
+        try:
+            model.fit(rows)
+            print("not interrupted")
+        except KeyboardInterrupt:
+            late = time.monotonic() - due
+            fitted = [name for name in vars(model) if name.endswith("_")]
+            print(f"stopped {{fitted}}" if late < 5 else late, flush=True)
+        os._exit(0)
+    """)
+    assert out == "stopped []"

@@ -52,6 +52,19 @@ def test_the_fused_pass_equals_its_twin(n, k, squared, dtype):
             assert got == pytest.approx(wanted, rel=CLOSE[dtype], abs=CLOSE[dtype] * n)
 
 
+@pytest.mark.parametrize("n", [2, 3, 8, 9, 15, 16, 17, 18, 33, 127, 128, 129, 145, 300])
+def test_flat_maps_in_single_precision_lose_nothing_by_their_shortcut(n):
+    """Roots are estimated and mended once; rows end within a register; points in one place pull at nothing."""
+    y, targets, _ = cloud(n, 2, np.float32, seed=n)
+    y[:, 1] = y[:, 0]
+    y[:, -1] *= 1e3
+    out = np.empty((n, 2))
+    sums = _native.pull_pairs(y, targets, None, None, False, out, 1)
+    want, want_sums = pulled_by_numpy(y, targets, np.ones_like(targets), False)
+    np.testing.assert_allclose(out, want, atol=1e-5 * np.sqrt(n), rtol=3e-6)
+    np.testing.assert_allclose(sums, want_sums, rtol=3e-6)
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_slots_only_say_where_a_target_stands(dtype, rng):
     y, targets, weights = cloud(150, 2, dtype)
@@ -193,3 +206,18 @@ def test_bits_do_not_depend_on_threads():
         squares = _native.isotonic(targets, weights, None, fit, threads)
         seen.add((sums, squares, out.tobytes(), fit.tobytes()))
     assert len(seen) == 1
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_long_passes_have_the_same_bits_too(dtype):
+    """Above a million pairs other threads do the work, which sleep instead of spinning."""
+    y, targets, _ = cloud(1500, 2, dtype)
+    seen = set()
+    for threads in (1, 2, 3, 8):
+        out = np.empty((1500, 2))
+        sums = _native.pull_pairs(y, targets, None, None, False, out, threads)
+        seen.add((out.tobytes(), sums))
+    assert len(seen) == 1
+    want, want_sums = pulled_by_numpy(y, targets, np.ones_like(targets), False)
+    np.testing.assert_allclose(out, want, atol=CLOSE[dtype] * np.abs(want).max())
+    np.testing.assert_allclose(sums, want_sums, rtol=CLOSE[dtype])

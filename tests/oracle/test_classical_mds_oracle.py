@@ -74,7 +74,7 @@ def test_corrections(cities, correction, constant, wanted):
     assert model.eigenvalues_.min() > -1e-3
     assert_allclose(model.transform(cities), model.embedding_, atol=1e-6)
     assert not is_euclidean(wanted(cities, 0.99 * found) * (1 - np.eye(9)))  # no smaller constant will do
-    plain = ClassicalMDS(2, correction=correction).fit(model.embedding_)
+    plain = ClassicalMDS(2, metric="precomputed", correction=correction).fit(distances(model.embedding_))
     assert plain.correction_constant_ == 0
 
 
@@ -114,12 +114,31 @@ EUROPE = """
 """
 
 
-def test_rs_published_map_of_europe():
-    """cmdscale(eurodist, eig = TRUE): Athens, Stockholm and Vienna, up to the signs of the axes."""
+@pytest.fixture(scope="module")
+def europe():
     D = np.zeros((21, 21))
     D[np.triu_indices(21, 1)] = [float(word) for word in EUROPE.split()]
-    model = ClassicalMDS(2, metric="precomputed").fit(D + D.T)
+    return D + D.T
+
+
+def test_rs_published_map_of_europe(europe):
+    """cmdscale(eurodist, eig = TRUE): Athens, Stockholm and Vienna, up to the signs of the axes; GOF and eig[21]."""
+    model = ClassicalMDS(2, metric="precomputed").fit(europe)
+    assert_allclose(model.goodness_of_fit_, [0.7537543, 0.8679134], atol=5e-8)
+    assert model.eigenvalues_[-1] == pytest.approx(-2251844, abs=0.5)
     assert_allclose(model.eigenvalues_[:2], [19538377.0895, 11856555.3340], rtol=1e-11)
     published = [(2290.274680, 1798.80293), (839.445911, -1836.79055), (911.2305, 205.9302)]
     Z = model.embedding_
     assert_allclose((Z * np.sign(Z[0]))[[0, 19, 20]], published, atol=6e-5)
+
+
+def test_the_least_constants_that_make_europe_euclidean(europe):
+    """R's add constant of Lingoes is minus the last eigenvalue; Cailliez's has no smaller one that will do."""
+    n = len(europe)
+    off = 1 - np.eye(n)
+    lingoes = ClassicalMDS(2, metric="precomputed", correction="lingoes").fit(europe).correction_constant_
+    assert lingoes == pytest.approx(2251844, abs=0.5)
+    cailliez = ClassicalMDS(2, metric="precomputed", correction="cailliez").fit(europe).correction_constant_
+    for wanted, constant in ((lambda c: np.sqrt(europe**2 + 2 * c), lingoes), (lambda c: europe + c, cailliez)):
+        assert is_euclidean(wanted(constant) * off, tol=1e-9)
+        assert not is_euclidean(wanted(0.9999 * constant) * off, tol=1e-9)

@@ -84,7 +84,7 @@ def test_single_precision_first_ends_in_the_same_place(kind, digits):
     pairs = pairs_of(squareform(pdist(X)))
     make = {"ratio": Ratio, "spline": lambda p: Curve(p, 2), "ranks": lambda p: Ranks(p, "primary")}[kind]
     start = (X - X.mean(axis=0)) @ np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[2][:2].T
-    steps = Steps(400, 1e-8, 2)
+    steps = Steps(400, 1e-8, 1)
     alone = majorise(pairs, start, make(pairs), steps, weight_solver(pairs))
     staged = majorise_in_stages(pairs, start, make(pairs), steps, weight_solver(pairs))
     assert staged.loss == pytest.approx(alone.loss, rel=1e-3)

@@ -31,6 +31,8 @@ __all__ = [
     "traits",
 ]
 
+FIT = ("stress_", "stress1_", "goodness_of_fit_", "nystrom_error_")  # what maps and approximations tell of themselves
+
 
 @dataclass(frozen=True)
 class Fitted:
@@ -49,7 +51,7 @@ class Fitted:
     def to_dict(self) -> dict[str, Any]:
         """What was asked and what was found, for programs."""
         told = {"method": self.method.name, "standardized": self.standardized, "parameters": self.model.get_params()}
-        found = ("n_components_", "explained_variance_ratio_", "solver_", "n_iter_", "converged_")
+        found = ("n_components_", "explained_variance_ratio_", *FIT, "solver_", "n_iter_", "converged_")
         return told | {name.rstrip("_"): getattr(self.model, name) for name in found if hasattr(self.model, name)}
 
 
@@ -112,8 +114,16 @@ def headline(fitted: Fitted) -> str:
     if shares is not None:
         each = " + ".join(f"{share:.1%}" for share in shares[:3]) + (" + …" if len(shares) > 3 else "")
         words.append(f"{float(np.sum(shares)):.1%} of the variance" + (f" ({each})" if len(shares) > 1 else ""))
+    if hasattr(model, "stress1_"):
+        words.append(f"stress-1 {model.stress1_:.4g}")
+    if hasattr(model, "goodness_of_fit_"):
+        of_all, of_positive = model.goodness_of_fit_
+        words.append(f"goodness of fit {of_all:.1%} of all eigenvalues, {of_positive:.1%} of the positive ones")
+    if getattr(model, "solver_", None) == "nystrom":
+        missed = model.nystrom_error_
+        words.append("by Nyström's approximation" + (f", which can't see {missed:.1%}" if np.isfinite(missed) else ""))
     if getattr(model, "converged_", True) is False:
-        words.append("NOT CONVERGED; raise --max-iter")
+        words.append("NOT CONVERGED" + ("; raise --max-iter" if "max_iter" in parameters(type(model)) else ""))
     return ", ".join(words) or "fitted"
 
 

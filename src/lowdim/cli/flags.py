@@ -92,7 +92,7 @@ def flag_lines(method: Method, own: Collection[str] = ()) -> list[tuple[str, str
             default = flag if declared.default else _flag(f"no_{name}")
             lines.append((f"{flag} / {_flag(f'no_{name}')}", f"{declared.help} [{default}]"))
             continue
-        rules = f" Rules: {', '.join(rule_names())}." if takes_rules(declared) else ""
+        rules = f" Rules: {', '.join(rule_names())}." if takes_rules(declared.domain) else ""
         default = "none" if declared.default is None else declared.default
         lines.append((f"{flag} VALUE", f"{declared.help} {_capital(declared.domain.text)}.{rules} [{default}]"))
     return lines

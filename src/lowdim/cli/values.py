@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import MISSING, fields
 from typing import Any
 
 from lowdim.errors import BadParameter
@@ -16,7 +17,7 @@ def read_value(flag: str, word: str, declared: Param) -> Any:
     for value in _readings(word, declared):
         if declared.domain.accepts(value):
             return value
-    rules = f" Rules: {', '.join(rule_names())}." if takes_rules(declared) else ""
+    rules = f" Rules: {', '.join(rule_names())}." if takes_rules(declared.domain) else ""
     raise BadParameter(f"{flag} must be {declared.domain.text}; got {word!r}. {declared.help}{rules}")
 
 
@@ -25,9 +26,9 @@ def is_switch(domain: Domain) -> bool:
     return domain.accepts(True) and domain.accepts(False)
 
 
-def takes_rules(declared: Param) -> bool:
-    """Whether a rule of lowdim.choose or a kernel may be given; a metric is a function too, but of two rows."""
-    return declared.name != "metric" and declared.domain.accepts(lambda spectrum: 1)
+def takes_rules(domain: Domain) -> bool:
+    """Whether a rule of lowdim.choose may be given: where a count may be, and a function that finds it."""
+    return domain.accepts(1) and domain.accepts(lambda spectrum: 1)
 
 
 def rule_names() -> list[str]:
@@ -43,20 +44,47 @@ def _readings(word: str, declared: Param) -> Iterator[Any]:
             yield kind(word)
         except ValueError:
             continue
-    if takes_rules(declared):
-        yield from _rule(word)
-    yield word
+    yield word  # a name that the parameter knows by itself comes before objects that are called so
+    if takes_rules(declared.domain):
+        yield from _named(word, _rules())
+    elif _takes_kernels(declared.domain):
+        yield from _named(word, _kernels())
 
 
-def _rule(word: str) -> Iterator[Any]:
-    """The rule of that name or of the only name that begins so, with its defaults."""
-    rules, name = _rules(), word.lower().replace("_", "-")
-    begun = [known for known in rules if known.startswith(name)]
-    if name in rules or len(begun) == 1:
-        yield rules[name if name in rules else begun[0]]()
+def _named(word: str, known: dict[str, type]) -> Iterator[Any]:
+    """The object of that name or of the only name that begins so, with its defaults."""
+    name = word.lower().replace("_", "-")
+    begun = [other for other in known if other.startswith(name)]
+    if name in known or len(begun) == 1:
+        yield known[name if name in known else begun[0]]()
 
 
 def _rules() -> dict[str, type]:
+    return _home("lowdim.choose")
+
+
+def _takes_kernels(domain: Domain) -> bool:
+    from lowdim.kernels.named import kernel_domain
+
+    return domain is kernel_domain
+
+
+def _kernels() -> dict[str, type]:
+    from lowdim.kernels import Kernel
+
+    return {name: kind for name, kind in _home("lowdim.kernels").items() if issubclass(kind, Kernel)}
+
+
+def _home(module: str) -> dict[str, type]:
+    """What a model file may name of a module, and can be made without arguments."""
     from lowdim.models.known import rules
 
-    return {name.replace("_", "-"): rule for name, rule in rules().items() if name != "Rule"}
+    return {
+        name.replace("_", "-"): kind
+        for name, kind in rules().items()
+        if kind.__module__.startswith(module) and kind.__name__ not in ("Rule", "Kernel") and _needs_nothing(kind)
+    }
+
+
+def _needs_nothing(kind: type) -> bool:
+    return all(f.default is not MISSING or f.default_factory is not MISSING for f in fields(kind))

@@ -23,6 +23,7 @@ OPTIONS = {
     "d": Integer(1, 100_000),
     "size": Integer(4, 512),
     "rings": Integer(1, 1000),
+    "gap": Real(0, open=True),
     "clusters": Integer(1, 100_000),
     "people": Integer(1, 100_000),
     "turns": Real(0, open=True),

@@ -15,12 +15,16 @@ __all__ = ["clusters", "faces", "rings", "scurve", "spiral", "swissroll"]
 Array = NDArray[Any]
 
 
-def rings(n: int = 400, rings: int = 2, noise: float = 0.05, random_state: Seed = 0) -> Table:
-    """Rings of radius 1, 2, … around one centre (lecture 3); the label is the ring."""
+def rings(n: int = 400, rings: int = 2, gap: float = 3.0, noise: float = 0.05, random_state: Seed = 0) -> Table:
+    """Rings of radius 1, 1 + gap, … around one centre (lecture 3); the label is the ring.
+
+    Two rings stand far enough apart for a Gaussian of the rows' own spread to be wider than a ring, and narrower
+    than the gap: the first axis of kernel PCA is then the ring.
+    """
     rng = _rng(random_state)
     ring = np.arange(n) % rings
     angle = rng.uniform(0, 2 * np.pi, n)
-    radius = 1 + ring + noise * rng.normal(size=n)
+    radius = 1 + gap * ring + noise * rng.normal(size=n)
     return Table(np.column_stack([radius * np.cos(angle), radius * np.sin(angle)]), ("x", "y"), ring, "ring")
 
 

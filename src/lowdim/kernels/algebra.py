@@ -36,6 +36,12 @@ class _Joint(Kernel):
         """Known if it is known of every part."""
         return True if all(part.psd for part in self.parts) else None
 
+    def _parts(self) -> dict[str, Kernel]:
+        return {f"k{place}": part for place, part in enumerate(self.parts, 1)}
+
+    def _of_parts(self, parts: dict[str, Any]) -> dict[str, Any]:
+        return {"parts": tuple(parts.values())}
+
 
 @dataclass(frozen=True)
 class Sum(_Joint):
@@ -62,7 +68,7 @@ class Product(_Joint):
         return total
 
     def __repr__(self) -> str:
-        return " * ".join(map(_bracketed, self.parts))
+        return " * ".join(_bracketed(part, Sum, Scaled) for part in self.parts)
 
 
 @dataclass(frozen=True)
@@ -100,7 +106,9 @@ class Scaled(_Based):
         return values
 
     def __repr__(self) -> str:
-        return f"{self.factor:g} * {_bracketed(self.kernel)}"
+        factor = float(self.factor)
+        short = f"{factor:g}"
+        return f"{short if float(short) == factor else factor} * {_bracketed(self.kernel, Sum, Product, Scaled)}"
 
 
 @dataclass(frozen=True)
@@ -131,5 +139,5 @@ class polynomial_of(_Based):
         return total
 
 
-def _bracketed(kernel: Kernel) -> str:
-    return f"({kernel!r})" if isinstance(kernel, Sum) else repr(kernel)
+def _bracketed(kernel: Kernel, *kinds: type) -> str:
+    return f"({kernel!r})" if isinstance(kernel, kinds) else repr(kernel)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,9 @@ class Kernel:
     psd: ClassVar[bool | None] = True
 
     def __post_init__(self) -> None:
+        for name, value in self.get_params(deep=False).items():
+            if isinstance(value, np.generic):  # a plain number prints as one
+                object.__setattr__(self, name, value.item())
         validate(self)
 
     def of(self, pair: Any) -> Array:
@@ -62,15 +65,42 @@ class Kernel:
         return replace(self, gamma=gamma)  # type: ignore[call-arg]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Its parameters, for grid search and `clone`."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
+        """Its parameters, for grid search and `clone`; `deep` adds those of the kernels it is made of.
+
+        The second γ of `rbf(0.5) + 2 * rbf(0.1)` is `k2__kernel__gamma`.
+        """
+        own = {f.name: getattr(self, f.name) for f in fields(self)}
+        if deep:
+            for name, part in self._parts().items():
+                own[name] = part
+                own |= {f"{name}__{inner}": value for inner, value in part.get_params().items()}
+        return own
 
     def set_params(self, **values: Any) -> Self:
         """Change parameters in place, as scikit-learn's searches do to their own clones."""
-        new = replace(self, **values)
-        for name in values:
+        known, parts, own = self.get_params(deep=False), self._parts(), {}
+        for name, value in values.items():
+            head, _, rest = name.partition("__")
+            if head in parts:
+                parts[head] = replace(parts[head]).set_params(**{rest: value}) if rest else value
+            elif name in known:
+                own[name] = value
+            else:
+                raise BadParameter(
+                    f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(self.get_params())}."
+                )
+        new = replace(self, **{**(self._of_parts(parts) if parts else {}), **own})
+        for name in known:
             object.__setattr__(self, name, getattr(new, name))
         return self
+
+    def _parts(self) -> dict[str, Kernel]:
+        """The kernels it is made of, by the names that parameters have them under."""
+        return {name: value for name, value in self.get_params(deep=False).items() if isinstance(value, Kernel)}
+
+    def _of_parts(self, parts: dict[str, Any]) -> dict[str, Any]:
+        """The fields that hold these."""
+        return parts
 
     def __add__(self, other: Any) -> Kernel:
         from lowdim.kernels.algebra import Sum
@@ -92,6 +122,23 @@ class Kernel:
         if not Integer(1).accepts(power):
             raise BadParameter(f"a kernel's power must be {Integer(1).text}; got {power!r}.")
         return Product((self,) * int(power)) if power > 1 else self
+
+    def __sub__(self, other: Any) -> NoReturn:
+        raise BadParameter(
+            f"a difference of kernels need be no kernel: it can make the square of a length negative. Sums, products "
+            f"and positive multiples are kernels; got {self!r} - {other!r}."
+        )
+
+    def __rsub__(self, other: Any) -> NoReturn:
+        raise BadParameter(
+            f"a kernel can't be subtracted: its negative would make squares of lengths negative; got {other!r} - "
+            f"{self!r}."
+        )
+
+    def __neg__(self) -> NoReturn:
+        raise BadParameter(
+            f"the negative of a kernel is no kernel: squares of lengths would be negative; got -({self!r})."
+        )
 
 
 def _resolved(value: Any, rows: Array) -> Any:

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.check import overflow_error
+from lowdim.distances import METRICS
 from lowdim.errors import BadInput, BadParameter
 from lowdim.kernels.base import Kernel
-from lowdim.kernels.points import METRICS, Pair, Points, variance
+from lowdim.kernels.points import Pair, Points, variance
 from lowdim.param import Choice, Either, Integer, Real, Such, param
 
 __all__ = [
@@ -229,7 +230,10 @@ class from_distance(Kernel):
     psd = None
     metric: Any = param(  # noqa: RUF009 (a field, not a value)
         "euclidean",
-        Either(Choice(*METRICS), Such("a function of two rows", lambda v: callable(v) and not isinstance(v, type))),
+        Either(
+            Choice(*(name for name, metric in METRICS.items() if not metric.given)),
+            Such("a function of two rows", lambda v: callable(v) and not isinstance(v, type)),
+        ),
         "The distance d.",
         kw_only=False,
     )

@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
 from lowdim.errors import BadInput
+from lowdim.kernels.distance_tables import checked_distances
+from lowdim.memory import require_memory
 from lowdim.random import Seed, normal, seed_of
 from lowdim.threads import single_blas, uninterrupted
 
-__all__ = ["Definiteness", "is_conditionally_negative_definite", "is_euclidean", "is_psd"]
+__all__ = ["Definiteness", "double_centred", "is_conditionally_negative_definite", "is_euclidean", "is_psd"]
 
 Array = NDArray[np.float64]
 
@@ -48,34 +50,42 @@ def is_psd(K: Any, *, tol: float | None = None, quick: bool | None = None, rando
     K : array (n, n)
         A kernel matrix, for instance.
     tol : float, optional
-        Share of the largest eigenvalue's size that rounding may take; n times the machine's precision if None.
+        Share of the largest eigenvalue's size that rounding may take; n times the precision of K's dtype if None.
     quick : bool, optional
         Lanczos from a random start instead of all eigenvalues; by itself above 3,000 rows.
     random_state : seed
         Of the random start.
 
     """
-    return _verdict(_symmetric(K, "K"), tol, quick, seed_of(random_state))
+    K = _square(K, "K")
+    return _verdict(_symmetric(K, "K"), _share(K, tol), quick, seed_of(random_state))
 
 
 def is_conditionally_negative_definite(
     D: Any, *, tol: float | None = None, quick: bool | None = None, random_state: Seed = 0
 ) -> Definiteness:
     """Whether vᵀDv ≤ 0 for every v that sums to zero: as -½HDH ⪰ 0 (Young, Householder, Schoenberg)."""
-    return _verdict(_double_centred(_symmetric(D, "D")), tol, quick, seed_of(random_state))
+    D = _square(D, "D")
+    return _verdict(double_centred(_symmetric(D, "D")), _share(D, tol), quick, seed_of(random_state))
 
 
 def is_euclidean(
     D: Any, *, squared: bool = False, tol: float | None = None, quick: bool | None = None, random_state: Seed = 0
 ) -> Definiteness:
     """Whether D are distances between points of some Euclidean space (their squares with `squared=True`)."""
-    D = _symmetric(D, "D")
-    if (D < 0).any() or np.diagonal(D).any():
-        raise BadInput("distances must not be negative, and zero from a row to itself.")
-    return _verdict(_double_centred(D if squared else D**2), tol, quick, seed_of(random_state))
+    D = _square(D, "D")
+    lengths = checked_distances(D).astype(np.float64)
+    squares = _mean_of_both(lengths if squared else lengths**2)
+    return _verdict(double_centred(squares), _share(D, tol), quick, seed_of(random_state))
 
 
-def _verdict(A: Array, tol: float | None, quick: bool | None, seed: int) -> Definiteness:
+def double_centred(D: Array) -> Array:
+    """-½ H D H."""
+    means = D.mean(axis=0)
+    return -0.5 * (D - means - means[:, None] + means.mean())
+
+
+def _verdict(A: Array, share: float, quick: bool | None, seed: int) -> Definiteness:
     n = len(A)
     quick = n > EXACT_LIMIT if quick is None else quick
     if quick:
@@ -84,7 +94,6 @@ def _verdict(A: Array, tol: float | None, quick: bool | None, seed: int) -> Defi
     else:
         values = uninterrupted(lambda: scipy.linalg.eigvalsh(A, check_finite=False))
     smallest, largest = float(values[0]), float(values[-1])
-    share = n * np.finfo(np.float64).eps if tol is None else tol
     tolerance = float(share * max(abs(smallest), abs(largest)))
     return Definiteness(smallest >= -tolerance, smallest, largest, tolerance, not quick)
 
@@ -108,18 +117,29 @@ def _lanczos_values(A: Array, seed: int) -> Array:
     return np.asarray(np.linalg.eigvalsh((projected + projected.T) / 2), dtype=np.float64)
 
 
-def _double_centred(D: Array) -> Array:
-    means = D.mean(axis=0)
-    return -0.5 * (D - means - means[:, None] + means.mean())
+def _share(A: NDArray[Any], tol: float | None) -> float:
+    """What rounding may take: the matrix is no better than the dtype that it came in."""
+    return len(A) * float(np.finfo(A.dtype).eps) if tol is None else tol
 
 
-def _symmetric(A: Any, name: str) -> Array:
+def _square(A: Any, name: str) -> NDArray[Any]:
     try:
-        A = check_array(A, dtype=np.float64, input_name=name)
+        A = check_array(A, dtype=[np.float64, np.float32], input_name=name)
     except ValueError as error:
         raise BadInput(str(error)) from error
-    if A.shape[0] != A.shape[1] or not np.allclose(A, A.T, rtol=1e-6, atol=1e-8 * np.abs(A).max()):
-        raise BadInput(
-            f"{name} must be square and symmetric; got shape {A.shape}. Use ({name} + {name}.T) / 2 if meant."
-        )
+    if A.shape[0] != A.shape[1]:
+        raise BadInput(f"{name} must be square and symmetric; got shape {A.shape}.")
+    require_memory(4 * 8 * len(A) ** 2, f"the eigenvalues of {len(A)} x {len(A)} numbers", "Use fewer rows.")
+    return A
+
+
+def _symmetric(A: NDArray[Any], name: str) -> Array:
+    wide = A.astype(np.float64)
+    slack = max(1e-8, float(np.finfo(A.dtype).eps))
+    if not np.allclose(wide, wide.T, rtol=100 * slack, atol=slack * np.abs(wide).max()):
+        raise BadInput(f"{name} must be symmetric; it is not. Use ({name} + {name}.T) / 2 if meant.")
+    return _mean_of_both(wide)
+
+
+def _mean_of_both(A: Array) -> Array:
     return (A + A.T) / 2

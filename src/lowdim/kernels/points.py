@@ -9,16 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["METRICS", "Diagonal", "Pair", "Points", "variance"]
+__all__ = ["Diagonal", "Pair", "Points", "variance"]
 
 Array = NDArray[Any]
-METRICS = {  # and what SciPy calls them
-    "euclidean": "euclidean",
-    "manhattan": "cityblock",
-    "chebyshev": "chebyshev",
-    "cosine": "cosine",
-    "correlation": "correlation",
-}
+SCIPY_NAMES = {"manhattan": "cityblock"}  # where they differ from ours
 BLOCK = 4096  # rows at a time where a wide copy of all of them would be too much
 
 
@@ -102,9 +96,9 @@ class Pair:
 
     def distances(self, metric: Any) -> Array:
         """Distances by their name or by a function of two rows."""
-        if metric == "euclidean":
+        if isinstance(metric, str) and metric == "euclidean":
             return np.sqrt(self.squares)
-        return self._cdist(METRICS.get(metric, metric) if isinstance(metric, str) else metric)
+        return self._cdist(SCIPY_NAMES.get(metric, metric) if isinstance(metric, str) else metric)
 
     @property
     def chi_squares(self) -> Array:

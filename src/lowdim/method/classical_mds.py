@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -10,17 +12,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from lowdim.check import check_weights, read_rows
 from lowdim.data.rows import Rows, open_rows
-from lowdim.errors import BadInput, NotEnoughData
+from lowdim.distances import metric_of
+from lowdim.errors import LowdimWarning, NotEnoughData
 from lowdim.estimator import Estimator, estimator
-from lowdim.kernels.points import METRICS, Pair, Points
+from lowdim.kernels.distance_tables import checked_distances, checked_new_distances
 from lowdim.memory import require_memory
-from lowdim.param import Choice, Either, Integer, Maybe, SeedLike, Such, param
+from lowdim.method.scaling import metric_domain
+from lowdim.param import Choice, Integer, Maybe, SeedLike, param
 from lowdim.random import Seed, seed_of
 from lowdim.solve import scaling
 from lowdim.solve.landmarks import uniform_landmarks
 from lowdim.solve.principal import Plan, principal_axes
 from lowdim.summaries.centred import Centred
-from lowdim.summaries.gram import Mapped, dense_rows, square_rows
+from lowdim.summaries.gram import Mapped, finite_rows
+from lowdim.summaries.pairs import Measure, given_table, measure_of
 from lowdim.threads import thread_count
 
 __all__ = ["ClassicalMDS"]
@@ -54,18 +59,17 @@ class ClassicalMDS(Estimator):
         What Lingoes's or Cailliez's correction added; 0 where distances are Euclidean.
     landmarks_ : array of int, or None
         Places of the rows that the map was found from, if not all.
+    converged_ : bool
+        Whether the iteration for large tables had settled.
 
     """
 
     n_components: int | None = param(
         2, Maybe(Integer(1)), "Number of dimensions; None for all that vary.", kw_only=False
     )
-    metric: Any = param(
+    metric: str | Callable[[Any, Any], float] = param(
         "euclidean",
-        Either(
-            Choice(*METRICS, "precomputed"),
-            Such("a function of two rows", lambda v: callable(v) and not isinstance(v, type)),
-        ),
+        metric_domain,
         "The distance between rows; with 'precomputed', X holds distances (not their squares).",
     )
     correction: str | None = param(
@@ -113,62 +117,74 @@ class ClassicalMDS(Estimator):
     def _fit_axes(self, rows: Rows, weights: Array | None) -> None:
         threads = thread_count(self.n_jobs)
         own = rows if self.landmarks_ is None else open_rows(rows.whole()[self.landmarks_])
-        axes = principal_axes(own, weights, Plan(self.n_components, ddof=0, threads=threads))
+        plan = Plan(self.n_components, ddof=0, seed=seed_of(self.random_state), threads=threads)
+        axes = principal_axes(own, weights, plan)
         k, dtype = axes.vectors.shape[1], rows.dtype
         self.mean_, self.components_ = axes.mean, np.ascontiguousarray(axes.vectors.T, dtype=dtype)
         self.eigenvalues_ = (axes.values * axes.n).astype(dtype)
         share = float(axes.values[:k].sum()) / axes.total if axes.total > 0 else 1.0
         self.goodness_of_fit_ = np.minimum([share, share], 1.0)
-        self.correction_constant_ = 0.0
+        self.correction_constant_, self.converged_ = 0.0, axes.converged
+        if not axes.converged:
+            warnings.warn(
+                f"{axes.n_iter} passes over the rows did not settle all {k} dimensions: the last ones may be rough. "
+                "Ask for fewer, or use PCA, which takes tol and max_iter.",
+                LowdimWarning,
+                stacklevel=3,
+            )
         self.embedding_ = self._place(rows)
 
     def _fit_distances(self, rows: Rows, weights: Array | None) -> None:
-        D = self._distances(rows)
-        k, n, constant = self.n_components, len(D), 0.0
+        threads, seed = thread_count(self.n_jobs), seed_of(self.random_state)
+        D = self._distances(rows, threads)
+        k, n = self.n_components, len(D)
         if k is not None and k > n:
             raise NotEnoughData(f"n_components={k} must be at most the number of rows, {n}. Ask for fewer.")
-        if self.correction == "cailliez":
-            constant = scaling.cailliez_constant(D.astype(np.float64))
-            D = scaling.lengthened(D, constant)
-        gram = scaling.gram_of_distances(D, weights, thread_count(self.n_jobs))
-        found = scaling.scale(gram, k, self.correction, seed_of(self.random_state))
+        D, constant = scaling.corrected(D, self.correction, threads, seed)
+        found = scaling.scale(scaling.gram_of_distances(D, weights, threads), k, seed)
         self.alphas_, self.kernel_means_ = np.ascontiguousarray(found.alphas, dtype=D.dtype), found.means
         self.eigenvalues_ = found.values.astype(D.dtype)
         self.goodness_of_fit_ = scaling.goodness_of_fit(found, found.points.shape[1])
-        self.correction_constant_ = constant or found.constant
+        self.correction_constant_, self.converged_ = constant, found.converged
         all_known = self.landmarks_ is None
         self.embedding_ = np.ascontiguousarray(found.points, dtype=D.dtype) if all_known else self._place(rows)
 
-    def _distances(self, rows: Rows) -> Array:
+    def _distances(self, rows: Rows, threads: int) -> Array:
         """Distances between the rows that the map is found from."""
         chosen = self.landmarks_
         if self._is("precomputed"):
-            D = scaling.check_distances(square_rows(rows, "a matrix of distances"))
+            D = given_table(rows, missing=False)
             return D if chosen is None else np.ascontiguousarray(D[np.ix_(chosen, chosen)])
-        table = dense_rows(rows)
-        self.rows_ = table if chosen is None else table[chosen]
+        table = finite_rows(rows)
+        self.rows_ = np.array(table) if chosen is None else table[chosen]
         n = len(self.rows_)
         require_memory(3 * 8 * n * n, f"distances between {n} rows", "Use n_landmarks, or metric='euclidean'.")
-        points = Points(self.rows_)
-        return scaling.check_distances(Pair(points, points).distances(self.metric))
+        measure = self._measure(threads)
+        return checked_distances(measure.to(measure))
+
+    def _measure(self, threads: int) -> Measure:
+        return measure_of(open_rows(self.rows_), metric_of(self.metric), threads)
 
     def _place(self, rows: Rows) -> Array:
         threads = thread_count(self.n_jobs)
         if self._is("euclidean"):  # Gower's formula is then a projection
             return Centred(rows, self.mean_, None, None, threads).times(self.components_.T)
-        table = Mapped(rows, len(self.alphas_), self._inner_products)
+        table = Mapped(rows, len(self.alphas_), self._inner_products())
         return Centred(table, self.kernel_means_, None, None, threads).times(self.alphas_)
 
-    def _inner_products(self, new: Array) -> Array:
+    def _inner_products(self) -> Callable[[Array], Array]:
         """-½δ² of new rows, δ their distances to the rows that the map was found from."""
-        if self._is("precomputed"):
-            distances = new if self.landmarks_ is None else new[:, self.landmarks_]
-            if (distances < 0).any():
-                raise BadInput("distances must not be negative; there is one among the new rows.")
-        else:
-            points = Points(self.rows_)
-            distances = Pair(Points(new.astype(self.rows_.dtype), points.shift), points).distances(self.metric)
-        return scaling.corrected_squares(distances, self.correction, self.correction_constant_)
+        given, chosen = self._is("precomputed"), self.landmarks_
+        fitted = None if given else self._measure(1)  # several chunks of new rows are measured at once already
+
+        def inner_products(new: Array) -> Array:
+            if fitted is None:
+                distances = checked_new_distances(new if chosen is None else new[:, chosen])
+            else:
+                distances = fitted.to(measure_of(open_rows(new), fitted.metric, 1, fitted))
+            return scaling.corrected_squares(distances, self.correction, self.correction_constant_)
+
+        return inner_products
 
     def _is(self, metric: str) -> bool:
         return isinstance(self.metric, str) and self.metric == metric

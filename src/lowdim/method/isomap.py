@@ -108,7 +108,7 @@ class Isomap(Estimator):
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Find the map and return it, (n, k)."""
-        return self.fit(X).embedding_
+        return self.fit(X).embedding_.copy()
 
     def transform(self, X: Any) -> Array:
         """Places of new rows on the fitted map, (m, k).

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -10,18 +11,18 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from lowdim.check import read_rows
 from lowdim.data.rows import Rows, open_rows
-from lowdim.errors import BadInput, BadParameter, NotEnoughData
+from lowdim.errors import BadInput, BadParameter, LowdimWarning, NotEnoughData
 from lowdim.estimator import Estimator, estimator
 from lowdim.kernels.common import WIDTHS, precomputed, rbf
 from lowdim.kernels.named import as_kernel, kernel_domain
 from lowdim.param import Choice, Integer, Maybe, Real, SeedLike, param
 from lowdim.random import Seed, seed_of
-from lowdim.solve.gram import choose_solver, top_of_gram
+from lowdim.solve.gram import choose_solver, scores_of_gram, top_of_gram
 from lowdim.solve.landmarks import spread_landmarks, uniform_landmarks
 from lowdim.solve.nystrom import by_nystrom
-from lowdim.solve.preimage import Images, by_fixed_point, by_ridge
+from lowdim.solve.preimage import MAX_STEPS, Images, by_fixed_point, by_ridge
 from lowdim.summaries.centred import Centred
-from lowdim.summaries.gram import Given, Gram, KernelRows, dense_rows, kernel_table, square_rows
+from lowdim.summaries.gram import Given, Gram, KernelRows, finite_rows, kernel_table, square_rows
 from lowdim.threads import thread_count
 
 __all__ = ["KernelPCA"]
@@ -38,7 +39,9 @@ class KernelPCA(Estimator):
 
         G α* = λ α*,   G = K - 1K - K1 + 1K1,   α = α* / √λ,   score of x = Σ αᵢ k̃(x, xᵢ)
 
-    `fit` takes rows, a kernel matrix with kernel="precomputed", or `lowdim.gram(X, kernel)`.
+    `fit` takes rows, a kernel matrix with kernel="precomputed", or `lowdim.gram(X, kernel)`, with weights of rows if
+    it has any. From 30,000 rows on, solver="auto" means Nyström's approximation: `solver_` says so, and
+    `nystrom_error_` how much it can't see.
 
     {parameters}
 
@@ -57,7 +60,8 @@ class KernelPCA(Estimator):
     solver_, n_iter_, converged_
         How the components were found.
     nystrom_error_ : float
-        Share of the kernel's trace that the landmarks can't see; 0 for the other solvers.
+        Share of the kernel's trace that the landmarks can't see; 0 for the other solvers, and NaN for a kernel that is
+        not known to be positive semidefinite, whose error has no such measure.
 
     """
 
@@ -109,7 +113,10 @@ class KernelPCA(Estimator):
         check_is_fitted(self, "alphas_")
         if self.rows_ is None:
             raise BadInput("a precomputed kernel has no rows to go back to; fit the rows themselves.")
-        Z = check_array(Z, dtype=[np.float64, np.float32], input_name="Z")
+        try:
+            Z = check_array(Z, dtype=[np.float64, np.float32], input_name="Z")
+        except ValueError as error:
+            raise BadInput(str(error)) from error
         if Z.shape[1] != self.alphas_.shape[1]:
             raise BadInput(f"Z has {Z.shape[1]} columns and the model {self.alphas_.shape[1]} components.")
         kernel: Any = self.kernel_
@@ -120,7 +127,15 @@ class KernelPCA(Estimator):
         images = Images(*(part.astype(np.float64) for part in wide))
         if self.pre_image == "ridge" or not gaussian:
             return by_ridge(Z.astype(np.float64), images, self.alpha).astype(Z.dtype)
-        return by_fixed_point(Z.astype(np.float64), images, kernel.gamma).astype(Z.dtype)
+        found, restless = by_fixed_point(Z.astype(np.float64), images, kernel.gamma)
+        if restless:
+            warnings.warn(
+                f"{restless} of {len(Z)} pre-images still moved after {MAX_STEPS} steps, and may be rough. "
+                "Keep more components, or use pre_image='ridge'.",
+                LowdimWarning,
+                stacklevel=2,
+            )
+        return found.astype(Z.dtype)
 
     def _fit(self, X: Any, scores: bool) -> Array:
         with self._fitting():
@@ -131,11 +146,11 @@ class KernelPCA(Estimator):
             threads = thread_count(self.n_jobs)
             if isinstance(kernel, precomputed):
                 return self._fit_gram(Gram(Given(square_rows(rows, "a precomputed kernel")), None, threads))
-            table = dense_rows(rows)
+            table = finite_rows(rows)
             kernel = kernel.resolve(table)
             if self.solver == "nystrom" or (self.solver == "auto" and len(table) >= NYSTROM_FROM):
                 return self._fit_nystrom(table, kernel, scores)
-            return self._fit_gram(Gram(KernelRows(table, kernel), None, threads))
+            return self._fit_gram(Gram(KernelRows(np.array(table), kernel), None, threads))
 
     def _fit_gram(self, gram: Gram) -> Array:
         n, k = gram.n, gram.n if self.n_components is None else self.n_components
@@ -148,10 +163,7 @@ class KernelPCA(Estimator):
         values = np.where(found.values > gram.rounding, found.values, 0.0)
         if self.n_components is None:
             values = values[: max(1, np.count_nonzero(values))]
-        roots = np.sqrt(values)
-        vectors = found.vectors[:, : len(values)] - found.vectors[:, : len(values)].mean(axis=0)
-        alphas = np.divide(vectors, roots, out=np.zeros_like(vectors), where=roots > 0)
-        Z = vectors * roots
+        Z, alphas = scores_of_gram(gram, values, found.vectors[:, : len(values)])
         self.n_iter_, self.converged_, self.nystrom_error_ = found.n_iter, found.converged, 0.0
         source = gram.source
         if isinstance(source, KernelRows):
@@ -169,11 +181,20 @@ class KernelPCA(Estimator):
         k = count if k is None else k
         if k > count:
             raise NotEnoughData(f"n_components={k} must be at most the number of landmarks, {count}.")
+        if not kernel.psd:
+            warnings.warn(
+                f"Nyström's approximation is for positive semidefinite kernels, and {kernel!r} is not known to be one: "
+                "what its matrix has of negative eigenvalues is lost, and its error is not known. "
+                "Use solver='lanczos', or look at a sample with lowdim.kernels.is_psd.",
+                LowdimWarning,
+                stacklevel=4,
+            )
         spread = self.landmarks == "kmeans++"
         drawn = spread_landmarks(table, kernel, count, seed) if spread else uniform_landmarks(n, count, seed)
         source = KernelRows(table[drawn], kernel)
         found = by_nystrom(open_rows(table), source, k, thread_count(self.n_jobs))
-        self.solver_, self.n_iter_, self.converged_, self.nystrom_error_ = "nystrom", 1, True, found.error
+        self.solver_, self.n_iter_, self.converged_ = "nystrom", 1, True
+        self.nystrom_error_ = found.error if kernel.psd else np.nan
         self.kernel_, self.rows_ = kernel, source.points.rows
         self.mean_weights_ = found.mean_weights.astype(table.dtype)
         own = (source.block(slice(None), slice(None)) - found.means) @ found.alphas

@@ -123,7 +123,7 @@ class LLE(Estimator):
 
     def fit_transform(self, X: Any, y: Any = None, graph: Graph | None = None) -> Array:
         """Lay out the rows of X, and give their map, (n, k)."""
-        return self.fit(X, y, graph).embedding_
+        return self.fit(X, y, graph).embedding_.copy()
 
     def transform(self, X: Any) -> Array:
         """Places of rows: their weights to the nearest fitted rows, times the places of these, (m, k).

@@ -18,9 +18,9 @@ from lowdim.param import Choice, Integer, Maybe, Real, SeedLike, param
 from lowdim.random import Seed, seed_of
 from lowdim.solve.disparities import Curve, Disparities, Ratio
 from lowdim.solve.meetings import Schedule, descend, measured_stress
-from lowdim.solve.smacof import Layout
+from lowdim.solve.smacof import Layout, require_connected
 from lowdim.solve.starts import classical_start, principal_start, random_start
-from lowdim.summaries.pairs import Measure, Pairs, given_pairs, measure_of
+from lowdim.summaries.pairs import Measure, Pairs, given_pairs, given_table, measure_of
 from lowdim.threads import thread_count
 
 __all__ = ["MDS"]
@@ -82,7 +82,11 @@ class MDS(Scaling):
     init: Any = param("classical", init_domain, "The first start: the classical solution, random, or an array.")
     n_init: int = param(1, Integer(1), "Starts; those after the first are random, and the best map is kept.")
     max_iter: int | None = param(None, Maybe(Integer(1)), "Most steps; None: 1000, or 40 epochs of sgd.")
-    tol: float = param(1e-8, Real(0), "Stop when a step lowers the loss by less than this share of Σ w δ² (or δ⁴).")
+    tol: float = param(
+        1e-8,
+        Real(0),
+        "Stop when a step lowers the loss by less than this share of Σ w δ² (or δ⁴); sgd runs all its epochs instead.",
+    )
     random_state: Seed = param(0, SeedLike(), "Seed of random starts and of sgd.")
     n_jobs: int | None = param(None, Maybe(Integer()), "Threads; the result has the same bits for any number.")
 
@@ -121,8 +125,11 @@ class MDS(Scaling):
         metric, n = metric_of(self.metric), rows.count
         source: Measure | Array
         if metric.given:
-            pairs = given_pairs(rows, None)
-            source, unit = rows.whole(), pairs.unit
+            source = given_table(rows, missing=True)
+            pairs = given_pairs(source, None)
+            unit = pairs.unit
+            if pairs.weights is not None:
+                require_connected(~np.isnan(source))
         else:
             source = measure_of(rows, metric, threads)
             some = np.ascontiguousarray(source.table[:: max(1, n // 200)])
@@ -135,6 +142,9 @@ class MDS(Scaling):
         if isinstance(source, Measure):
             start = principal_start(source, self.n_components, unit, seed)
         return source, start, unit
+
+    def _disparity_kind(self) -> type[Disparities]:
+        return Ratio if self.transformation == "ratio" else Curve
 
     def _disparities(self, pairs: Pairs) -> Disparities:
         if self.transformation == "ratio":

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from lowdim.check import read_rows
+from lowdim.errors import BadInput
 from lowdim.estimator import estimator
 from lowdim.method.scaling import Scaling, init_domain, metric_domain
 from lowdim.param import Choice, Integer, Maybe, Real, SeedLike, param
 from lowdim.random import Seed
-from lowdim.solve.disparities import Disparities, Ranks
+from lowdim.solve.disparities import MOST_RANKED, Disparities, Ranks
 from lowdim.summaries.pairs import Pairs
 
 __all__ = ["NonmetricMDS"]
@@ -67,9 +68,17 @@ class NonmetricMDS(Scaling):
         """Find the map. `weights` (n, n) says how much each pair counts; 0 leaves it out."""
         with self._fitting():
             rows = read_rows(self, X, fitting=True, min_rows=2)
+            if rows.count > MOST_RANKED:
+                raise BadInput(
+                    f"NonmetricMDS ranks all pairs of rows, of at most {MOST_RANKED:,} rows; got {rows.count:,}. "
+                    "Use MDS(solver='sgd'), which keeps distances instead, or fewer rows."
+                )
             self._fit_by_pairs(rows, weights)
         self._warn_if_stopped()
         return self
+
+    def _disparity_kind(self) -> type[Disparities]:
+        return Ranks
 
     def _disparities(self, pairs: Pairs) -> Disparities:
         return Ranks(pairs, self.ties)

@@ -16,6 +16,8 @@ from lowdim.data.rows import ArrayRows, Rows
 from lowdim.distances import METRICS, metric_of
 from lowdim.errors import BadInput, BadParameter, LowdimWarning
 from lowdim.estimator import Estimator
+from lowdim.kernels.distance_tables import checked_new_distances
+from lowdim.memory import require_memory
 from lowdim.param import Choice, Domain, Either, Such
 from lowdim.progress import report
 from lowdim.random import Seed, seed_of
@@ -24,7 +26,7 @@ from lowdim.solve.place import bend, place
 from lowdim.solve.smacof import Layout, Steps, along_axes, majorise_in_stages, stress_by_point, weight_solver
 from lowdim.solve.sstress import minimise_sstress
 from lowdim.solve.starts import classical_start, principal_start, random_start
-from lowdim.summaries.pairs import Measure, Pairs, given_pairs, measure_of, pair_weights
+from lowdim.summaries.pairs import Measure, Pairs, given_pairs, given_table, measure_of, pair_weights
 from lowdim.threads import ordered_map, single_blas, thread_count
 
 __all__ = ["Scaling", "Shepard", "init_domain", "metric_domain"]
@@ -68,7 +70,7 @@ class Scaling(Estimator):
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Array:
         """Fit and return the map, (n, k)."""
-        return self.fit(X, y, **fit_params).embedding_
+        return self.fit(X, y, **fit_params).embedding_.copy()
 
     def transform(self, X: Any) -> Array:
         """Places (m, k) of new rows among the fitted ones, which stay where they are.
@@ -87,7 +89,10 @@ class Scaling(Estimator):
             for begin in range(0, rows.count, size):
                 end = min(rows.count, begin + size)
                 block = ArrayRows(_dense(rows, begin, end).astype(held, copy=False))
-                distances = _given_rows(block) if fixed is None else fixed.to(measure_of(block, metric, threads, fixed))
+                if fixed is None:
+                    distances = checked_new_distances(block.whole(), missing=True)
+                else:
+                    distances = fixed.to(measure_of(block, metric, threads, fixed))
                 targets = bend(distances, self.disparity_curve_)
                 found, moving = place(targets, distances, self.embedding_, self.loss, TRANSFORM_STEPS, threads)
                 out[begin:end], restless = found, restless + moving
@@ -120,24 +125,25 @@ class Scaling(Estimator):
     def _fit_by_pairs(self, rows: Rows, weights: Any) -> None:
         """The best map over all starts, by majorisation of the stress or descent of the squared stress."""
         threads = thread_count(self.n_jobs)
+        self._require_room(rows.count, rows.dtype.itemsize, min(self.n_init, threads))
         pairs, measure = self._pairs(rows, weights, threads)
         squared, total = self.loss == "sstress", pairs.total
         solve = weight_solver(pairs)
-        fits: dict[int, Disparities] = {}
 
         def run(number: int, own_threads: int) -> Layout:
-            fits[number] = Ratio(pairs)
+            fit: Disparities = Ratio(pairs)
             if total <= 0:  # all rows in one place
-                return Layout(np.zeros((pairs.n, self.n_components)), 0.0, number=number)
+                return Layout(np.zeros((pairs.n, self.n_components)), 0.0, fit=fit)
             steps = Steps(self.max_iter or STEPS, self.tol, own_threads)
             start = self._start(number, pairs, measure)
             if squared:
-                return replace(minimise_sstress(pairs, start, steps), number=number)
-            fits[number] = self._disparities(pairs)
-            return replace(majorise_in_stages(pairs, start, fits[number], steps, solve), number=number)
+                return replace(minimise_sstress(pairs, start, steps), fit=fit)
+            fit = self._disparities(pairs)
+            return replace(majorise_in_stages(pairs, start, fit, steps, solve), fit=fit)
 
         best = self._best(run, pairs.n, threads)
-        fit = fits[best.number]
+        assert best.fit is not None
+        fit = best.fit
         targets = fit.update(np.ascontiguousarray(best.points.T, dtype=pairs.distances.dtype), threads)
         targets = targets if fit.slots is None else targets[fit.slots]
         self._tell(stress_by_point(pairs, best.points, targets, threads), total, pairs.unit)
@@ -158,8 +164,20 @@ class Scaling(Estimator):
         self.stress1_ = float(np.sqrt(stress / total)) if total > 0 else 0.0
         self.stress_per_point_ = by_point * square
 
+    def _disparity_kind(self) -> type[Disparities]:
+        raise NotImplementedError
+
     def _disparities(self, pairs: Pairs) -> Disparities:
         raise NotImplementedError
+
+    def _require_room(self, n: int, itemsize: int, starts: int) -> None:
+        """Refuse what so many starts at once would need for the pairs of n rows, before anything is measured."""
+        bytes_a_pair = itemsize + starts * self._disparity_kind().bytes_a_pair(itemsize)
+        require_memory(
+            n * (n - 1) // 2 * bytes_a_pair,
+            f"{type(self).__name__} of all pairs of {n} rows{f', {starts} starts at once,' if starts > 1 else ''}",
+            "Use MDS(solver='sgd') on the data, fewer n_jobs, float32, or fewer rows.",
+        )
 
     def _given_start(self, n: int) -> Array:
         if self.init.shape != (n, self.n_components) or not np.isfinite(self.init).all():
@@ -171,7 +189,7 @@ class Scaling(Estimator):
         """The distances of all pairs, and the rows they were measured on, if any."""
         metric = metric_of(self.metric)
         if metric.given:
-            return given_pairs(rows, weights), None
+            return given_pairs(given_table(rows, missing=True), weights), None
         measure = measure_of(rows, metric, threads)
         pairs = measure.pairs()
         return Pairs(
@@ -191,14 +209,16 @@ class Scaling(Estimator):
         return random_start(n, k, seed, number)
 
     def _best(self, run: Callable[[int, int], Layout], n: int, threads: int) -> Layout:
-        """The best of n_init runs, which share the threads; of equals the first."""
+        """The best of n_init runs, which share the threads; of equals the first. The others are let go of at once."""
         at_once = min(self.n_init, threads)
         inner = max(1, threads // at_once) if n > FEW_ROWS else 1
-        if at_once == 1:
-            layouts = [run(number, inner) for number in range(self.n_init)]
-        else:
-            layouts = list(ordered_map(lambda number: run(number, inner), range(self.n_init), at_once))
-        return min(layouts, key=lambda layout: layout.loss)
+        best: Layout | None = None
+        # One run at a time has its signals heard in native code; several are told by their reports (see ordered_map).
+        for layout in ordered_map(lambda number: run(number, inner), range(self.n_init), at_once):
+            if best is None or layout.loss < best.loss:
+                best = layout
+        assert best is not None
+        return best
 
     def _keep(self, layout: Layout, rows: Rows, unit: float, curve: Array | None) -> None:
         """The map in the units and the dtype of the data, and how it was come by."""
@@ -214,9 +234,10 @@ class Scaling(Estimator):
 
     def _warn_if_stopped(self) -> None:
         if not self.converged_:
+            steps, more = ("epochs", "") if self.solver_ == "sgd" else ("steps", ", or tol if the map is good enough")
             warnings.warn(
-                f"{type(self).__name__} stopped after {self.n_iter_} steps while the stress still fell. "
-                "Raise max_iter, or tol if the map is good enough.",
+                f"{type(self).__name__} stopped after {self.n_iter_} {steps} while the stress still changed. "
+                f"Raise max_iter{more}.",
                 LowdimWarning,
                 stacklevel=3,
             )
@@ -234,11 +255,3 @@ class Scaling(Estimator):
 def _dense(rows: Rows, begin: int, end: int) -> Array:
     block = rows.block(begin, end)
     return np.asarray(block.toarray() if rows.sparse else block)
-
-
-def _given_rows(rows: ArrayRows) -> Array:
-    """Distances of new rows: NaN where one is not known."""
-    distances = rows.whole()
-    if np.isinf(distances).any() or (distances < 0).any():
-        raise BadInput("distances of new rows must be finite and not negative, or NaN where they are not known.")
-    return np.asarray(distances)

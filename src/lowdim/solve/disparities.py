@@ -19,19 +19,25 @@ from numpy.typing import NDArray
 from lowdim import _native
 from lowdim.summaries.pairs import Pairs
 
-__all__ = ["Curve", "Disparities", "Ranks", "Ratio"]
+__all__ = ["MOST_RANKED", "Curve", "Disparities", "Ranks", "Ratio"]
 
 Array = NDArray[Any]
 
 CHUNK = 1 << 20
 INTERIOR_KNOTS = 4
 BUCKET = 1 << 13  # ranks: their values fit the first cache
+MOST_RANKED = 65_536  # rows whose pairs can be numbered in 32 bits
 
 
 class Disparities(ABC):
     """The targets of the pairs, by pair or by slot."""
 
     slots: NDArray[np.int32] | None = None
+
+    @staticmethod
+    @abstractmethod
+    def bytes_a_pair(itemsize: int) -> int:
+        """Memory that it takes, for distances of so many bytes, with what single precision adds for a while."""
 
     @abstractmethod
     def update(self, y: Array, threads: int) -> Array:
@@ -48,6 +54,11 @@ class Disparities(ABC):
 
 class Ratio(Disparities):
     """The distances themselves."""
+
+    @staticmethod
+    def bytes_a_pair(itemsize: int) -> int:
+        """The distances are there already."""
+        return itemsize - 4
 
     def __init__(self, pairs: Pairs) -> None:
         self.targets = pairs.distances
@@ -71,6 +82,11 @@ class Curve(Disparities):
     In B-splines such a curve has coefficients 0 ≤ c₀ ≤ c₁ ≤ …, and on every interval between knots it is a
     polynomial: Σ w d δᵖ by interval is all that a fit must know of the pairs.
     """
+
+    @staticmethod
+    def bytes_a_pair(itemsize: int) -> int:
+        """Targets and mapped distances."""
+        return 2 * itemsize + 3 * (itemsize - 4)
 
     def __init__(self, pairs: Pairs, degree: int) -> None:
         self.pairs = pairs
@@ -188,6 +204,11 @@ class Ranks(Disparities):
     """
 
     slots: NDArray[np.int32]  # where a pair stands
+
+    @staticmethod
+    def bytes_a_pair(itemsize: int) -> int:
+        """Three tables of places, three of levels, and four of distances while they are sorted."""
+        return 3 * 4 + 3 * 8 + 4 * itemsize
 
     def __init__(self, pairs: Pairs, ties: str) -> None:
         self.pairs, self.ties = pairs, ties

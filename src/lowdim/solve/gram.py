@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lowdim.errors import LowdimWarning
 from lowdim.memory import require_memory
 from lowdim.solve.eigen import Eigen, top, top_of_operator
 from lowdim.summaries.gram import Gram
 
-__all__ = ["choose_solver", "smallest_of_gram", "top_of_gram"]
+__all__ = ["choose_solver", "scores_of_gram", "smallest_of_gram", "top_of_gram"]
+
+Array = NDArray[Any]
 
 DENSE_LIMIT = 1000  # rows up to which an n³ solver takes less than a few passes
 MAX_PASSES = 300
@@ -38,21 +42,47 @@ def top_of_gram(gram: Gram, k: int, *, solver: str = "auto", tol: float | None =
     gram.means  # noqa: B018  (the first pass computes and keeps the matrix)
     found = top_of_operator(gram.times, gram.n, k, tol=tol, max_iter=MAX_PASSES, seed=seed, width=WIDTH)
     if not found.converged:
-        warnings.warn(
-            f"{MAX_PASSES} passes did not reach tol={tol:g}: the last components may be rough, as they are where "
-            "the kernel is not positive semidefinite. Ask for fewer components, or use solver='dense'.",
-            LowdimWarning,
-            stacklevel=4,
-        )
+        _warn(f"tol={tol:g}: the last components may be rough, as they are where the matrix has negative eigenvalues")
     return found
 
 
 def smallest_of_gram(gram: Gram, largest: float, seed: int = 0) -> float:
     """The smallest eigenvalue of the centred matrix, as the largest of a shifted one."""
-    found = top_of_operator(lambda V: largest * V - gram.times(V), gram.n, 1, tol=1e-9, max_iter=MAX_PASSES, seed=seed)
+    tol, width = tolerance(gram), min(WIDTH, gram.n)
+    found = top_of_operator(
+        lambda V: largest * V - gram.times(V), gram.n, 1, tol=tol, max_iter=MAX_PASSES, seed=seed, width=width
+    )
+    if not found.converged:
+        _warn(f"tol={tol:g} for the smallest eigenvalue, which may be lower than what was found")
     return largest - float(found.values[0])
+
+
+def scores_of_gram(gram: Gram, values: Array, vectors: Array) -> tuple[Array, Array]:
+    """From eigenpairs to the rows' scores (n, k), and to alphas (n, k): new rows with g have (g - means) alphas.
+
+    With weights w, vectors belong to √w G √w: scores are u √λ / √w and alphas √w u / √λ, which sum to zero. A row of
+    no weight is placed like a new one.
+    """
+    roots = np.sqrt(np.maximum(values, 0))
+    counted = 1.0 if gram.weights is None else np.sqrt(gram.weights)[:, None]
+    alphas = np.divide(vectors * counted, roots, out=np.zeros_like(vectors), where=roots > 0)
+    alphas -= gram.shares[:, None] * alphas.sum(axis=0)  # zero but for rounding
+    if gram.weights is None:
+        return vectors * roots, alphas
+    scores = np.divide(vectors * roots, counted, out=np.zeros_like(vectors), where=counted > 0)
+    for i in np.flatnonzero(gram.weights == 0):
+        scores[i] = (gram.rows(int(i), int(i) + 1)[0] - gram.means) @ alphas
+    return scores, alphas
 
 
 def tolerance(gram: Gram) -> float:
     """The residual, as a share of the largest value, that the entries' precision allows."""
     return 1e-6 if gram.dtype == np.float32 else 1e-10
+
+
+def _warn(missed: str) -> None:
+    warnings.warn(
+        f"{MAX_PASSES} passes did not reach {missed}. Ask for fewer components, or use fewer rows.",
+        LowdimWarning,
+        stacklevel=5,
+    )

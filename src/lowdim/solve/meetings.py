@@ -26,8 +26,9 @@ PARTY = 64
 MOST_ROUNDS = 12  # parties that a party meets in an epoch, at least as often for few rows
 FIRST_SHARE = {"rough": 0.25, "good": 0.02}  # of the gap, by how good the start is
 LAST_SHARE = 1.5  # over the meetings of a row in an epoch: the mean of its wishes, as in a step of majorisation
-SETTLED = 0.02  # of the stress: an epoch that gains less has nothing more to gain
-NOTHING = 1e-4  # of Σ d²: nobody sees such a gain
+SETTLED = 0.02  # of the stress: an epoch that changes less has nothing more to gain
+NOTHING = 1e-4  # of Σ d²: nobody sees such a change
+LUCK = 3.0  # over the rows, of the stress: what it changes by who happens to meet whom
 BLOCK_VALUES = 1 << 22
 
 
@@ -68,9 +69,9 @@ def descend(source: Measure | Array, start: Array, schedule: Schedule, unit: flo
     points = y.astype(np.float64)
     points -= points.mean(axis=0)
     size_of_map = n * float((points**2).sum())  # Σ d² over all pairs
-    fell = path[-2] - path[-1] if epochs > 1 else np.inf
-    settled = fell <= max(SETTLED * path[-1], NOTHING * size_of_map)
-    return Layout(points, path[-1], np.array(path), epochs, settled)
+    changed = abs(path[-2] - path[-1]) if epochs > 1 else np.inf
+    settled = changed <= max((SETTLED + LUCK / n) * path[-1], NOTHING * size_of_map)
+    return Layout(points, path[-1], np.array(path), epochs, bool(settled))
 
 
 def measured_stress(source: Measure | Array, points: Array, unit: float, threads: int) -> tuple[Array, float]:

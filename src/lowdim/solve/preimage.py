@@ -8,16 +8,18 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from lowdim.errors import BadParameter
 from lowdim.kernels import rbf
 from lowdim.kernels.points import Pair, Points
 from lowdim.progress import report
 from lowdim.threads import single_blas, uninterrupted
 
-__all__ = ["Images", "by_fixed_point", "by_ridge"]
+__all__ = ["MAX_STEPS", "Images", "by_fixed_point", "by_ridge"]
 
 Array = NDArray[np.float64]
 
-MAX_STEPS = 200
+MAX_STEPS = 1000
+REST, SEEN = 1e-9, 1e-5  # of the extent of the rows: a shorter step is rest; a longer one, at the end, is told of
 BLOCK = 256  # scores at a time
 RIDGE_ROWS = 2000  # a regression on more rows costs more than it tells
 
@@ -32,8 +34,8 @@ class Images:
     mean_weights: Array  # (n,): the mean in the kernel's space as a combination of images
 
 
-def by_fixed_point(Z: Array, images: Images, gamma: float) -> Array:
-    """Rows for scores under a Gaussian kernel, by the fixed point of Mika and others.
+def by_fixed_point(Z: Array, images: Images, gamma: float) -> tuple[Array, int]:
+    """Rows for scores under a Gaussian kernel, by the fixed point of Mika and others, and how many still moved.
 
         x ← Σ cᵢ k(x, xᵢ) xᵢ / Σ cᵢ k(x, xᵢ)
 
@@ -42,24 +44,27 @@ def by_fixed_point(Z: Array, images: Images, gamma: float) -> Array:
     """
     points, kernel = Points(images.rows), rbf(gamma)
     extent = np.ptp(images.rows, axis=0).max(initial=0.0)
-    parts = []
+    parts, restless = [], 0
     with single_blas():
         for start in range(0, len(Z), BLOCK):
             z = Z[start : start + BLOCK]
             combination = z @ images.alphas.T + images.mean_weights
             x = images.rows[_nearest(z, images.scores)]
+            moving, size = np.arange(len(z)), np.zeros(len(z))
             for _ in range(MAX_STEPS):
-                pull = combination * kernel.of(Pair(Points(x, points.shift), points))
+                pull = combination[moving] * kernel.of(Pair(Points(x[moving], points.shift), points))
                 weight = pull.sum(axis=1, keepdims=True)
-                size = np.abs(pull).sum(axis=1, keepdims=True)
-                sound = weight > 1e-3 * size  # else the step divides by what rounding left
-                step = np.where(sound, pull @ images.rows / np.where(sound, weight, 1) - x, 0)
-                x = x + step
-                if np.abs(step).max(initial=0.0) <= 1e-9 * extent:
+                sound = weight > 1e-3 * np.abs(pull).sum(axis=1, keepdims=True)  # else rounding is divided by
+                step = np.where(sound, pull @ images.rows / np.where(sound, weight, 1) - x[moving], 0)
+                x[moving] += step
+                size[moving] = np.abs(step).max(axis=1, initial=0.0)
+                moving = moving[size[moving] > REST * extent]
+                if not len(moving):
                     break
             parts.append(x)
+            restless += int((size > SEEN * extent).sum())
             report("pre-images", min(start + BLOCK, len(Z)), len(Z))
-    return np.concatenate(parts)
+    return np.concatenate(parts), restless
 
 
 def by_ridge(Z: Array, images: Images, alpha: float) -> Array:
@@ -70,8 +75,14 @@ def by_ridge(Z: Array, images: Images, alpha: float) -> Array:
     points, mean = Points(scores), rows.mean(axis=0)
     K = kernel.of(Pair(points, points))
     K[np.diag_indices(len(K))] += alpha
-    weights = uninterrupted(lambda: scipy.linalg.solve(K, rows - mean, assume_a="pos", check_finite=False))
+    try:
+        factor = uninterrupted(lambda: scipy.linalg.cho_factor(K, check_finite=False))
+    except scipy.linalg.LinAlgError as error:
+        raise BadParameter(
+            f"alpha={alpha:g} is too small a ridge for these scores, some of which are all but equal. Raise alpha."
+        ) from error
     with single_blas():
+        weights = scipy.linalg.cho_solve(factor, rows - mean, check_finite=False)
         return kernel.of(Pair(Points(Z, points.shift), points)) @ weights + mean
 
 

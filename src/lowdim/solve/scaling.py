@@ -7,20 +7,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.errors import BadInput
+from lowdim.kernels.definite import double_centred
 from lowdim.memory import require_memory
-from lowdim.solve.gram import choose_solver, smallest_of_gram, top_of_gram
+from lowdim.solve.gram import choose_solver, scores_of_gram, smallest_of_gram, top_of_gram
 from lowdim.summaries.gram import Given, Gram
 from lowdim.threads import uninterrupted
 
 __all__ = [
     "Scaling",
     "cailliez_constant",
-    "check_distances",
+    "corrected",
     "corrected_squares",
     "goodness_of_fit",
     "gram_of_distances",
-    "lengthened",
     "minus_half_squares",
     "scale",
 ]
@@ -37,78 +36,85 @@ class Scaling:
     alphas: Array  # (n, k): a new row with g = -½δ² lies at (g - means) alphas (Gower's formula)
     means: Array  # (n,)
     trace: float
-    constant: float  # of the correction
     complete: bool  # whether all eigenvalues are known
+    converged: bool
 
 
-def scale(gram: Gram, k: int | None, correction: str | None, seed: int) -> Scaling:
-    """Classical scaling of a matrix of -½d²; all dimensions that vary if k is None.
-
-    Lingoes's d² + 2c makes the centred matrix B + cH: the same vectors, and every eigenvalue but that of
-    the constant vector raised by c = -λ_min. (Cailliez's constant has gone into the distances already.)
-    """
+def scale(gram: Gram, k: int | None, seed: int) -> Scaling:
+    """Classical scaling of a matrix of -½d²; all dimensions that vary if k is None."""
     n = gram.n
     dense = choose_solver(n, n if k is None else k) == "dense"
     if dense:
         found = top_of_gram(gram, n, solver="dense")
-        values, vectors = found.values, found.vectors
+        values = found.values
     else:
         assert k is not None
         found = top_of_gram(gram, k, solver="lanczos", seed=seed)
         values = np.append(found.values, smallest_of_gram(gram, float(found.values[0]), seed))
-        vectors = found.vectors
-    constant = max(0.0, -float(values[-1])) if correction == "lingoes" else 0.0
-    if constant:
-        values, vectors = _raised(values, vectors, constant, gram, dense)
     wanted = values[: max(1, int((values > gram.rounding).sum())) if k is None else k]
     sizes = np.where(wanted > gram.rounding, wanted, 0.0)
-    roots = np.sqrt(sizes)
-    axes = vectors[:, : len(sizes)]
-    weights = np.ones(n) if gram.weights is None else gram.weights
-    counted = np.sqrt(weights)[:, None]
-    points = axes * roots / counted
-    alphas = np.divide(axes * counted, roots, out=np.zeros_like(axes), where=roots > 0)
-    alphas -= gram.shares[:, None] * alphas.sum(axis=0)  # zero but for rounding
-    return Scaling(points, values, alphas, gram.means, gram.trace + constant * (n - 1), constant, dense)
+    points, alphas = scores_of_gram(gram, sizes, found.vectors[:, : len(sizes)])
+    return Scaling(points, values, alphas, gram.means, gram.trace, dense, found.converged)
 
 
-def _raised(values: Array, vectors: Array, constant: float, gram: Gram, dense: bool) -> tuple[Array, Array]:
-    """Eigenpairs of B + cH: the constant vector, which H sends to zero, keeps its zero and moves to its place."""
-    raised = values + constant
-    if dense:
-        still = int(np.argmax(np.abs(np.sqrt(gram.shares) @ vectors)))
-        raised[still] = 0.0
-        order = np.argsort(-raised, kind="stable")
-        return raised[order], vectors[:, order]
-    return raised, vectors
+def corrected(D: Array, correction: str | None, threads: int, seed: int) -> tuple[Array, float]:
+    """Distances made Euclidean by a constant between different rows, and the constant: none if they are already.
+
+    Lingoes's √(d² + 2c) makes the centred matrix B + cH, so c is minus its smallest eigenvalue. Rows count once,
+    whatever their weights: whether distances are Euclidean does not depend on them.
+    """
+    if correction is None:
+        return D, 0.0
+    lacking = _negative_part(gram_of_distances(D, None, threads), seed)
+    if not lacking:
+        return D, 0.0
+    constant = lacking if correction == "lingoes" else cailliez_constant(D.astype(np.float64))
+    out = _lengthened(D, correction, constant)
+    np.fill_diagonal(out, 0)
+    return out, constant
+
+
+def _negative_part(gram: Gram, seed: int) -> float:
+    """Minus the smallest eigenvalue, or zero if that is what rounding makes of zero."""
+    if choose_solver(gram.n, 1) == "dense":
+        values = top_of_gram(gram, gram.n, solver="dense").values
+        largest, smallest = float(values[0]), float(values[-1])
+    else:
+        largest = float(top_of_gram(gram, 1, solver="lanczos", seed=seed).values[0])
+        smallest = smallest_of_gram(gram, largest, seed)
+    rounding = gram.n * float(np.finfo(gram.dtype).eps) * max(largest, -smallest)
+    return -smallest if smallest < -rounding else 0.0
 
 
 def cailliez_constant(distances: Array) -> float:
     """The least c for which d + c between different rows is Euclidean: an eigenvalue of a 2n × 2n matrix."""
     n = len(distances)
     require_memory(3 * 8 * (2 * n) ** 2, f"Cailliez's constant for {n} rows", "Use correction='lingoes'.")
-    plain, squared = (_double_centred(distances**p) for p in (1, 2))
+    plain, squared = (double_centred(distances**p) for p in (1, 2))
     M = np.block([[np.zeros((n, n)), 2 * squared], [-np.eye(n), -4 * plain]])
     values = uninterrupted(lambda: np.linalg.eigvals(M))
     return max(0.0, float(values.real[np.abs(values.imag) <= 1e-8 * np.abs(values).max()].max()))
 
 
 def corrected_squares(distances: Array, correction: str | None, constant: float) -> Array:
-    """-½d² of new rows as the fitted map understands d; a row at no distance from another is that row itself."""
+    """-½d² of new rows as the fitted map understands d: a row at no distance from a fitted one is that row itself.
+
+    Of several fitted rows at no distance the first one counts, for they are apart on the map.
+    """
     if not constant:
         return minus_half_squares(distances)
-    if correction == "lingoes":
-        out = minus_half_squares(distances) - distances.dtype.type(constant)
-    else:
-        out = minus_half_squares(distances + distances.dtype.type(constant))
-    return np.where(distances > 0, out, 0)
-
-
-def lengthened(distances: Array, constant: float) -> Array:
-    """D + c between different rows (Cailliez)."""
-    out = distances + distances.dtype.type(constant)
-    np.fill_diagonal(out, 0)
+    out = minus_half_squares(_lengthened(distances, correction, constant))
+    rows, nearest = np.arange(len(distances)), np.argmin(distances, axis=1)
+    nothing = 8 * np.finfo(distances.dtype).eps * distances.max(axis=1, initial=0.0)
+    itself = distances[rows, nearest] <= nothing
+    out[rows[itself], nearest[itself]] = 0
     return out
+
+
+def _lengthened(distances: Array, correction: str | None, constant: float) -> Array:
+    if correction == "lingoes":
+        return np.sqrt(np.square(distances) + distances.dtype.type(2 * constant))
+    return distances + distances.dtype.type(constant)
 
 
 def goodness_of_fit(found: Scaling, k: int) -> Array:
@@ -131,20 +137,6 @@ def minus_half_squares(distances: Array) -> Array:
     return out
 
 
-def check_distances(D: Array) -> Array:
-    """Distances that are not negative, and zero from each row to itself."""
-    if (D < 0).any():
-        raise BadInput("distances must not be negative; give distances, not their negatives or similarities.")
-    if np.diagonal(D).any():
-        raise BadInput("a distance from a row to itself must be zero; the diagonal has other values.")
-    return D
-
-
 def gram_of_distances(D: Array, weights: Array | None, threads: int) -> Gram:
     """The Gram whose centred form is classical scaling's matrix."""
     return Gram(Given(D, minus_half_squares), weights, threads)
-
-
-def _double_centred(A: Array) -> Array:
-    means = A.mean(axis=0)
-    return -0.5 * (A - means - means[:, None] + means.mean())

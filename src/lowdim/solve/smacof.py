@@ -24,7 +24,16 @@ from lowdim.solve.eigen import fix_signs
 from lowdim.summaries.pairs import Pairs
 from lowdim.threads import uninterrupted
 
-__all__ = ["Layout", "Steps", "along_axes", "majorise", "majorise_in_stages", "stress_by_point", "weight_solver"]
+__all__ = [
+    "Layout",
+    "Steps",
+    "along_axes",
+    "majorise",
+    "majorise_in_stages",
+    "require_connected",
+    "stress_by_point",
+    "weight_solver",
+]
 
 Array = NDArray[Any]
 Solver = Callable[[Array], Array]
@@ -54,7 +63,7 @@ class Layout:
     path: Array = field(default_factory=lambda: np.empty(0))
     n_iter: int = 0
     converged: bool = True
-    number: int = 0  # of the start that led here
+    fit: Disparities | None = None  # that the loss was taken against
 
 
 def majorise_in_stages(pairs: Pairs, start: Array, disparities: Disparities, steps: Steps, solve: Solver) -> Layout:
@@ -119,16 +128,21 @@ def weight_solver(pairs: Pairs) -> Solver:
     V = np.zeros((n, n))
     for i in range(n - 1):
         V[i, i + 1 :] = V[i + 1 :, i] = -pairs.weights[pairs.row(i)].astype(np.float64)
-    groups = sp.csgraph.connected_components(sp.csr_array(V), directed=False)[0]
+    require_connected(V != 0)
+    mean = float(pairs.weights.mean())
+    V[np.diag_indices(n)] = -V.sum(axis=1)
+    factor = uninterrupted(lambda: scipy.linalg.cho_factor(V + mean, overwrite_a=True, check_finite=False))
+    return lambda pulled: scipy.linalg.cho_solve(factor, pulled, check_finite=False)
+
+
+def require_connected(known: Array) -> None:
+    """Refuse pairs (n, n) that say nothing of how far some groups of rows are from the others."""
+    groups = sp.csgraph.connected_components(sp.csr_array(known), directed=False)[0]
     if groups > 1:
         raise BadInput(
             f"the pairs that have a distance fall apart into {groups} groups of rows, and nothing says how far these "
             "are from each other. Give at least one distance between them, or map each by itself."
         )
-    mean = float(pairs.weights.mean())
-    V[np.diag_indices(n)] = -V.sum(axis=1)
-    factor = uninterrupted(lambda: scipy.linalg.cho_factor(V + mean, overwrite_a=True, check_finite=False))
-    return lambda pulled: scipy.linalg.cho_solve(factor, pulled, check_finite=False)
 
 
 def along_axes(points: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ Array = NDArray[Any]
 
 SMALL = 256  # rows for which all eigenvalues cost nothing
 ROUGH = 1e-3  # a start need not be better
+PASSES = 30
 
 
 def classical_start(pairs: Pairs, k: int, seed: int) -> Array:
@@ -36,9 +38,7 @@ def classical_start(pairs: Pairs, k: int, seed: int) -> Array:
         image = (squares @ centred).astype(np.float64)
         return -0.5 * (image - image.mean(axis=0))
 
-    if n <= SMALL:
-        return _scores(top(apply(np.eye(n)), min(k, n)), n, k)
-    return _scores(top_of_operator(apply, n, k, tol=ROUGH, max_iter=30, seed=seed), n, k)
+    return _scores(_best_axes(apply, n, min(k, n), seed), n, k)
 
 
 def principal_start(measure: Measure, k: int, unit: float, seed: int) -> Array:
@@ -52,17 +52,20 @@ def principal_start(measure: Measure, k: int, unit: float, seed: int) -> Array:
         inner = table.T @ V - np.outer(mean, ones @ V)
         return (table @ inner - np.outer(ones, mean @ inner)).astype(np.float64)
 
-    if n <= SMALL:
-        product = apply(np.eye(n))
-        found = top((product + product.T) / 2, min(k, n))
-    else:
-        found = top_of_operator(apply, n, k, tol=ROUGH, max_iter=30, seed=seed)
-    return _scores(found, n, k) * (measure.scale / unit)
+    return _scores(_best_axes(apply, n, min(k, n, table.shape[1]), seed), n, k) * (measure.scale / unit)
 
 
 def random_start(n: int, k: int, seed: int, stream: int) -> Array:
     """Standard normal points: they depend on the seed and the number of the start alone."""
     return normal((n, k), seed, stream=stream)
+
+
+def _best_axes(apply: Callable[[Array], Array], n: int, k: int, seed: int) -> Eigen:
+    """The k largest eigenpairs: by a few passes, unless they are so many that all cost no more."""
+    if n <= SMALL or k > n // 10:
+        product = apply(np.eye(n))
+        return top((product + product.T) / 2, k)
+    return top_of_operator(apply, n, k, tol=ROUGH, max_iter=PASSES + k // 4, seed=seed)
 
 
 def _scores(found: Eigen, n: int, k: int) -> Array:

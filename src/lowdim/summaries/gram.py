@@ -26,7 +26,7 @@ from lowdim.memory import available_bytes
 from lowdim.progress import report
 from lowdim.threads import ordered_map, thread_count
 
-__all__ = ["Given", "Gram", "KernelRows", "Mapped", "dense_rows", "gram", "kernel_table", "square_rows"]
+__all__ = ["Given", "Gram", "KernelRows", "Mapped", "dense_rows", "finite_rows", "gram", "kernel_table", "square_rows"]
 
 Array = NDArray[Any]
 
@@ -288,6 +288,11 @@ def gram(
 
 def dense_rows(rows: Rows) -> Array:
     """All rows as one finite array of their own: what is kept for new rows must not change with X."""
+    return np.array(finite_rows(rows))
+
+
+def finite_rows(rows: Rows) -> Array:
+    """All rows as one finite array, the given one where it will do."""
     if rows.sparse:
         raise BadInputType(SPARSE)
     whole = rows.whole()
@@ -295,7 +300,7 @@ def dense_rows(rows: Rows) -> Array:
         raise finite_error(rows, Chunk(0, rows.count, lambda: whole))
     if not len(whole):
         raise BadInput("there are 0 sample(s) in the data while a minimum of 1 is required.")
-    return np.array(whole)
+    return np.asarray(whole)
 
 
 def square_rows(rows: Rows, what: str) -> Array:

@@ -19,17 +19,18 @@ from lowdim.check import finite_error, overflow_error
 from lowdim.data.rows import Chunk, Rows
 from lowdim.distances import Metric
 from lowdim.errors import BadInput
+from lowdim.kernels.distance_tables import checked_distances
 from lowdim.memory import require_memory
-from lowdim.summaries.space import space_of
+from lowdim.progress import report
+from lowdim.summaries.space import unit_rows
 
-__all__ = ["Measure", "Pairs", "binary_unit", "given_pairs", "measure_of", "pair_weights"]
+__all__ = ["Measure", "Pairs", "binary_unit", "given_pairs", "given_table", "measure_of", "pair_weights"]
 
 Array = NDArray[Any]
 
 SAFE = {4: (1e-15, 1e15), 8: (1e-140, 1e140)}  # by bytes: within these, sums of squares are safe
 BLOCK = 1 << 18
-TILE = 256
-ASYMMETRY = 1e-6  # of the largest distance: what rounding may do to a table
+FEW = 64  # rows that SciPy measures at a time: it hears no Ctrl-C meanwhile
 
 
 @dataclass(frozen=True)
@@ -96,12 +97,15 @@ class Measure:
 
     def to(self, new: Measure) -> Array:
         """Of new rows to these, (m, n)."""
-        out = np.empty((len(new.table), len(self.table)), dtype=self.table.dtype)
+        m, n = len(new.table), len(self.table)
+        out = np.empty((m, n), dtype=self.table.dtype)
         if self.kernel is not None:
             root = self.metric.root
             _native.measure_rows(new.table, self.table, self.kernel, root, self.scale, out, self.threads)
         else:
-            out[:] = self._by_scipy(new.table, self.table)
+            for start in range(0, m, FEW):
+                out[start : start + FEW] = self._by_scipy(new.table[start : start + FEW], self.table)
+                report("measuring distances", min(start + FEW, m), m)
         if not np.isfinite(out).all():
             raise overflow_error()
         return out
@@ -115,41 +119,48 @@ class Measure:
 
 
 def measure_of(rows: Rows, metric: Metric, threads: int, like: Measure | None = None) -> Measure:
-    """Rows ready for a metric; `like` says how others were made ready."""
+    """Rows ready for a metric; `like` says how others were made ready, and in which precision."""
+    dtype = rows.dtype if like is None else like.table.dtype
     if metric.unit_rows:
-        return Measure(metric, space_of(rows, metric, threads).work, 1.0, threads)
+        return Measure(metric, unit_rows(rows, metric, threads, dtype), 1.0, threads)
     n, d = rows.count, rows.d
-    require_memory(rows.dtype.itemsize * n * d, f"a table of {n} x {d} values", "Use fewer rows or columns.")
+    require_memory(dtype.itemsize * n * d, f"a table of {n} x {d} values", "Use fewer rows or columns.")
     whole = rows.whole()
-    table = whole.toarray() if sp.issparse(whole) else whole
+    given = whole.toarray() if sp.issparse(whole) else whole
+    with np.errstate(over="ignore"):
+        table = given.astype(dtype, copy=False)
     if not np.isfinite(table).all():
-        raise finite_error(rows, Chunk(0, n, lambda: table))
+        raise finite_error(rows, Chunk(0, n, lambda: given))
     if metric.bits and not ((table == 0) | (table == 1)).all():
         raise BadInput(f"metric {metric.name!r} compares sets: every value must be 0 or 1. Binarise the columns.")
     factor = _safe_factor(table) if like is None else like.factor
     return Measure(metric, table if factor == 1 else table * table.dtype.type(factor), factor, threads)
 
 
-def given_pairs(rows: Rows, weights: Any) -> Pairs:
-    """Pairs of a square table of distances, in which NaN says that a distance is not known."""
+def given_table(rows: Rows, *, missing: bool) -> Array:
+    """A square table of distances, in which NaN may say that a distance is not known."""
     n = rows.count
     if rows.sparse or rows.d != n:
         kind = "sparse" if rows.sparse else "dense"
         raise BadInput(
             f"metric='precomputed' needs a dense square table of distances; got a {kind} one of shape ({n}, {rows.d})."
         )
-    require_pairs(n, rows.dtype.itemsize)
-    D = rows.whole()
-    _check_distances(D)
-    out = np.empty(n * (n - 1) // 2, dtype=rows.dtype)
+    return checked_distances(rows.whole(), missing=missing)
+
+
+def given_pairs(D: Array, weights: Any) -> Pairs:
+    """Pairs of such a table."""
+    n, dtype = len(D), D.dtype
+    require_pairs(n, D.itemsize)
+    out = np.empty(n * (n - 1) // 2, dtype=dtype)
     where = Pairs(n, out, None, 1.0)
     for i in range(n - 1):
         out[where.row(i)] = D[i, i + 1 :]
     missing = np.isnan(out)
-    heavy = pair_weights(weights, n, rows.dtype)
+    heavy = pair_weights(weights, n, dtype)
     if missing.any():
         out[missing] = 0
-        heavy = np.ones(len(out), dtype=rows.dtype) if heavy is None else heavy
+        heavy = np.ones(len(out), dtype=dtype) if heavy is None else heavy
         heavy[missing] = 0
     return _in_units(n, out, heavy)
 
@@ -195,39 +206,6 @@ def _in_units(n: int, distances: Array, weights: Array | None) -> Pairs:
 
 
 def _safe_factor(table: Array) -> float:
-    largest = float(np.abs(table).max(initial=0.0))
+    largest = max(float(table.max(initial=0.0)), -float(table.min(initial=0.0)))  # no second table
     low, high = SAFE[table.dtype.itemsize]
     return 1.0 if largest == 0 or low < largest < high else 1.0 / binary_unit(largest)
-
-
-def _check_distances(D: Array) -> None:
-    """Distances are finite or NaN, not negative, zero from a row to itself, and the same both ways."""
-    n = len(D)
-    low, largest = float(np.fmin.reduce(D, axis=None, initial=0.0)), float(np.fmax.reduce(D, axis=None, initial=0.0))
-    if low < 0 or not np.isfinite(largest):
-        i, j = (int(at) for at in np.argwhere(np.isinf(D) | (D < 0))[0])
-        raise BadInput(
-            f"a distance must be finite and not negative, or NaN where it is not known; from row {i} to row {j} it "
-            f"is {D[i, j]}. Mend it, or give similarities to a method that takes them."
-        )
-    diagonal = np.nan_to_num(np.diagonal(D))
-    if (diagonal > ASYMMETRY * largest).any():
-        i = int(np.argmax(diagonal))
-        raise BadInput(f"the distance of row {i} to itself is {D[i, i]} and must be 0. Are these similarities?")
-    for a in range(0, n, TILE):
-        for b in range(a, n, TILE):
-            _check_symmetry(D, slice(a, a + TILE), slice(b, b + TILE), ASYMMETRY * largest)
-
-
-def _check_symmetry(D: Array, rows: slice, columns: slice, slack: float) -> None:
-    there, back = D[rows, columns], D[columns, rows].T
-    with np.errstate(invalid="ignore"):
-        apart = ~(np.abs(there - back) <= slack)
-    if apart.any():
-        apart &= ~(np.isnan(there) & np.isnan(back))
-    if apart.any():
-        i, j = (int(at) for at in np.argwhere(apart)[0])
-        raise BadInput(
-            f"the distances must be symmetric; from row {rows.start + i} to row {columns.start + j} it is "
-            f"{there[i, j]} and back {back[i, j]}. Take the mean of both, (D + D.T) / 2."
-        )

@@ -23,7 +23,7 @@ from lowdim.errors import BadInput
 from lowdim.memory import require_memory
 from lowdim.summaries.centred import Centred, column_means
 
-__all__ = ["Space", "space_of"]
+__all__ = ["Space", "space_of", "unit_rows"]
 
 Array = NDArray[Any]
 
@@ -65,7 +65,7 @@ class Space:
             words = _pack_bits(rows, self.metric)
             return words, words
         if self.metric.unit_rows:
-            units = _unit_rows(rows, self.metric, self.threads)
+            units = unit_rows(rows, self.metric, self.threads)
             return units, units
         as_they_are = self.factor == 1 and not self.mean.any()
         there = _in_place(rows, self.work.dtype) if as_they_are else None
@@ -112,7 +112,7 @@ def space_of(rows: Rows, metric: Metric, threads: int) -> Space:
         scale = 1.0 / d if metric.name == "hamming" else 1.0
         return Space(metric, work, None, work, scale, nowhere, 1.0, 1.0, True, d, threads)
     if metric.unit_rows:
-        work = _unit_rows(rows, metric, threads)
+        work = unit_rows(rows, metric, threads)
         middle = column_means(ArrayRows(work), None, threads)[1].astype(np.float32)
         return Space(metric, work, middle, work, metric.scale, nowhere, 1.0, 2.0, False, d, threads)
     mean = column_means(rows, None, threads)[1]
@@ -178,11 +178,11 @@ def _extent(rows: Rows, threads: int) -> tuple[float, float, bool]:
     return fold(rows, summarise, merge, threads)
 
 
-def _filled(rows: Rows, columns: int, threads: int, convert: Any) -> NDArray[np.float32]:
-    """A float32 table whose blocks are convert(block), made block by block."""
-    needed = 4 * rows.count * columns
-    require_memory(needed, f"a float32 table of {rows.count} x {columns} values", "Use fewer rows or columns.")
-    out = np.empty((rows.count, columns), dtype=np.float32)
+def _filled(rows: Rows, columns: int, threads: int, convert: Any, dtype: Any = np.float32) -> Array:
+    """A table whose blocks are convert(block), made block by block."""
+    needed = np.dtype(dtype).itemsize * rows.count * columns
+    require_memory(needed, f"a table of {rows.count} x {columns} values", "Use fewer rows or columns.")
+    out = np.empty((rows.count, columns), dtype=dtype)
 
     def summarise(chunk: Chunk, block: Block) -> int:
         for start, dense in _dense_parts(block):
@@ -200,7 +200,7 @@ def _moved(rows: Rows, mean: Array, factor: float, threads: int) -> NDArray[np.f
     return _filled(rows, rows.d, threads, lambda block: (block - mean) * factor)
 
 
-def _unit_rows(rows: Rows, metric: Metric, threads: int) -> NDArray[np.float32]:
+def unit_rows(rows: Rows, metric: Metric, threads: int, dtype: Any = np.float32) -> Array:
     """Rows of length one, with one more column that is 1 for a row without a direction and 0 for the others.
 
     Such a row (all zeros; for correlations, constant) is then at distance 1 from every row with a direction,
@@ -219,7 +219,7 @@ def _unit_rows(rows: Rows, metric: Metric, threads: int) -> NDArray[np.float32]:
         wide[aimless] = 0
         return np.column_stack([wide, aimless])
 
-    return _filled(rows, rows.d + 1, threads, convert)
+    return _filled(rows, rows.d + 1, threads, convert, dtype)
 
 
 def _pack_bits(rows: Rows, metric: Metric) -> NDArray[np.float32]:
