@@ -37,12 +37,13 @@ FEW_ROWS = 500  # up to here LAPACK is done before anything else has started
 DENSE_ROWS = 2500  # and up to here before a polynomial of high degree
 THIN = 4.0  # levels of at most so many times √n rows keep a factor sparse; a sheet has 1 to 3
 SHIFT = 1e-13  # keeps a singular matrix from breaking its factor; a share of its largest row sum
-BLOCK = 16  # vectors in a block: what the native product keeps in registers
-BASIS = 4  # blocks in the basis
-STEEPNESS = 2.0  # a polynomial is about cosh(2 · STEEPNESS) times larger at zero than beyond its edge
-MOST_PRODUCTS = 12_000  # with the matrix; beyond, a factor is tried
+BLOCK = 8  # a block has a multiple of it: what the native product keeps in registers
+BASIS = 3  # blocks in the basis
+STEEPNESS = 4.0  # a polynomial is at most about cosh(2 · STEEPNESS) times larger at zero than beyond its edge
+MARGIN = 10.0  # by which a filter may do more than is missing
+MOST_PRODUCTS = 24_000  # with the matrix; beyond, a factor is tried
 PRODUCTS_FOR_DENSE = 0.02  # of n³ / entries: so many products cost about half of what LAPACK does
-FACTOR_ROUNDS = 60
+FACTOR_ROUNDS = 240  # of inverse iteration
 NEARLY, STALLED = 1e3, 4  # below so many times the allowed residual, so many rounds without gain are the end
 ROUNDING = 2e-15  # residuals below this share of the largest value are rounding errors
 
@@ -81,6 +82,15 @@ class _Problem:
 
     def off_null(self, V: Array) -> Array:
         return np.asarray(V - self.null @ (self.null.T @ V))
+
+
+@dataclass(frozen=True)
+class _Aim:
+    """What a filter takes away: values above `edge`. So many times too large are residuals up to the `last` wanted."""
+
+    edge: float
+    last: float
+    missing: float
 
 
 def smoothest(
@@ -154,15 +164,20 @@ def _by_factor(problem: _Problem, products: int) -> Eigen | None:
     )
     report("sparse factor", 1, 1)
     cost = products // FACTOR_ROUNDS
-    return _sharpened(problem, lambda V, edge: (factor.solve(V), cost), _row_sum(M), products)
+    return _sharpened(problem, lambda V, aim: (factor.solve(V), cost), _row_sum(M), products)
 
 
 def _by_chebyshev(problem: _Problem, products: int) -> Eigen | None:
     """A polynomial that is small between `edge` and the largest value, and steep below `edge`."""
     high = _largest(problem) if problem.high is None else problem.high
 
-    def filtered(V: Array, edge: float) -> tuple[Array, int]:
-        degree = int(np.ceil(STEEPNESS * np.sqrt(high / edge)))
+    def filtered(V: Array, aim: _Aim) -> tuple[Array, int]:
+        edge = aim.edge
+        degree = STEEPNESS * np.sqrt(high / edge)
+        outside = (high + edge - 2 * aim.last) / (high - edge)  # of the last wanted value, if [edge, high] is [-1, 1]
+        if outside > 1:  # near the end less is enough
+            degree = min(degree, np.arccosh(MARGIN * aim.missing) / np.arccosh(outside))
+        degree = max(int(np.ceil(degree)), 2)
         return problem.polynomial.chebyshev(V, (edge, high), degree), degree
 
     return _sharpened(problem, filtered, high, products)
@@ -176,19 +191,19 @@ SOLVERS: dict[str, Callable[[_Problem, int], Eigen | None]] = {
 
 
 def _sharpened(
-    problem: _Problem, sharpen: Callable[[Array, float], tuple[Array, int]], high: float, products: int
+    problem: _Problem, sharpen: Callable[[Array, _Aim], tuple[Array, int]], high: float, products: int
 ) -> Eigen | None:
     """Blocks of the best vectors so far, sharpened, widen a basis (Zhou and Saad 2007) until the wanted pairs hold.
 
-    `sharpen(V, edge)` makes what belongs to values below `edge` stand out, and tells what that cost.
+    `sharpen(V, aim)` makes what belongs to values below an edge stand out, and tells what that cost.
     """
     k, times, tol = problem.k, problem.polynomial.times, problem.way.tol
     width = BLOCK * -(-(k + BLOCK // 2) // BLOCK)
-    best = basis = _orthonormal(normal((problem.n, width), problem.way.seed), problem.null)[0]
+    best, basis = normal((problem.n, width), problem.way.seed), np.empty((problem.n, 0))
     image = times(basis)  # M times the basis goes along with it
-    spent, edge, errors = 0, high / 64, list[float]()
+    spent, aim, errors = 0, _Aim(high / 64, 0.0, np.inf), list[float]()
     while spent < products:
-        block, cost = sharpen(best, edge)
+        block, cost = sharpen(best, aim)
         spent += cost
         block = _orthonormal(problem.off_null(block), np.hstack([problem.null, basis]))[0]
         basis, image = np.hstack([basis, block]), np.hstack([image, times(block)])
@@ -203,7 +218,8 @@ def _sharpened(
         errors.append(error)
         if error <= 1 or (error < NEARLY and min(errors[-STALLED:]) > min(errors[:-STALLED], default=np.inf) / 2):
             return Eigen(values[:k], fix_signs(best[:, :k]), spent)
-        edge = max(float(values[min(width, len(values) - 1)]), ROUNDING * high)  # never below a value that is wanted
+        beyond = float(values[min(width, len(values) - 1)])  # never below a value that is wanted
+        aim = _Aim(min(max(beyond, ROUNDING * high), 0.9 * high), float(values[k - 1]), error)
     return None
 
 
