@@ -19,6 +19,7 @@ Array = NDArray[Any]
 
 NOBODY = 2**31 - 1  # the index in an empty place
 SLACK = 8  # places beyond the k-th, so that rounding in the search can't push a true neighbour out
+LONGER = (56, 448)  # places where that was not enough, before all rows are measured in double precision
 QUERY_ROWS = 1 << 14  # queries between two reports of progress
 LARGE = 1 << 26  # bytes; smaller lists are made without asking for room
 
@@ -64,14 +65,20 @@ def from_queries(space: Space, work: Array, source: Array, k: int, names: Array 
     m = len(work)
     most = space.n - (0 if names is None else 1)
     found = Lists.empty(m, _with_slack(space, k, most))
+    _scan(space, work, names, found, "comparing queries")
+    return _proved(space, work, source, found, k, names)
+
+
+def _scan(space: Space, work: Array, names: Array | None, found: Lists, task: str) -> None:
+    """The nearest rows of the space to every query, as sums, into the lists."""
+    m = len(work)
     for start in range(0, m, QUERY_ROWS):
         cut = slice(start, min(start + QUERY_ROWS, m))
         part, own = found[cut], None if names is None else names[cut]
         _native.scan_queries(
             work[cut], own, space.work, space.shift, space.kernel, part.distances, part.indices, space.threads
         )
-        report("comparing queries", cut.stop, m)
-    return _proved(space, work, source, found, k, names)
+        report(task, cut.stop, m)
 
 
 def refined(space: Space, source: Array, candidates: Array | None, k: int, names: Array | None) -> Lists:
@@ -97,19 +104,33 @@ def _proved(space: Space, work: Array, source: Array, found: Lists, k: int, name
     if space.metric.bits:
         return Lists(np.float32(space.scale) * found.distances[:, :k], np.ascontiguousarray(found.indices[:, :k]))
     out = refined(space, source, found.indices, k, names)
-    if found.k == space.n - (0 if names is None else 1):
-        return out
-    kth = out.distances[:, -1]
-    last = found.distances[:, -1].astype(np.float64)
-    nearest = space.sums(kth)
-    sure = (kth == 0) | (nearest + space.blur(work, nearest) < last) | space.whole
-    doubtful = np.flatnonzero(~sure)
+    most = space.n - (0 if names is None else 1)
+    doubtful = np.flatnonzero(_doubtful(space, work, out, found, most))
+    for slack in LONGER:  # a crowd of near ties fits into a longer list
+        if len(doubtful) == 0 or k + slack >= most:
+            break
+        asked, asking = np.ascontiguousarray(work[doubtful]), np.ascontiguousarray(source[doubtful])
+        own = None if names is None else names[doubtful]
+        longer = Lists.empty(len(doubtful), k + slack)
+        _scan(space, asked, own, longer, "settling near ties")
+        better = refined(space, asking, longer.indices, k, own)
+        out.distances[doubtful], out.indices[doubtful] = better.distances, better.indices
+        doubtful = doubtful[_doubtful(space, asked, better, longer, most)]
     for start in range(0, len(doubtful), 64):
         some = doubtful[start : start + 64]
         again = refined(space, source[some], None, k, None if names is None else names[some])
         out.distances[some], out.indices[some] = again.distances, again.indices
         report("settling near ties", start + len(some), len(doubtful))
     return out
+
+
+def _doubtful(space: Space, work: Array, out: Lists, found: Lists, most: int) -> NDArray[np.bool_]:
+    """Whose k-th distance is so near to the last that was looked at that a nearer row may have been missed, (m,)."""
+    if found.k == most or space.whole:
+        return np.zeros(len(work), dtype=bool)
+    kth = out.distances[:, -1]
+    nearest = space.sums(kth)
+    return ~((kth == 0) | (nearest + space.blur(work, nearest) < found.distances[:, -1].astype(np.float64)))
 
 
 def _with_slack(space: Space, k: int, most: int) -> int:

@@ -11,13 +11,15 @@ from numpy.typing import NDArray
 from lowdim.memory import require_memory
 from lowdim.progress import report
 from lowdim.summaries.given import BLOCK_VALUES, Blocks, require_distances
-from lowdim.summaries.lists import from_queries
+from lowdim.summaries.lists import Lists, from_queries
 from lowdim.summaries.space import Space
 from lowdim.threads import ordered_map
 
 __all__ = ["Strangers", "askers", "strangers_in_blocks", "strangers_in_space"]
 
 Array = NDArray[Any]
+
+FEW = 512  # rows that are compared at once, whatever their groups
 
 
 class Strangers(NamedTuple):
@@ -37,7 +39,7 @@ def strangers_in_space(space: Space, labels: Array) -> Strangers:
     """By the kernels, exactly.
 
     The groups lie side by side, and halves of them meet: all groups on the left with all on the right, then within
-    each half in the same way. Every two groups meet once, and nothing is copied but the table, once.
+    each half in the same way, until few rows are left. Nothing is copied but the table, once.
     """
     sizes = np.bincount(labels)
     ranks = np.argsort(np.argsort(sizes, kind="stable"))  # the largest comes last
@@ -48,18 +50,34 @@ def strangers_in_space(space: Space, labels: Array) -> Strangers:
     require_memory(needed, "the rows, group after group", "Take more neighbours, so that there are fewer groups.")
     work = space.work[order]
     source = work if space.source is space.work else space.source[order]
+    group = ranks[labels][order]
     nearest, distances = np.full(asking, len(order), dtype=np.int64), np.full(asking, np.inf, dtype=np.float32)
+
+    def ask(who: slice, whom: slice, k: int, names: Array | None = None) -> Lists:
+        part = work[whom]
+        side = replace(space, work=part, source=part if source is work else source[whom])
+        return from_queries(side, work[who], work[who] if source is work else source[who], k, names)
+
+    def offer(start: int, length: Array, place: Array) -> None:
+        who, name = slice(start, start + len(length)), order[place]
+        nearer = (length < distances[who]) | ((length == distances[who]) & (name < nearest[who]))
+        distances[who][nearer], nearest[who][nearer] = length[nearer], name[nearer]
 
     def meet(who: slice, whom: slice) -> None:
         who = slice(who.start, min(who.stop, asking))
-        if who.start >= who.stop:
-            return
-        part = work[whom]
-        side = replace(space, work=part, source=part if source is work else source[whom])
-        found = from_queries(side, work[who], work[who] if source is work else source[who], 1)
-        length, name = found.distances[:, 0], order[whom.start + found.indices[:, 0]]
-        nearer = (length < distances[who]) | ((length == distances[who]) & (name < nearest[who]))
-        distances[who][nearer], nearest[who][nearer] = length[nearer], name[nearer]
+        if who.start < who.stop:
+            found = ask(who, whom, 1)
+            offer(who.start, found.distances[:, 0], whom.start + found.indices[:, 0])
+
+    def mingle(all_of_them: slice) -> None:
+        """Few rows at once: so many neighbours that a stranger must be among them."""
+        groups = group[all_of_them]
+        k = int(np.bincount(groups - groups[0]).max())
+        found = ask(all_of_them, all_of_them, k, np.arange(len(groups), dtype=np.int32))
+        first = (groups[found.indices] != groups[:, None]).argmax(axis=1)[:, None]
+        length, place = (np.take_along_axis(part, first, axis=1)[:, 0] for part in (found.distances, found.indices))
+        many = max(0, min(all_of_them.stop, asking) - all_of_them.start)
+        offer(all_of_them.start, length[:many], all_of_them.start + place[:many])
 
     waiting = [(0, len(sizes))]
     while waiting:
@@ -67,6 +85,9 @@ def strangers_in_space(space: Space, labels: Array) -> Strangers:
         middle = (low + high) // 2
         left, right = slice(int(bounds[low]), int(bounds[middle])), slice(int(bounds[middle]), int(bounds[high]))
         if left.start == left.stop:
+            continue
+        if right.stop - left.start <= FEW:
+            mingle(slice(left.start, right.stop))
             continue
         meet(left, right)
         meet(right, left)
