@@ -71,7 +71,7 @@ def test_a_radius_sees_everybody_among_many_rows(rng):
     X = rng.normal(size=(12_500, 6))
     near = vicinity_of(Reader(), X, Search(5, 0.9, "euclidean", 0, 2))
     assert (near.graph.distances <= 0.9).sum() == 2 * len(cKDTree(X).query_pairs(0.9))
-    found = Search(5, 0.9, "euclidean", 0, 2).new(Reader(), X[:500] + 0.01, X, len(X))
+    found, _ = Search(5, 0.9, "euclidean", 0, 2).new(Reader(), X[:500] + 0.01, X, len(X))
     assert (found.distances <= 0.9).sum() == sum(map(len, cKDTree(X).query_ball_point(X[:500] + 0.01, 0.9)))
 
 

@@ -178,7 +178,8 @@ def _build(known: dict[str, type], kind: Any, fields: Any, name: str, tensors: T
 
 
 def _field_names(cls: Any) -> list[str]:
-    return [field.name for field in dataclasses.fields(cls) if field.init]
+    """What makes one object another: fields that are not compared are not kept."""
+    return [field.name for field in dataclasses.fields(cls) if field.init and field.compare]
 
 
 def _take(name: str, dtype: str, shape: tuple[int, ...], tensors: Tensors) -> NDArray[Any]:
