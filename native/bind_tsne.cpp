@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <complex>
 #include <numeric>
@@ -10,6 +11,7 @@
 
 #include "binding.hpp"
 #include "joint.hpp"
+#include "octree.hpp"
 
 namespace {
 
@@ -40,6 +42,14 @@ void for_axes(std::size_t axes, const Work& work) {
     if (axes == 3) work.template operator()<3>();
 }
 
+// A mesh has one axis or two.
+template <class Work>
+void for_mesh_axes(std::size_t axes, const Work& work) {
+    require(axes == 1 || axes == 2, "a mesh has 1 or 2 axes");
+    if (axes == 1) work.template operator()<1>();
+    if (axes == 2) work.template operator()<2>();
+}
+
 template <class T>
 nb::object array_of(std::vector<T>&& values) {
     auto* kept = new std::vector<T>(std::move(values));
@@ -47,14 +57,35 @@ nb::object array_of(std::vector<T>&& values) {
     return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
 }
 
-// Columns are checked where a matrix enters Python's side; here only what can be checked without reading them all.
+// `descend` reads the columns at every step, and looking at them once more would take a tenth of it: require_edges does
+// so once for all steps.
 lowdim::MapEdges edges_of(const Starts& starts, const Columns& columns, const Values& values, std::size_t rows) {
     require(starts.shape(0) == rows + 1 && columns.shape(0) == values.shape(0), "not a matrix of compressed sparse rows");
     require(starts(0) == 0 && static_cast<std::size_t>(starts(rows)) == columns.shape(0), "the starts must span the entries");
+    require(std::is_sorted(starts.data(), starts.data() + rows + 1), "the starts must ascend");
     return {starts.data(), columns.data(), values.data()};
 }
 
 double in_order(const std::vector<double>& parts) { return std::accumulate(parts.begin(), parts.end(), 0.0); }
+
+// Throws unless all of these are numbers of rows.
+void require_rows(const std::int32_t* columns, std::size_t count, std::size_t rows, int threads) {
+    constexpr std::int64_t stretch = 1 << 18;
+    const auto all = static_cast<std::int64_t>(count);
+    std::atomic<bool> right{true};
+    run([&](lowdim::Stop& stop) {
+        lowdim::parallel_blocks((all + stretch - 1) / stretch, threads, stop, [&](std::int64_t block) {
+            const std::int64_t begin = block * stretch;
+            if (!lowdim::kernels().tsne.name_rows(columns + begin, std::min(stretch, all - begin), static_cast<std::int64_t>(rows))) right = false;
+        });
+    });
+    require(right, "an index is out of range");
+}
+
+void require_edges(const Starts& starts, const Columns& columns, const Values& values, std::size_t rows, int threads) {
+    edges_of(starts, columns, values, rows);
+    require_rows(columns.data(), columns.size(), rows, threads);
+}
 
 void calibrate(const Dense<const float>& distances, double perplexity, const Dense<float>& out, int threads) {
     require(distances.shape(0) == out.shape(0) && distances.shape(1) == out.shape(1), "out must have the shape of the distances");
@@ -73,7 +104,7 @@ void calibrate(const Dense<const float>& distances, double perplexity, const Den
 nb::tuple join_affinities(const Dense<const std::int32_t>& indices, const Dense<const float>& weights, double scale, int threads) {
     require(indices.shape(0) == weights.shape(0) && indices.shape(1) == weights.shape(1), "indices and weights must have one shape");
     const auto n = static_cast<std::int64_t>(indices.shape(0)), k = static_cast<std::int64_t>(indices.shape(1));
-    for (std::int64_t p = 0; p < n * k; ++p) require(indices.data()[p] >= 0 && indices.data()[p] < n, "an index is out of range");
+    require_rows(indices.data(), indices.size(), indices.shape(0), threads);
     std::vector<std::int64_t> starts(static_cast<std::size_t>(n + 1));
     std::vector<std::int32_t> columns;
     std::vector<float> values;
@@ -105,6 +136,7 @@ void reorder_edges(const Starts& starts, const Columns& columns, const Values& v
     require(new_starts.shape(0) == starts.shape(0) && new_columns.shape(0) == columns.shape(0) &&
                 new_values.shape(0) == values.shape(0),
             "the new arrays must be as long as the old");
+    require_rows(columns.data(), columns.size(), order.shape(0), threads);
     std::vector<bool> seen(static_cast<std::size_t>(n));
     for (std::int64_t r = 0; r < n; ++r) {
         require(order(r) >= 0 && order(r) < n && !seen[order(r)], "the order must name every row once");
@@ -142,6 +174,7 @@ void descend(const Starts& starts, const Columns& columns, const Values& values,
 
 double log_lengths(const Starts& starts, const Columns& columns, const Values& values, const Map& y, double dof, int threads) {
     const auto edges = edges_of(starts, columns, values, y.shape(0));
+    require_rows(columns.data(), columns.size(), y.shape(0), threads);
     const auto n = static_cast<std::int64_t>(y.shape(0));
     std::vector<double> parts(static_cast<std::size_t>(lowdim::blocks_of(n)));
     run([&](lowdim::Stop& stop) {
@@ -179,8 +212,44 @@ double repel_directly(const Map& y, double dof, const Dense<float>& out, int thr
     return in_order(parts);
 }
 
+// Room for every thread's sources.
+class TreeRooms {
+  public:
+    TreeRooms(const lowdim::Octree& tree, int threads) : tree_(tree), rooms_(static_cast<std::size_t>(std::max(1, threads))) {}
+
+    lowdim::TreeScratch mine() {
+        auto& room = rooms_[static_cast<std::size_t>(lowdim::thread_index())];
+        if (room.empty()) room.resize(tree_.scratch_size());
+        return tree_.scratch(room.data());
+    }
+
+  private:
+    const lowdim::Octree& tree_;
+    std::vector<std::vector<float>> rooms_;
+};
+
+// Groups of points see the same nodes of the tree; each is one thread's, and the sums are added in the tree's order.
+double repel_by_tree(const Map& y, double dof, double opening, double grain, const Dense<float>& out, int threads) {
+    require(y.shape(1) == 3 && out.shape(1) == 3 && out.shape(0) == y.shape(0), "a tree is for maps of three axes, and out for the same");
+    require(y.shape(0) >= 1 && y.shape(0) < (std::size_t{1} << 31), "a tree needs at least one point and at most 2^31 - 1");
+    std::vector<double> parts;
+    run([&](lowdim::Stop& stop) {
+        const lowdim::Octree tree(y.data(), static_cast<std::int64_t>(y.shape(0)), threads, stop);
+        const auto& groups = tree.groups();
+        TreeRooms rooms(tree, threads);
+        parts.resize(groups.size());
+        const auto view = tree.view(static_cast<float>(opening), static_cast<float>(grain));
+        lowdim::parallel_blocks(static_cast<std::int64_t>(groups.size()), threads, stop, [&](std::int64_t g) {
+            parts[g] = lowdim::kernels().tsne.tree.repel(view, groups[g].first, groups[g].second, static_cast<float>(dof), tree.order(),
+                                                         rooms.mine(), out.data());
+        });
+    });
+    return in_order(parts);
+}
+
 lowdim::Mesh mesh_of(const Vector<const float>& origin, double spacing, const std::vector<std::int64_t>& cells) {
-    lowdim::Mesh mesh = {{1, 1, 1}, {0, 0, 0}, static_cast<float>(1.0 / spacing)};
+    require(cells.size() == 1 || cells.size() == 2, "a mesh has 1 or 2 axes");
+    lowdim::Mesh mesh = {{1, 1}, {0, 0}, static_cast<float>(1.0 / spacing)};
     require(origin.shape(0) == cells.size(), "the mesh must have the axes of the map");
     for (std::size_t a = 0; a < cells.size(); ++a) {
         require(cells[a] >= 4, "a mesh needs four cells along every axis");
@@ -202,8 +271,8 @@ void spread_masses(const Map& y, const Vector<const float>& origin, double spaci
     const auto n = static_cast<std::int64_t>(y.shape(0));
     const std::int64_t slabs = cells[0], chunks = (n + points_a_chunk - 1) / points_a_chunk;
     run([&](lowdim::Stop& stop) {
-        for_axes(y.shape(1), [&]<int D>() {
-            const auto& kernels = lowdim::kernels().tsne.on<D>();
+        for_mesh_axes(y.shape(1), [&]<int D>() {
+            const auto& kernels = lowdim::kernels().tsne.mesh<D>();
             std::vector<std::int32_t> nodes(static_cast<std::size_t>(n));
             std::vector<std::int64_t> places(static_cast<std::size_t>(chunks * slabs)), starts(static_cast<std::size_t>(slabs + 1));
             std::vector<float> sorted(static_cast<std::size_t>(n * D));
@@ -256,9 +325,9 @@ double gather_forces(const ConstGrid& fields, const std::vector<std::int64_t>& c
     const auto n = static_cast<std::int64_t>(y.shape(0));
     std::vector<double> parts(static_cast<std::size_t>(lowdim::blocks_of(n)));
     run([&](lowdim::Stop& stop) {
-        for_axes(y.shape(1), [&]<int D>() {
+        for_mesh_axes(y.shape(1), [&]<int D>() {
             lowdim::over_rows(n, threads, stop, [&](std::int64_t begin, std::int64_t end, std::int64_t block) {
-                parts[block] = lowdim::kernels().tsne.on<D>().gather_forces(mesh, values, y.data(), begin, end, out.data());
+                parts[block] = lowdim::kernels().tsne.mesh<D>().gather_forces(mesh, values, y.data(), begin, end, out.data());
             });
         });
     });
@@ -285,8 +354,7 @@ void place_rows(const Starts& starts, const Columns& columns, const Values& valu
                 const Dense<float>& places, int threads) {
     const auto edges = edges_of(starts, columns, values, places.shape(0));
     require(places.shape(1) == y.shape(1), "places must have the axes of the map");
-    for (std::size_t p = 0; p < columns.shape(0); ++p)
-        require(columns(p) >= 0 && static_cast<std::size_t>(columns(p)) < y.shape(0), "an index is out of range");
+    require_rows(columns.data(), columns.size(), y.shape(0), threads);
     lowdim::Mesh mesh = {};
     lowdim::MeshFields values_of_fields = {};
     if (fields) {
@@ -294,19 +362,29 @@ void place_rows(const Starts& starts, const Columns& columns, const Values& valu
         mesh = mesh_of(origin, spacing, cells);
         values_of_fields = fields_of(*fields, cells);
     }
-    require(rule.size() == 6, "a rule has six numbers");
+    require(rule.size() == 8, "a rule has eight numbers");
     const auto number = [&](int i) { return static_cast<float>(nb::cast<double>(rule[i])); };
     lowdim::FrozenMap map = {y.data(), nullptr,   static_cast<std::int64_t>(y.shape(0)), number(0), number(1), number(2),
-                             number(3), number(4), nb::cast<int>(rule[5])};
+                             number(3), number(4), nb::cast<int>(rule[5]), {}};
+    const float opening = number(6), grain = number(7);
+    require(opening == 0 || (y.shape(1) == 3 && y.shape(0) >= 1), "a tree is for maps of three axes");
     run([&](lowdim::Stop& stop) {
         const auto axes = axis_by_axis(y);
         map.axes = axes.data();
+        std::optional<lowdim::Octree> tree;
+        std::optional<TreeRooms> rooms;
+        if (opening > 0) {
+            tree.emplace(y.data(), map.n, threads, stop);
+            rooms.emplace(*tree, threads);
+            map.tree = tree->view(opening, grain);
+        }
         constexpr std::int64_t few = 16;
         const auto m = static_cast<std::int64_t>(places.shape(0));
         for_axes(y.shape(1), [&]<int D>() {
             lowdim::parallel_blocks((m + few - 1) / few, threads, stop, [&](std::int64_t block) {
-                lowdim::kernels().tsne.on<D>().place_rows(map, mesh, values_of_fields, edges, block * few, std::min(m, (block + 1) * few),
-                                                          places.data());
+                const auto room = rooms ? rooms->mine() : lowdim::TreeScratch{};
+                lowdim::kernels().tsne.on<D>().place_rows(map, mesh, values_of_fields, edges, room, block * few,
+                                                          std::min(m, (block + 1) * few), places.data());
             });
         });
     });
@@ -319,6 +397,8 @@ void bind_tsne(nb::module_& m) {
           "Gaussian weights of every row, summing to one, with the perplexity asked for.");
     m.def("join_affinities", &join_affinities, "indices"_a.noconvert(), "weights"_a.noconvert(), "scale"_a, "threads"_a,
           "scale (A + A.T) in compressed sparse rows, for A with `weights` at `indices`.");
+    m.def("require_edges", &require_edges, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "rows"_a,
+          "threads"_a, "Raises unless these are compressed sparse rows of a square matrix.");
     m.def("reorder_edges", &reorder_edges, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(),
           "order"_a.noconvert(), "new_starts"_a.noconvert(), "new_columns"_a.noconvert(), "new_values"_a.noconvert(), "threads"_a,
           "Rows and columns in another order: new row r is old row order[r].");
@@ -330,6 +410,9 @@ void bind_tsne(nb::module_& m) {
           "dof"_a, "threads"_a, "Sum of value * log(1 + d**2 / dof) over all entries.");
     m.def("repel_directly", &repel_directly, "y"_a.noconvert(), "dof"_a, "out"_a.noconvert(), "threads"_a,
           "Repulsion by the sum over all pairs into `out`; returns the sum of the kernel over all pairs.");
+    m.def("repel_by_tree", &repel_by_tree, "y"_a.noconvert(), "dof"_a, "opening"_a, "grain"_a, "out"_a.noconvert(), "threads"_a,
+          "Repulsion in three axes by an octree into `out`; returns the sum of the kernel over all pairs.\n\n"
+          "A node acts as one where its square side is at most opening * distance**2 + grain.");
     m.def("spread_masses", &spread_masses, "y"_a.noconvert(), "origin"_a.noconvert(), "spacing"_a, "grid"_a.noconvert(), "threads"_a,
           "Unit masses at the rows of y onto a mesh, by cubic B-splines.");
     m.def("gather_forces", &gather_forces, "fields"_a.noconvert(), "cells"_a, "origin"_a.noconvert(), "spacing"_a, "y"_a.noconvert(),
@@ -338,5 +421,5 @@ void bind_tsne(nb::module_& m) {
           "The density's spectrum times each kernel's: the first real, the others i times real.");
     m.def("place_rows", &place_rows, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "y"_a.noconvert(),
           "fields"_a.none(), "cells"_a, "origin"_a.noconvert(), "spacing"_a, "rule"_a, "places"_a.noconvert(), "threads"_a,
-          "Move `places` on the frozen map y.\n\nrule: dof, 1 / mean sum, rate, momentum, longest step, steps.");
+          "Move `places` on the frozen map y.\n\nrule: dof, 1 / mean sum, rate, momentum, longest step, steps, opening and grain of the tree (0: none).");
 }

@@ -40,11 +40,14 @@ constexpr PairKernels<T> pair_kernels = {
 };
 #include "affinities.hpp"
 #include "tsne.hpp"
+#include "tree.hpp"
 #include "mesh.hpp"
+#include "newcomers.hpp"
 
 template <int D>
-constexpr MapKernels<D> map_kernels = {descend<D>,     log_lengths<D>,   repel_directly<D>, first_nodes<D>,
-                                       spread_masses<D>, gather_forces<D>, place_rows<D>};
+constexpr MapKernels<D> map_kernels = {descend<D>, log_lengths<D>, repel_directly<D>, place_rows<D>};
+template <int D>
+constexpr MeshKernels<D> mesh_kernels = {first_nodes<D>, spread_masses<D>, gather_forces<D>};
 #include "wide.hpp"
 #include "umap.hpp"
 #include "filter.hpp"
@@ -77,7 +80,8 @@ const Kernels& table() {
         {relax_sweep, square_row, center_row, gram_times, pair_sums},
         {local_gram<float>, local_gram<double>, local_weights, local_eigen, chebyshev_rows},
         {pair_kernels<float>, pair_kernels<double>, hull_edges},
-        {calibrate_row, multiply_spectra, map_kernels<1>, map_kernels<2>, map_kernels<3>},
+        {calibrate_row, multiply_spectra, name_rows, map_kernels<1>, map_kernels<2>, map_kernels<3>, mesh_kernels<1>, mesh_kernels<2>,
+         {measure_node, repel_by_tree}},
         {owners, {umap_rows<0>, umap_rows<1>, umap_rows<2>, umap_rows<3>}, umap_radii, powers},
         {{filter_rows<8>, filter_rows<16>, filter_rows<32>}},
     };

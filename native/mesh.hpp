@@ -1,9 +1,9 @@
-// A regular mesh under the map: masses go onto it, fields come off it, both by cubic B-splines.
+// A regular mesh under a map of one or two axes: masses go onto it, fields come off it, both by cubic B-splines.
 // No include guard: kernels.cpp includes this once for every instruction set, inside a namespace.
 
 // The first of the four nodes around u, and their weights. Places beyond the mesh count as at its edge.
 inline std::int64_t spline(float u, std::int64_t cells, float* weights) {
-    u = std::min(std::max(u, 1.0f), static_cast<float>(cells) - 2.01f);
+    u = std::min(std::max(1.0f, u), static_cast<float>(cells) - 2.01f);
     const std::int64_t node = static_cast<std::int64_t>(u);
     const float t = u - static_cast<float>(node), s = 1.0f - t;
     weights[0] = s * s * s * (1.0f / 6);
@@ -45,11 +45,8 @@ void spread_masses(const Mesh& mesh, const float* y, std::int64_t begin, std::in
             if constexpr (D == 1) {
                 grid[slab] += at.weights[0][s];
             } else {
-                for (std::int64_t r = 0; r < (D == 3 ? 4 : 1); ++r) {
-                    const float weight = at.weights[0][s] * (D == 3 ? at.weights[D - 2][r] : 1.0f);
-                    float* target = grid + (D == 3 ? (slab * mesh.cells[1] + at.first[1] + r) : slab) * row + at.first[D - 1];
-                    for (int l = 0; l < 4; ++l) target[l] += weight * at.weights[D - 1][l];
-                }
+                float* target = grid + slab * row + at.first[1];
+                for (int l = 0; l < 4; ++l) target[l] += at.weights[0][s] * at.weights[1][l];
             }
         }
     }
@@ -62,13 +59,11 @@ inline void fields_at(const Mesh& mesh, const MeshFields& fields, const float* p
     for (int f = 0; f <= D; ++f) {
         const float* field = fields.values + f * fields.field + at.first[D - 1];
         float sums[4] = {0, 0, 0, 0};
-        for (std::int64_t s = 0; s < (D > 1 ? 4 : 1); ++s)
-            for (std::int64_t r = 0; r < (D > 2 ? 4 : 1); ++r) {
-                const std::int64_t line = D == 1 ? 0 : D == 2 ? at.first[0] + s : (at.first[0] + s) * mesh.cells[1] + at.first[D > 2 ? 1 : 0] + r;
-                const float weight = (D > 1 ? at.weights[0][s] : 1.0f) * (D > 2 ? at.weights[D > 2 ? 1 : 0][r] : 1.0f);
-                const float* source = field + line * fields.row;
-                for (int l = 0; l < 4; ++l) sums[l] += weight * source[l];
-            }
+        for (std::int64_t s = 0; s < (D > 1 ? 4 : 1); ++s) {
+            const float weight = D > 1 ? at.weights[0][s] : 1.0f;
+            const float* source = field + (D > 1 ? at.first[0] + s : 0) * fields.row;
+            for (int l = 0; l < 4; ++l) sums[l] += weight * source[l];
+        }
         out[f] = (sums[0] * at.weights[D - 1][0] + sums[1] * at.weights[D - 1][1]) +
                  (sums[2] * at.weights[D - 1][2] + sums[3] * at.weights[D - 1][3]);
     }
@@ -86,35 +81,6 @@ double gather_forces(const Mesh& mesh, const MeshFields& fields, const float* y,
         for (int a = 0; a < D; ++a) forces[i * D + a] = values[a + 1];
     }
     return total;
-}
-
-// New rows find their place on a map that does not move: descent with momentum, each row by itself.
-template <int D>
-void place_rows(const FrozenMap& map, const Mesh& mesh, const MeshFields& fields, const MapEdges& edges, std::int64_t begin,
-                std::int64_t end, float* places) {
-    for (std::int64_t i = begin; i < end; ++i) {
-        float* here = places + i * D;
-        float velocity[D] = {};
-        for (int step = 0; step < map.steps; ++step) {
-            float pull[D], push[D + 1];
-            attraction<D>(edges, map.y, here, i, 1.0f / map.dof, pull);
-            if (fields.values != nullptr) {
-                fields_at<D>(mesh, fields, here, push);
-            } else {
-                repulsion_at<D>(here, map.axes, map.n, map.dof, push + 1);
-            }
-            float square = 0;
-            for (int a = 0; a < D; ++a) {
-                velocity[a] = map.momentum * velocity[a] - map.rate * (pull[a] - map.inverse_mean * push[a + 1]);
-                square += velocity[a] * velocity[a];
-            }
-            const float length = std::sqrt(square), brake = length > map.longest ? map.longest / length : 1.0f;
-            for (int a = 0; a < D; ++a) {
-                velocity[a] *= brake;
-                here[a] += velocity[a];
-            }
-        }
-    }
 }
 
 // out_f = spectrum_f · density for a stretch of complex numbers: the sum's spectrum is real, the forces' are i times real.

@@ -72,12 +72,20 @@ inline void attraction(const MapEdges& edges, const float* y, const float* here,
     attraction_of<D>(edges, y, here, begin, end, inverse_dof, force);
 }
 
+// Whether all of these are numbers of rows.
+inline bool name_rows(const std::int32_t* columns, std::int64_t count, std::int64_t rows) {
+    std::uint32_t largest = 0;  // a negative number is larger than any row
+    for (std::int64_t p = 0; p < count; ++p) largest = std::max(largest, static_cast<std::uint32_t>(columns[p]));
+    return count == 0 || static_cast<std::int64_t>(largest) < rows;
+}
+
 // One step of rows begin … end: momentum, a gain a coordinate, steps no longer than `longest`.
 template <int D>
 void descend(const MapEdges& edges, const Descent& rule, const float* y, const float* repulsion, float* velocity, float* gains,
              float* out, std::int64_t begin, std::int64_t end, double* sums) {
     for (std::int64_t i = begin; i < end; ++i) {
-        float pull[D], square = 0;
+        float pull[D];
+        double square = 0;  // does not overflow
         attraction<D>(edges, y, y + i * D, i, rule.inverse_dof, pull);
         for (int a = 0; a < D; ++a) {
             const std::int64_t at = i * D + a;
@@ -86,9 +94,10 @@ void descend(const MapEdges& edges, const Descent& rule, const float* y, const f
             const bool same = product > 0 || (slope == 0 && velocity[at] == 0);
             gains[at] = same ? gains[at] * 0.8f + 0.01f : gains[at] + 0.2f;
             velocity[at] = rule.momentum * velocity[at] - rule.rate * gains[at] * slope;
-            square += velocity[at] * velocity[at];
+            square += static_cast<double>(velocity[at]) * static_cast<double>(velocity[at]);
         }
-        const float brake = square > rule.longest * rule.longest ? rule.longest / std::sqrt(square) : 1.0f;
+        const double longest = static_cast<double>(rule.longest);
+        const float brake = square > longest * longest ? static_cast<float>(longest / std::sqrt(square)) : 1.0f;
         for (int a = 0; a < D; ++a) {
             const std::int64_t at = i * D + a;
             velocity[at] *= brake;
@@ -115,12 +124,13 @@ double log_lengths(const MapEdges& edges, const float* y, double inverse_dof, st
     return sum;
 }
 
-// Σ_j K (y - y_j) and Σ_j (1 + d²/ν)^-(ν+1)/2 for one place; `axes` are the coordinates of the map, one axis after another.
+// Σ_j K (y - y_j) and Σ_j (1 + d²/ν)^-(ν+1)/2 for one place, over n points; `axes` are their coordinates, one axis `pitch` after
+// another.
 template <int D>
-inline float repulsion_at(const float* place, const float* axes, std::int64_t n, float dof, float* force) {
+inline float repulsion_at(const float* place, const float* axes, std::int64_t pitch, std::int64_t n, float dof, float* force) {
     const float* c0 = axes;
-    const float* c1 = D > 1 ? axes + n : axes;
-    const float* c2 = D > 2 ? axes + 2 * n : axes;
+    const float* c1 = D > 1 ? axes + pitch : axes;
+    const float* c2 = D > 2 ? axes + 2 * pitch : axes;
     const float p0 = place[0], p1 = D > 1 ? place[D > 1 ? 1 : 0] : 0, p2 = D > 2 ? place[D > 2 ? 2 : 0] : 0;
     float f0 = 0, f1 = 0, f2 = 0, sum = 0;
     if (dof == 1.0f) {
@@ -156,6 +166,6 @@ double repel_directly(const float* y, const float* axes, std::int64_t n, float d
                       float* forces) {
     double total = 0;
     for (std::int64_t i = begin; i < end; ++i)
-        total += static_cast<double>(repulsion_at<D>(y + i * D, axes, n, dof, forces + i * D)) - 1.0;
+        total += static_cast<double>(repulsion_at<D>(y + i * D, axes, n, n, dof, forces + i * D)) - 1.0;
     return total;
 }

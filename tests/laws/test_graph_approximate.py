@@ -179,6 +179,19 @@ def test_queries_must_fit_the_index(rng):
         index.query(np.ones((2, 4)), 1)
 
 
+@pytest.mark.parametrize("few", [10, 12_000])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_queries_that_are_not_finite_are_named(rng, monkeypatch, few, dtype, value):
+    """By the walk along the graph as by comparing all pairs."""
+    monkeypatch.setattr("lowdim.summaries.neighbors.EXACT_ROWS", few)
+    X = rng.normal(size=(500, 3)).astype(dtype)
+    new = X[:6].copy()
+    new[4, 1] = value
+    with pytest.raises(errors.BadInput, match="row 4, column 1"):
+        NeighborIndex(X).query(new, 2)
+
+
 def test_wide_sparse_rows_stay_sparse(rng, monkeypatch):
     X = sp.random_array((150, 400), density=0.03, rng=rng, format="csr")
     dense = X.toarray()

@@ -36,7 +36,7 @@ def test_divergence_is_no_worse_than_scikit_learns(digits):
     theirs = SklearnTSNE(init="pca", random_state=0, max_iter=750).fit_transform(digits)
     P = Affinities.from_graph(neighbors(digits, 90), 30)
     judge = Descent(P, Recipe(), 1)
-    assert TSNE().fit(digits).kl_divergence_ <= 1.03 * judge.divergence(judge.start(theirs.astype(np.float32)))
+    assert TSNE().fit(digits).kl_divergence_ <= 1.02 * judge.divergence(judge.start(theirs.astype(np.float32)))
 
 
 def test_divergence_is_no_worse_than_opentsnes(digits):
@@ -45,4 +45,4 @@ def test_divergence_is_no_worse_than_opentsnes(digits):
     P = Affinities.from_graph(neighbors(digits, 90), 30)
     judge = Descent(P, Recipe(), 1)
     expected = judge.divergence(judge.start(np.asarray(theirs, dtype=np.float32)))
-    assert TSNE().fit(digits).kl_divergence_ <= 1.03 * expected
+    assert TSNE().fit(digits).kl_divergence_ <= 1.02 * expected

@@ -6,11 +6,12 @@ import os
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim.check import read_rows
-from lowdim.data.rows import Rows
+from lowdim.data.rows import ArrayRows, Rows
 from lowdim.distances import metric_of
 from lowdim.errors import BadInput
 from lowdim.estimator import Estimator, estimator
@@ -19,10 +20,11 @@ from lowdim.param import Choice, Either, Integer, Maybe, Real, SeedLike, Such, p
 from lowdim.random import Seed, seed_of
 from lowdim.solve.descent import Descent, Recipe
 from lowdim.solve.layout import Checkpoint, Layout, fingerprint
-from lowdim.solve.placing import Placing, place
+from lowdim.solve.placing import Placer, Placing
 from lowdim.solve.start import start_map
 from lowdim.summaries.affinities import PERPLEXITY, Affinities, feasible, neighbor_count
-from lowdim.summaries.graph import Graph
+from lowdim.summaries.distinct import distinct_rows
+from lowdim.summaries.graph import Graph, component_labels
 from lowdim.summaries.neighbors import neighbors
 from lowdim.threads import thread_count
 
@@ -41,8 +43,11 @@ class TSNE(Estimator):
 
     Distances between far groups, sizes and densities of groups mean little in such a map. `fit` takes a
     table, a `Graph` (of at least 3 × perplexity neighbours), or `Affinities`. The same seed gives the same
-    bits for any number of threads. Repulsion is the sum over all pairs up to 4,000 rows; above, a mesh with
-    a mean error of the force below 2 %, in one, two or three axes (in three it takes some ten times as long).
+    bits for any number of threads. Repulsion is the sum over all pairs up to 4,000 rows; above, it comes from a
+    mesh in one or two axes and from an octree in three, with a mean error of the force below 2 %.
+
+    Rows that are equal (or, of a table of distances, at distance 0) share one place, and `transform` gives a
+    fitted row its place, bit by bit.
 
     {parameters}
 
@@ -51,7 +56,7 @@ class TSNE(Estimator):
     embedding_ : array (n, k)
         The map. It is never changed by `transform`.
     kl_divergence_ : float
-        KL(P ‖ Q) of the map; above 4,000 rows the normaliser of Q comes from the mesh (within 0.1 %).
+        KL(P ‖ Q) of the map; above 4,000 rows with the normaliser of the mesh or the tree (within 0.3 %).
     perplexity_ : array
         The perplexities used: from 1 to (n - 1) / 3.
     n_iter_ : int
@@ -102,14 +107,18 @@ class TSNE(Estimator):
         with self._fitting():
             seed, threads = seed_of(self.random_state), thread_count(self.n_jobs)
             rows = None if isinstance(X, Graph | Affinities) else read_rows(self, X, fitting=True, min_rows=2)
-            P = self._affinities(X if rows is None else rows, seed)
             table = None if self._given else rows
+            if table is not None:
+                require_memory(_copy_bytes(table), "the table that new rows are compared with", "Fit a Graph of it.")
+            graph = X if rows is None else self._graph(rows, seed)
+            P = self._affinities(graph)
+            self.training_ = None if table is None else table.whole()
             start = start_map(self.init, table, P, self.n_components, seed, threads)
-            descent = Descent(P, self._recipe(), threads)
+            descent = Descent(P, self._recipe(), threads, self._which(graph, threads))
             layout = self._layout(descent, start).resume().run()
             self.embedding_ = descent.positions(layout.state).astype(np.float32 if rows is None else rows.dtype)
             self.kl_divergence_, self.n_iter_ = descent.divergence(layout.state), layout.done
-            self.training_ = None if table is None else table.whole()
+            self._placer = self._new_placer()
             return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
@@ -119,31 +128,57 @@ class TSNE(Estimator):
     def transform(self, X: Any) -> Array:
         """Places of rows on the fitted map, (m, k), each found by itself; the map stays as it is.
 
-        Rows equal to a fitted one get its place. With metric='precomputed', X holds distances to all fitted rows.
+        Rows equal to a fitted one get its very place. With metric='precomputed', X holds distances to all fitted rows.
         """
         check_is_fitted(self, "embedding_")
         if self.training_ is None and not self._given:
             raise BadInput("TSNE was fitted to a graph, which has no rows to compare new ones with. Fit it to a table.")
         rows = read_rows(self, X, fitting=False)
-        rule = Placing(metric_of(self.metric), tuple(self.perplexity_), self.dof, thread_count(self.n_jobs))
-        return place(rows, self.training_, self.embedding_, rule).astype(rows.dtype)
+        placer = getattr(self, "_placer", None)
+        if placer is None or placer.rule != self._placing():
+            placer = self._placer = self._new_placer()
+        return placer.place(rows).astype(rows.dtype)
 
     @property
     def _given(self) -> bool:
         return bool(self.metric == "precomputed")
 
-    def _affinities(self, X: Rows | Graph | Affinities, seed: int) -> Affinities:
+    def _graph(self, rows: Rows, seed: int) -> Graph:
+        k = min(rows.count - 1, neighbor_count(feasible(self.perplexity, rows.count)))
+        _require_room(rows.count, k)
+        return neighbors(rows, k, metric=self.metric, random_state=seed, n_jobs=self.n_jobs)
+
+    def _affinities(self, graph: Graph | Affinities) -> Affinities:
         """P, and the perplexities that it was made with."""
-        if isinstance(X, Affinities):
+        if isinstance(graph, Affinities):
+            require_memory(8 * len(graph.columns), "the affinities in the order of the map", "Use fewer rows.")
             self.perplexity_ = np.array([])
-            return X
-        n = X.n if isinstance(X, Graph) else X.count
-        if not isinstance(X, Graph):
-            k = min(n - 1, neighbor_count(feasible(self.perplexity, n)))
-            require_memory(50 * n * k, "the affinities", "Use a smaller perplexity or fewer rows.")
-            X = neighbors(X, k, metric=self.metric, random_state=seed, n_jobs=self.n_jobs)
-        self.perplexity_ = np.array(feasible(self.perplexity, X.k + 1))
-        return Affinities.from_graph(X, self.perplexity, n_jobs=self.n_jobs)
+            return graph
+        wanted = feasible(self.perplexity, graph.k + 1)
+        _require_room(graph.n, min(graph.k, neighbor_count(wanted)))
+        self.perplexity_ = np.array(wanted)
+        return Affinities.from_graph(graph, self.perplexity, n_jobs=self.n_jobs)
+
+    def _which(self, graph: Graph | Affinities, threads: int) -> NDArray[np.int64] | None:
+        """Which distinct row each row is; of a table of distances, rows at distance 0 are one."""
+        if self.training_ is not None:
+            return distinct_rows(self.training_, threads).which
+        return _at_one_place(graph) if self._given and isinstance(graph, Graph) else None
+
+    def _placing(self) -> Placing:
+        return Placing(metric_of(self.metric), tuple(self.perplexity_), self.dof, thread_count(self.n_jobs))
+
+    def _new_placer(self) -> Placer:
+        return Placer(self.training_, self.embedding_, self._placing())
+
+    def _forget(self) -> None:
+        super()._forget()
+        self.__dict__.pop("_placer", None)
+
+    def __getstate__(self) -> Any:
+        """Without what the fitted arrays give again."""
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_placer"}
 
     def _recipe(self) -> Recipe:
         rate = None if self.learning_rate == "auto" else float(self.learning_rate)
@@ -154,7 +189,7 @@ class TSNE(Estimator):
         recipe, P = descent.recipe, descent.affinities
         kept = None
         if self.checkpoint is not None:
-            work = fingerprint(P.starts, P.columns, P.values, start, recipe, self.tol)
+            work = fingerprint(P.starts, P.columns, P.values, descent.which, start, recipe, self.tol)
             kept = Checkpoint(self.checkpoint, work)
         return Layout(
             descent.start(start),
@@ -179,3 +214,25 @@ class TSNE(Estimator):
 
 def _are_perplexities(value: Any) -> bool:
     return isinstance(value, list | tuple) and len(value) > 0 and all(PERPLEXITY.accepts(one) for one in value)
+
+
+def _require_room(n: int, k: int) -> None:
+    """Room for the neighbours, their weights, both sides of them, and a copy in the order of the map."""
+    require_memory(50 * n * k, "the affinities", "Use a smaller perplexity or fewer rows.")
+
+
+def _copy_bytes(rows: Rows) -> int:
+    """What rows.whole() takes: nothing for an array that can stay where it is."""
+    if isinstance(rows, ArrayRows):
+        X = rows.X
+        if not isinstance(X, np.memmap) and X.dtype == rows.dtype and X.flags.c_contiguous:
+            return 0
+    return 0 if rows.sparse else rows.count * rows.d * rows.dtype.itemsize
+
+
+def _at_one_place(graph: Graph) -> NDArray[np.int64]:
+    """Components of the neighbours at distance 0."""
+    rows, places = np.nonzero(graph.distances == 0)
+    ends = graph.indices[rows, places]
+    edges = sp.coo_array((np.ones(len(rows)), (rows, ends)), shape=(graph.n, graph.n))
+    return component_labels(sp.csr_array(edges)).astype(np.int64)

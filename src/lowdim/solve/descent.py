@@ -9,15 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
+from lowdim.errors import BadParameter
 from lowdim.solve.layout import State
 from lowdim.solve.mesh import MeshRepulsion
+from lowdim.solve.tree import TreeRepulsion
 from lowdim.summaries.affinities import Affinities
 
-__all__ = ["Descent", "Recipe", "repulsion_for"]
+__all__ = ["Descent", "DirectRepulsion", "Recipe", "Repulsion", "repulsion_for"]
 
 Floats = NDArray[np.float32]
 
-DIRECT_ROWS = 4000  # below, the sum over all pairs is as fast as the mesh
+DIRECT_ROWS = 4000  # below, the sum over all pairs is as fast as the mesh or the tree
 DIRECT_POWERS = 500  # the same where the kernel needs a power
 SERIAL_ROWS = 1000  # below, waking threads takes longer than the sum
 LONGEST = 5.0  # no point moves further in a step
@@ -58,27 +60,69 @@ class DirectRepulsion:
         return out, total
 
 
-def repulsion_for(n: int, dof: float, threads: int) -> DirectRepulsion | MeshRepulsion:
-    """The faster one for n rows."""
-    few = DIRECT_ROWS if dof == 1 else DIRECT_POWERS
-    return DirectRepulsion(dof, threads) if n <= few else MeshRepulsion(dof, threads)
+Repulsion = DirectRepulsion | MeshRepulsion | TreeRepulsion
+
+
+def repulsion_for(n: int, axes: int, dof: float, threads: int) -> Repulsion:
+    """The fastest one for n rows."""
+    if n <= (DIRECT_ROWS if dof == 1 else DIRECT_POWERS):
+        return DirectRepulsion(dof, threads)
+    return TreeRepulsion(dof, threads) if axes == 3 else MeshRepulsion(dof, threads)
+
+
+@dataclass(frozen=True)
+class Twins:
+    """Rows that are there more than once: where they stand, (t,), the group of each, (t,), and its size, (t,)."""
+
+    rows: NDArray[np.int64]
+    group: NDArray[np.int64]
+    size: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, which: NDArray[np.int64]) -> Twins | None:
+        """Those among rows of which row i is the distinct row which[i]; None if there are none."""
+        sizes = np.bincount(which)[which]
+        rows = np.flatnonzero(sizes > 1)
+        if not len(rows):
+            return None
+        return cls(rows, np.unique(which[rows], return_inverse=True)[1], sizes[rows])
+
+    def meet(self, values: Floats) -> None:
+        """Give every row the mean of its group."""
+        for axis in range(values.shape[1]):
+            sums = np.bincount(self.group, values[self.rows, axis])
+            values[self.rows, axis] = sums[self.group] / self.size
 
 
 class Descent:
     """Steps of t-SNE. The state: `map`, `velocity`, `gains` (n, k), rows in `order`, and the last `divergence`.
 
-    The gradient is taken over four, as is the custom, so that a rate of n over the exaggeration is right.
+    The gradient is taken over four, as is the custom, so that a rate of n over the exaggeration is right. Rows with
+    one number in `which` move as one: each step takes their mean, which is the descent with them at one place.
     """
 
-    def __init__(self, affinities: Affinities, recipe: Recipe, threads: int) -> None:
+    def __init__(
+        self,
+        affinities: Affinities,
+        recipe: Recipe,
+        threads: int,
+        which: NDArray[np.int64] | None = None,
+    ) -> None:
         self.affinities, self.recipe, self.threads = affinities, recipe, threads
-        self.repulsion = repulsion_for(affinities.n, recipe.dof, threads)
-        self._ordered = np.arange(affinities.n, dtype=np.int32), affinities
+        P = affinities
+        _native.require_edges(P.starts, P.columns, P.values, P.n, threads)
+        self.which = np.arange(affinities.n) if which is None else which
+        self._ordered = np.arange(affinities.n, dtype=np.int32), affinities, Twins.of(self.which)
+        self._repulsion: Repulsion | None = None
 
     def start(self, Y: Floats) -> State:
         """The state before the first step."""
+        begun = np.array(Y, dtype=np.float32)
+        twins = Twins.of(self.which)
+        if twins is not None:
+            twins.meet(begun)
         return {
-            "map": np.array(Y, dtype=np.float32),
+            "map": begun,
             "velocity": np.zeros(Y.shape, dtype=np.float32),
             "gains": np.ones(Y.shape, dtype=np.float32),
             "order": np.arange(len(Y), dtype=np.int32),
@@ -96,20 +140,25 @@ class Descent:
         if t % REORDER == 0 and self.affinities.n >= SCATTERED:
             state = _along_curve(state)
         recipe, Y = self.recipe, state["map"]
-        forces, total = self.repulsion(Y)
+        forces, total = self.repel(Y)
         exaggeration, rate = recipe.at(t, len(Y))
         factor = (recipe.dof + 1) / (2 * recipe.dof)
         rule = (exaggeration, rate, MOMENTUM, LONGEST, 1 / max(total, 1e-12), 1 / recipe.dof, factor)
         moved, velocity, gains = np.empty_like(Y), state["velocity"].copy(), state["gains"].copy()
-        P = self._in_order(state)
+        P, twins = self._in_order(state)
         _native.descend(P.starts, P.columns, P.values, Y, forces, rule, velocity, gains, moved, self.threads)
+        if twins is not None:
+            for values in (moved, velocity, gains):
+                twins.meet(values)
+        if not np.isfinite(moved.sum(dtype=np.float64)):
+            raise BadParameter("the layout flew apart; lower learning_rate or the exaggerations.")
         return {**state, "map": moved, "velocity": velocity, "gains": gains}
 
     def divergence(self, state: State) -> float:
         """KL(P ‖ Q), with the normaliser that the repulsion finds."""
-        P, dof, Y = self._in_order(state), self.recipe.dof, state["map"]
+        P, dof, Y = self._in_order(state)[0], self.recipe.dof, state["map"]
         lengths = _native.log_lengths(P.starts, P.columns, P.values, Y, dof, self.threads)
-        total = max(self.repulsion(Y)[1], 1e-12)
+        total = max(self.repel(Y)[1], 1e-12)
         return self._negative_entropy + (dof + 1) / 2 * lengths + float(np.log(total))
 
     def settled(self, state: State, done: int, tol: float) -> bool:
@@ -124,15 +173,21 @@ class Descent:
         out[state["order"]] = state["map"]
         return out
 
+    def repel(self, Y: Floats) -> tuple[Floats, float]:
+        """Forces of the repulsion (n, k) and the sum that normalises it, always in the same way."""
+        if self._repulsion is None:
+            self._repulsion = repulsion_for(len(Y), Y.shape[1], self.recipe.dof, self.threads)
+        return self._repulsion(Y)
+
     @cached_property
     def _negative_entropy(self) -> float:
         return self.affinities.negative_entropy()
 
-    def _in_order(self, state: State) -> Affinities:
+    def _in_order(self, state: State) -> tuple[Affinities, Twins | None]:
         if not np.array_equal(self._ordered[0], state["order"]):
             order = np.asarray(state["order"], dtype=np.int32)
-            self._ordered = order, self.affinities.reordered(order, self.threads)
-        return self._ordered[1]
+            self._ordered = order, self.affinities.reordered(order, self.threads), Twins.of(self.which[order])
+        return self._ordered[1:]
 
 
 def _along_curve(state: State) -> State:

@@ -1,4 +1,4 @@
-"""t-SNE's repulsion by a smooth particle mesh, in one, two or three axes.
+"""t-SNE's repulsion by a smooth particle mesh, in one or two axes.
 
 Unit masses are spread onto a regular mesh by cubic B-splines; the sum of the kernel (1 + r²/ν)^-(ν+1)/2
 and the forces x (1 + r²/ν)^-(ν+3)/2 are convolutions of that density, made by FFT (one forward, one
@@ -17,17 +17,20 @@ import scipy.fft
 from numpy.typing import NDArray
 
 from lowdim import _native
+from lowdim.memory import require_memory
 
 __all__ = ["Box", "Fields", "MeshRepulsion", "box_of"]
 
 Floats = NDArray[np.float32]
 
-# Spacing of the mesh in units of the kernel's width, the first that needs no more cells than said. At 0.5 the mean
+# Spacing of the mesh in units of the kernel's width, the first that needs no more cells than said. At 0.44 the mean
 # error of the force is below 2 %; small maps, where all points act on all, get more for next to nothing.
-SPACINGS = {1: ((0.2, 1 << 20),), 2: ((0.25, 160), (1 / 3, 320), (0.5, 2048)), 3: ((0.25, 64), (0.5, 160))}
+SPACINGS = {1: ((0.2, 1 << 20),), 2: ((0.25, 160), (1 / 3, 320), (0.44, 2048))}
 FEWEST = 64  # cells along an axis: the kernel is small where the mesh wraps around
 EDGE = 6  # cells beyond the map, for the splines
+FEW_POINTS = 64  # that are not worth a mesh
 KEPT = 3  # sizes of mesh whose spectra are remembered
+WORK_BYTES = 32  # a place of the padded mesh: density, kernels, products and their transforms
 
 
 @dataclass(frozen=True)
@@ -37,11 +40,17 @@ class Box:
     origin: Floats  # (k,)
     spacing: float
     cells: tuple[int, ...]
+    cut: bool = False  # whether points may be beyond it
 
     @property
     def padded(self) -> tuple[int, ...]:
         """Sizes of the transforms: twice the cells, and easy to factor."""
         return tuple(scipy.fft.next_fast_len(2 * c, real=a == len(self.cells) - 1) for a, c in enumerate(self.cells))
+
+    def holds(self, Y: Floats) -> NDArray[np.bool_]:
+        """Which places are well inside, (n,)."""
+        places = (Y - self.origin) / np.float32(self.spacing)
+        return np.asarray(((places >= 1) & (places <= np.array(self.cells, dtype=np.float32) - 3)).all(axis=1))
 
 
 @dataclass(frozen=True)
@@ -62,11 +71,12 @@ class Fields:
 def box_of(Y: Floats, width: float) -> Box:
     """The mesh for a map: a function of the map alone, with few different sizes.
 
-    A map that is too wide because of a few points far out gets a mesh for the others (the far ones then act
-    from its edge); one that is wide by nature gets wider cells.
+    A map that is too wide because of a few points far out gets a mesh for the others; one that is wide by nature
+    gets wider cells.
     """
-    low, high = Y.min(axis=0).astype(np.float64), Y.max(axis=0).astype(np.float64)
-    span = float((high - low).max())
+    # Column by column: over the short axis of many rows, NumPy takes twenty times as long.
+    low, high = (np.array([end(column) for column in Y.T], dtype=np.float64) for end in (np.min, np.max))
+    span, cut = float((high - low).max()), False
     for spacing, most in SPACINGS[Y.shape[1]]:
         spacing, room = spacing * width, most - EDGE
         if span <= room * spacing:
@@ -74,12 +84,18 @@ def box_of(Y: Floats, width: float) -> Box:
     else:
         inner = np.percentile(Y, (1, 99), axis=0).astype(np.float64)
         middle, reach = inner.mean(axis=0), np.maximum(1.5 * (inner[1] - inner[0]), 1.0)
-        spacing = max(spacing, float(reach.max()) / room)
+        spacing = max(spacing, _eighth_of_octave(float(reach.max()) / room))
         half = room * spacing / 2
+        cut = bool((low < middle - half).any() or (high > middle + half).any())
         low, high = np.maximum(low, middle - half), np.minimum(high, middle + half)
     cells = tuple(_rounded(float(side) / spacing, most) for side in high - low)
     origin = (low + high) / 2 - np.array(cells) / 2 * spacing
-    return Box(origin.astype(np.float32), spacing, cells)
+    return Box(origin.astype(np.float32), spacing, cells, cut)
+
+
+def _eighth_of_octave(spacing: float) -> float:
+    """The next of eight spacings an octave, so that a map that grows a little keeps its spectra."""
+    return float(2 ** (np.ceil(8 * np.log2(spacing)) / 8))
 
 
 def _rounded(span: float, most: int) -> int:
@@ -97,13 +113,33 @@ class MeshRepulsion:
         self._spectra: dict[tuple[Any, ...], Floats] = {}
 
     def __call__(self, Y: Floats) -> tuple[Floats, float]:
-        """Forces (n, k), and the sum of the kernel over all ordered pairs."""
-        forces, total = self.fields(Y).at(Y, self.threads)
-        return forces, total - len(Y)  # without every point's own share
+        """Forces (n, k), and the sum of the kernel over all ordered pairs.
+
+        Points beyond the mesh have one of their own: they are so far that they and the others do not act on each other.
+        """
+        if len(Y) <= FEW_POINTS:
+            forces = np.empty_like(Y)
+            return forces, _native.repel_directly(Y, self.dof, forces, 1)
+        box = self._box(Y)
+        inside = box.holds(Y) if box.cut else np.True_
+        if inside.all():
+            forces, total = self._fields(Y, box).at(Y, self.threads)
+            return forces, total - len(Y)  # without every point's own share
+        forces, total = np.empty_like(Y), 0.0
+        for part in (inside, ~inside):
+            forces[part], share = self(np.ascontiguousarray(Y[part]))
+            total += share
+        return forces, total
 
     def fields(self, Y: Floats) -> Fields:
-        """The fields that the map makes."""
-        box = box_of(Y, min(1.0, float(np.sqrt(self.dof))))
+        """The fields that the map makes, without those of its points that are far from the rest."""
+        box = self._box(Y)
+        return self._fields(np.ascontiguousarray(Y[box.holds(Y)]) if box.cut else Y, box)
+
+    def _box(self, Y: Floats) -> Box:
+        return box_of(Y, min(1.0, float(np.sqrt(self.dof))))
+
+    def _fields(self, Y: Floats, box: Box) -> Fields:
         density = np.empty(box.cells, dtype=np.float32)
         _native.spread_masses(Y, box.origin, box.spacing, density, self.threads)
         spectrum = self._forward(density, box.padded)
@@ -133,6 +169,8 @@ class MeshRepulsion:
         if key not in self._spectra:
             while len(self._spectra) >= KEPT:
                 del self._spectra[next(iter(self._spectra))]
+            needed = WORK_BYTES * int(np.prod(box.padded, dtype=np.int64))
+            require_memory(needed, f"a mesh of {box.padded} places", "Map fewer rows, or onto fewer axes.")
             self._spectra[key] = _kernel_spectra(box.padded, box.spacing, self.dof, self.threads)
         return self._spectra[key]
 

@@ -5,22 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.data.rows import Rows
 from lowdim.errors import BadInput
 from lowdim.random import normal
-from lowdim.solve.eigen import top_of_operator
 from lowdim.solve.principal import Plan, principal_axes
+from lowdim.solve.umap_start import spectral
 from lowdim.summaries.affinities import Affinities
 from lowdim.summaries.centred import Centred
+from lowdim.summaries.fuzzy import Fuzzy
 
 __all__ = ["start_map"]
 
 Array = NDArray[Any]
 
 SPREAD = 1e-4  # standard deviation of the first axis: points start close, and find their neighbours
+FARTHEST = 1e6  # of a place that is given: float32 keeps apart what is there
 
 
 def start_map(init: str | Array, rows: Rows | None, P: Affinities, k: int, seed: int, threads: int) -> Array:
@@ -29,7 +30,10 @@ def start_map(init: str | Array, rows: Rows | None, P: Affinities, k: int, seed:
         return _given(init, P.n, k)
     if init == "random":
         return (SPREAD * normal((P.n, k), seed)).astype(np.float32)
-    axes = principal_scores(rows, k, seed, threads) if init == "pca" and rows is not None else spectral(P, k, seed)
+    if init == "pca" and rows is not None:
+        axes = principal_scores(rows, k, seed, threads)
+    else:
+        axes = slow_scores(P, k, seed, threads)
     missing = k - axes.shape[1]
     if missing:  # fewer columns than axes: chance takes their place, unless all rows are equal
         axes = np.hstack([axes, axes.std() * normal((P.n, missing), seed)])
@@ -46,24 +50,17 @@ def principal_scores(rows: Rows, k: int, seed: int, threads: int) -> Array:
     return scores / largest if largest > 0 else scores  # squares of them then neither overflow nor vanish
 
 
-def spectral(P: Affinities, k: int, seed: int) -> Array:
-    """Eigenvectors of the normalised affinities after the first, with a little chance to part equal entries."""
-    n, matrix = P.n, P.to_sparse().astype(np.float64)
-    degrees = np.maximum(np.asarray(matrix.sum(axis=1)).ravel(), np.finfo(float).tiny)
-    root = 1 / np.sqrt(degrees)
-    scaled = sp.diags_array(root) @ matrix @ sp.diags_array(root)
-
-    def lazy_walk(V: Array) -> Array:  # eigenvalues from 0 to 1, in the same order
-        return np.asarray(0.5 * (V + scaled @ V))
-
-    found = top_of_operator(lazy_walk, n, min(k + 1, n), tol=1e-4, max_iter=200, seed=seed)
-    vectors = found.vectors[:, 1:] * root[:, None]
+def slow_scores(P: Affinities, k: int, seed: int, threads: int) -> Array:
+    """Eigenvectors of the graph of affinities, each part of it beside the others, with a little chance in them."""
+    vectors = spectral(Fuzzy(P.starts, P.columns, P.values, lengths=P.values), k, seed, threads)  # no length is read
     sizes = vectors.std(axis=0)
     vectors = vectors / np.where(sizes > 0, sizes, 1)
-    return np.asarray(vectors + 0.01 * normal(vectors.shape, seed, stream=1))
+    return np.asarray(vectors + 0.01 * normal(vectors.shape, seed, stream=1))  # equal entries part
 
 
 def _given(init: Array, n: int, k: int) -> Array:
-    if init.shape != (n, k) or init.dtype.kind not in "fiu" or not np.isfinite(init).all():
-        raise BadInput(f"init must hold finite numbers of shape ({n}, {k}), a place for each row; got {init.shape}.")
+    if init.shape != (n, k) or init.dtype.kind not in "fiu":
+        raise BadInput(f"init must hold numbers of shape ({n}, {k}), a place for each row; got {init.shape}.")
+    if not (np.abs(init) <= FARTHEST).all():  # nor is NaN
+        raise BadInput(f"init must hold finite numbers of at most {FARTHEST:g}. Scale it to a span of 1e-4 to 100.")
     return init.astype(np.float32)

@@ -21,6 +21,7 @@ __all__ = ["PERPLEXITY", "Affinities", "conditional", "feasible", "neighbor_coun
 Perplexity = float | Sequence[float]
 
 PERPLEXITY = Real(0, open=True)  # one neighbour at least has weight, so those below 1 act as 1
+SLACK = 1e-3  # of sums in float32, where affinities are given as arrays
 
 
 @dataclass(frozen=True)
@@ -28,12 +29,24 @@ class Affinities:
     """Joint probabilities of pairs in compressed sparse rows: symmetric, no diagonal, summing to one.
 
     `from_graph` makes them from neighbours by perplexity (several perplexities are averaged: multiscale),
-    `uniform` gives every neighbour the same weight, `from_matrix` takes any affinities of one's own.
+    `uniform` gives every neighbour the same weight, `from_matrix` takes any affinities of one's own and makes
+    them symmetric with sum one. The three arrays themselves must be so already, which is checked.
     """
 
     starts: NDArray[np.int64]  # (n + 1,)
     columns: NDArray[np.int32]  # (entries,)
     values: NDArray[np.float32]  # (entries,)
+
+    def __post_init__(self) -> None:
+        self._keep(*_as_parts(self.starts, self.columns, self.values))
+        _check_joint(self.to_sparse())
+
+    def _keep(self, *parts: NDArray[Any]) -> None:
+        """Hold the arrays so that nobody writes into them: the kernels go by the columns without looking twice."""
+        for name, part in zip(("starts", "columns", "values"), parts, strict=True):
+            held = part.view()
+            held.flags.writeable = False
+            object.__setattr__(self, name, held)
 
     @property
     def n(self) -> int:
@@ -72,15 +85,22 @@ class Affinities:
         if not 0 < total < np.inf:
             raise BadInput("affinities between different rows must have a positive, finite sum. Mend the table.")
         values = (joint.data / total).astype(np.float32)
-        return cls(joint.indptr.astype(np.int64), joint.indices.astype(np.int32), values)
+        return cls._made(joint.indptr.astype(np.int64), joint.indices.astype(np.int32), values)
 
     @classmethod
     def _joined(cls, indices: NDArray[np.int32], weights: NDArray[np.float32], threads: int) -> Affinities:
-        return cls(*_native.join_affinities(indices, weights, 0.5 / len(indices), threads))
+        return cls._made(*_native.join_affinities(indices, weights, 0.5 / len(indices), threads))
+
+    @classmethod
+    def _made(cls, starts: NDArray[np.int64], columns: NDArray[np.int32], values: NDArray[np.float32]) -> Affinities:
+        """Arrays that are right by their making, unchecked."""
+        out = object.__new__(cls)
+        out._keep(starts, columns, values)
+        return out
 
     def to_sparse(self) -> sp.csr_array:
-        """The affinities as SciPy's matrix."""
-        return sp.csr_array((self.values, self.columns, self.starts), shape=(self.n, self.n))
+        """The affinities as SciPy's matrix, a copy."""
+        return sp.csr_array((self.values, self.columns, self.starts), shape=(self.n, self.n), copy=True)
 
     def negative_entropy(self) -> float:
         """Σ p log p."""
@@ -89,10 +109,49 @@ class Affinities:
 
     def reordered(self, order: NDArray[np.int32], threads: int) -> Affinities:
         """The same with new row r for old row order[r]."""
-        out = Affinities(np.empty_like(self.starts), np.empty_like(self.columns), np.empty_like(self.values))
         old = self.starts, self.columns, self.values
-        _native.reorder_edges(*old, order, out.starts, out.columns, out.values, threads)
-        return out
+        new = np.empty_like(self.starts), np.empty_like(self.columns), np.empty_like(self.values)
+        _native.reorder_edges(*old, order, *new, threads)
+        return Affinities._made(*new)
+
+
+def _as_parts(
+    starts: Any, columns: Any, values: Any
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
+    """The arrays of a compressed sparse matrix in the native types; raises where they are none."""
+    starts, columns, values = np.asarray(starts), np.asarray(columns), np.asarray(values)
+    kinds = starts.dtype.kind in "iu" and columns.dtype.kind in "iu" and values.dtype.kind == "f"
+    if not kinds or not starts.ndim == columns.ndim == values.ndim == 1:
+        raise BadInput("affinities are three flat arrays: whole `starts` and `columns`, and `values`. See from_matrix.")
+    starts = np.ascontiguousarray(starts, dtype=np.int64)
+    n = len(starts) - 1
+    if (
+        n < 2
+        or len(columns) != len(values)
+        or starts[0] != 0
+        or starts[-1] != len(columns)
+        or (np.diff(starts) < 0).any()
+    ):
+        raise BadInput(
+            f"the starts of affinities must ascend from 0 to the number of entries, for at least 2 rows; got {n} rows, "
+            f"{len(columns)} columns and {len(values)} values. Use Affinities.from_matrix."
+        )
+    if len(columns) and not 0 <= columns.min() <= columns.max() < n:
+        raise BadInput(f"the columns of affinities must be from 0 to {n - 1}; got {columns.min()} to {columns.max()}.")
+    if not np.isfinite(values).all() or (values < 0).any():
+        raise BadInput("affinities must be finite and not negative. Mend the values.")
+    return starts, np.ascontiguousarray(columns, dtype=np.int32), np.ascontiguousarray(values, dtype=np.float32)
+
+
+def _check_joint(matrix: sp.csr_array) -> None:
+    """Raise unless the matrix is what the gradient of t-SNE takes it for."""
+    total, most = float(matrix.sum(dtype=np.float64)), float(matrix.data.max(initial=0))
+    if abs(total - 1) > SLACK:
+        raise BadInput(f"affinities must sum to 1; got {total:g}. Use Affinities.from_matrix, which scales them.")
+    if matrix.diagonal().any() or abs(matrix - matrix.T).max() > SLACK * most:
+        raise BadInput(
+            "affinities must be symmetric, without a diagonal. Use Affinities.from_matrix, which makes them so."
+        )
 
 
 def conditional(distances: NDArray[np.float32], perplexity: Perplexity, threads: int) -> NDArray[np.float32]:

@@ -69,6 +69,8 @@ class Space:
             return units, units
         as_they_are = self.factor == 1 and not self.mean.any()
         there = _in_place(rows, self.work.dtype) if as_they_are else None
+        if there is not None:
+            _require_finite(rows)
         work = _moved(rows, self.mean, self.factor, self.threads) if there is None else there
         if self.source is self.work:
             return work, work
@@ -158,6 +160,12 @@ def _readable(rows: Rows, dtype: np.dtype[Any]) -> Array:
     needed = dtype.itemsize * rows.count * rows.d
     require_memory(needed, f"a copy of {rows.count} x {rows.d} values in {dtype}", "Use fewer rows or columns.")
     return np.ascontiguousarray(_dense(rows.whole()), dtype=dtype)
+
+
+def _require_finite(rows: Rows) -> None:
+    for chunk in rows.chunks():
+        if not np.isfinite(chunk.load()).all():
+            raise finite_error(rows, chunk)
 
 
 def _extent(rows: Rows, threads: int) -> tuple[float, float, bool]:
