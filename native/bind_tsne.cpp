@@ -50,13 +50,6 @@ void for_mesh_axes(std::size_t axes, const Work& work) {
     if (axes == 2) work.template operator()<2>();
 }
 
-template <class T>
-nb::object array_of(std::vector<T>&& values) {
-    auto* kept = new std::vector<T>(std::move(values));
-    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
-}
-
 // `descend` reads the columns at every step, and looking at them once more would take a tenth of it: require_edges does
 // so once for all steps.
 lowdim::MapEdges edges_of(const Starts& starts, const Columns& columns, const Values& values, std::size_t rows) {
@@ -105,25 +98,17 @@ nb::tuple join_affinities(const Dense<const std::int32_t>& indices, const Dense<
     require(indices.shape(0) == weights.shape(0) && indices.shape(1) == weights.shape(1), "indices and weights must have one shape");
     const auto n = static_cast<std::int64_t>(indices.shape(0)), k = static_cast<std::int64_t>(indices.shape(1));
     require_rows(indices.data(), indices.size(), indices.shape(0), threads);
-    std::vector<std::int64_t> starts(static_cast<std::size_t>(n + 1));
+    std::vector<std::int64_t> own(static_cast<std::size_t>(n + 1)), starts;
+    for (std::int64_t i = 0; i <= n; ++i) own[i] = i * k;
     std::vector<std::int32_t> columns;
     std::vector<float> values;
     run([&](lowdim::Stop& stop) {
-        const lowdim::Symmetric sum(indices.data(), weights.data(), n, k, threads, stop);
-        if (stop.requested()) return;
-        lowdim::over_rows(n, threads, stop, [&](std::int64_t begin, std::int64_t end, std::int64_t) {
-            for (std::int64_t i = begin; i < end; ++i) sum.row(i, [&](std::int32_t, float) { ++starts[i + 1]; });
-        });
-        for (std::int64_t i = 0; i < n; ++i) starts[i + 1] += starts[i];
-        columns.resize(static_cast<std::size_t>(starts[n]));
-        values.resize(columns.size());
-        lowdim::over_rows(n, threads, stop, [&](std::int64_t begin, std::int64_t end, std::int64_t) {
-            for (std::int64_t i = begin, at = starts[begin]; i < end; ++i)
-                sum.row(i, [&](std::int32_t column, float value) {
-                    columns[at] = column;
-                    values[at++] = static_cast<float>(scale * static_cast<double>(value));
-                });
-        });
+        const auto weight_of = [&](std::int64_t p) { return weights.data()[p]; };
+        const lowdim::BothWays<float> views(own.data(), indices.data(), n, weight_of, threads, stop);
+        lowdim::join_rows(
+            views, starts, columns, threads, stop, [](float a, float b, float& sum) { return sum = a + b, true; },
+            [&](std::size_t count) { values.resize(count); },
+            [&](std::int64_t at, float sum) { values[at] = static_cast<float>(scale * static_cast<double>(sum)); });
     });
     return nb::make_tuple(array_of(std::move(starts)), array_of(std::move(columns)), array_of(std::move(values)));
 }

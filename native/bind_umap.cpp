@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "binding.hpp"
 #include "fuzzy.hpp"
+#include "joint.hpp"
 #include "random.hpp"
 #include "team.hpp"
 
@@ -61,18 +63,28 @@ void smooth_neighbors(const Dense<const float>& distances, double target, double
     });
 }
 
-std::int64_t symmetrize(const Starts& starts, const Ids& columns, const Vector<const float>& weights,
-                        const Vector<const float>& lengths, double mix, const Vector<std::int64_t>& out_starts,
-                        const Vector<std::int32_t>& out_columns, const Vector<float>& out_weights, const Vector<float>& out_lengths) {
-    require(out_starts.shape(0) == starts.shape(0) && starts.shape(0) >= 1, "out_starts must be as long as starts");
+nb::tuple symmetrize(const Starts& starts, const Ids& columns, const Vector<const float>& weights, const Vector<const float>& lengths,
+                     double mix, int threads) {
+    require(starts.shape(0) >= 1, "starts must have one entry more than there are rows");
     const std::size_t n = starts.shape(0) - 1, stored = columns.shape(0);
     require_rows(starts, n, columns, n);
     require(weights.shape(0) == stored && lengths.shape(0) == stored, "weights and lengths must fit the columns");
-    require(out_columns.shape(0) >= 2 * stored && out_weights.shape(0) >= 2 * stored && out_lengths.shape(0) >= 2 * stored,
-            "out must have room for every edge twice");
-    nb::gil_scoped_release free;
-    return lowdim::symmetrize({starts.data(), columns.data(), weights.data(), lengths.data(), static_cast<std::int64_t>(n)}, mix,
-                              {out_starts.data(), out_columns.data(), out_weights.data(), out_lengths.data()});
+    std::vector<std::int64_t> new_starts;
+    std::vector<std::int32_t> new_columns;
+    std::vector<float> new_weights, new_lengths;
+    run([&](lowdim::Stop& stop) {
+        const auto view_of = [&](std::int64_t p) { return lowdim::Membership{weights.data()[p], lengths.data()[p]}; };
+        const lowdim::BothWays<lowdim::Membership> views(starts.data(), columns.data(), static_cast<std::int64_t>(n), view_of, threads, stop);
+        lowdim::join_rows(
+            views, new_starts, new_columns, threads, stop,
+            [&](const lowdim::Membership& own, const lowdim::Membership& back, lowdim::Membership& joined) {
+                return lowdim::join_memberships(own, back, mix, joined);
+            },
+            [&](std::size_t count) { new_weights.resize(count), new_lengths.resize(count); },
+            [&](std::int64_t at, const lowdim::Membership& edge) { new_weights[at] = edge.weight, new_lengths[at] = edge.length; });
+    });
+    return nb::make_tuple(array_of(std::move(new_starts)), array_of(std::move(new_columns)), array_of(std::move(new_weights)),
+                          array_of(std::move(new_lengths)));
 }
 
 template <class T>
@@ -84,6 +96,30 @@ void mark_rows(const Dense<const T>& x, const Vector<std::uint64_t>& out, int th
             for (std::int64_t i = begin; i < end; ++i) out.data()[i] = lowdim::mark_of(x.data() + i * d, d);
         });
     });
+}
+
+template <class T, class I>
+void mark_sparse_rows(const Vector<const I>& starts, const Vector<const I>& columns, const Vector<const T>& values,
+                      const Vector<std::uint64_t>& out, int threads) {
+    require(starts.shape(0) == out.shape(0) + 1 && columns.shape(0) == values.shape(0), "not compressed sparse rows");
+    const auto stored = static_cast<std::int64_t>(values.shape(0));
+    for (std::size_t i = 0; i < out.shape(0); ++i)
+        require(0 <= starts(i) && starts(i) <= starts(i + 1) && static_cast<std::int64_t>(starts(i + 1)) <= stored,
+                "the starts of the rows are out of order");
+    run([&](lowdim::Stop& stop) {
+        over_rows(static_cast<std::int64_t>(out.shape(0)), 256, threads, stop, [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t i = begin; i < end; ++i) {
+                const auto first = static_cast<std::int64_t>(starts.data()[i]), last = static_cast<std::int64_t>(starts.data()[i + 1]);
+                out.data()[i] = lowdim::mark_of(columns.data() + first, values.data() + first, last - first);
+            }
+        });
+    });
+}
+
+template <class T, class I>
+void bind_sparse_marks(nb::module_& m) {
+    m.def("mark_sparse_rows", &mark_sparse_rows<T, I>, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(),
+          "out"_a.noconvert(), "threads"_a, "The marks that these compressed rows would have as dense ones.");
 }
 
 // scale (S x) + shift x + back z into out.
@@ -102,7 +138,6 @@ void filter_step(const Starts& starts, const Ids& columns, const Vector<const fl
                   [&](std::int64_t begin, std::int64_t end) { kernel(step, begin, end); });
     });
 }
-
 
 // Epochs first … last of `total`; see UmapStep. `positions` is changed in place.
 void umap_epochs(const Dense<float>& positions, std::optional<Dense<const float>> frozen, const Starts& starts, const Ids& tails,
@@ -210,11 +245,14 @@ void powers(const Vector<const float>& x, float b, const Vector<float>& out) {
 void bind_umap(nb::module_& m) {
     m.def("smooth_neighbors", &smooth_neighbors, "distances"_a.noconvert(), "target"_a, "local_connectivity"_a, "cores"_a.noconvert(),
           "widths"_a.noconvert(), "weights"_a.noconvert(), "threads"_a, "How much each neighbour belongs to a row, and the scales of that.");
-    m.def("symmetrize", &symmetrize, "starts"_a.noconvert(), "columns"_a.noconvert(), "weights"_a.noconvert(),
-          "lengths"_a.noconvert(), "mix"_a, "out_starts"_a.noconvert(), "out_columns"_a.noconvert(), "out_weights"_a.noconvert(),
-          "out_lengths"_a.noconvert(), "A fuzzy graph and its transpose as one; returns the number of entries.");
+    m.def("symmetrize", &symmetrize, "starts"_a.noconvert(), "columns"_a.noconvert(), "weights"_a.noconvert(), "lengths"_a.noconvert(), "mix"_a,
+          "threads"_a, "A fuzzy graph and its transpose as one: starts, columns, weights and lengths.");
     m.def("mark_rows", &mark_rows<float>, "x"_a.noconvert(), "out"_a.noconvert(), "threads"_a, "A 64-bit mark of every row's values.");
     m.def("mark_rows", &mark_rows<double>, "x"_a.noconvert(), "out"_a.noconvert(), "threads"_a, "A 64-bit mark of every row's values.");
+    bind_sparse_marks<float, std::int32_t>(m);
+    bind_sparse_marks<double, std::int32_t>(m);
+    bind_sparse_marks<float, std::int64_t>(m);
+    bind_sparse_marks<double, std::int64_t>(m);
     m.def("filter_step", &filter_step, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "x"_a.noconvert(),
           "z"_a.noconvert(), "out"_a.noconvert(), "scale"_a, "shift"_a, "back"_a, "threads"_a, "out = scale S x + shift x + back z.");
     m.def("umap_epochs", &umap_epochs, "positions"_a.noconvert(), "frozen"_a.noconvert().none(), "starts"_a.noconvert(),

@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "kernels.hpp"
 #include "parallel.hpp"
@@ -51,6 +53,13 @@ T* data_or_null(std::optional<Vector<T>>& v, std::size_t length, const char* mes
     if (!v) return nullptr;
     require(v->shape(0) == length, message);
     return v->data();
+}
+
+template <class T>
+nb::object array_of(std::vector<T>&& values) {
+    auto* kept = new std::vector<T>(std::move(values));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
 }
 
 // Runs Python's signal handlers; true if one of them raised (Ctrl-C). The error stays set and is

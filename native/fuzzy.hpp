@@ -1,5 +1,5 @@
-// From distances to a fuzzy graph: how wide each row's neighbourhood is, how much each neighbour belongs to it, and
-// the symmetric graph that both views make.
+// From distances to a fuzzy graph: how wide each row's neighbourhood is, how much each neighbour belongs to it, how both
+// views of an edge become one; and the marks by which equal rows are found.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <vector>
 
 namespace lowdim {
 
@@ -81,80 +80,42 @@ inline void smooth_rows(const Neighborhoods& all, std::int64_t begin, std::int64
     }
 }
 
-// A directed graph, row by row, of weights and lengths.
-struct Arrows {
-    const std::int64_t* starts;
-    const std::int32_t* columns;
-    const float* weights;
-    const float* lengths;
-    std::int64_t n;
+// What two rows say of the edge between them.
+struct Membership {
+    float weight = 0;
+    float length = 0;
 };
 
-struct Symmetric {
-    std::int64_t* starts;
-    std::int32_t* columns;
-    float* weights;
-    float* lengths;
-};
-
-// Both views of an edge become one: mix (v + w - v w) + (1 - mix) v w. Columns ascend; returns the number of entries.
-inline std::int64_t symmetrize(const Arrows& a, double mix, const Symmetric& out) {
-    struct Arrow {
-        std::int32_t column;
-        float weight;
-        float length;
-    };
-    std::vector<std::int64_t> back_starts(static_cast<std::size_t>(a.n) + 1, 0);
-    for (std::int64_t p = 0; p < a.starts[a.n]; ++p) ++back_starts[static_cast<std::size_t>(a.columns[p]) + 1];
-    for (std::size_t i = 0; i < static_cast<std::size_t>(a.n); ++i) back_starts[i + 1] += back_starts[i];
-    std::vector<Arrow> back(static_cast<std::size_t>(a.starts[a.n])), forth;
-    std::vector<std::int64_t> next(back_starts.begin(), back_starts.end() - 1);
-    for (std::int64_t i = 0; i < a.n; ++i)
-        for (std::int64_t p = a.starts[i]; p < a.starts[i + 1]; ++p)
-            back[static_cast<std::size_t>(next[static_cast<std::size_t>(a.columns[p])]++)] = {static_cast<std::int32_t>(i), a.weights[p], a.lengths[p]};
-    std::int64_t count = 0;
-    out.starts[0] = 0;
-    for (std::int64_t i = 0; i < a.n; ++i) {
-        forth.clear();
-        for (std::int64_t p = a.starts[i]; p < a.starts[i + 1]; ++p) forth.push_back({a.columns[p], a.weights[p], a.lengths[p]});
-        std::sort(forth.begin(), forth.end(), [](const Arrow& x, const Arrow& y) { return x.column < y.column; });
-        const Arrow *f = forth.data(), *f_end = f + forth.size();
-        const Arrow *b = back.data() + back_starts[static_cast<std::size_t>(i)], *b_end = back.data() + back_starts[static_cast<std::size_t>(i) + 1];
-        while (f != f_end || b != b_end) {
-            const std::int32_t column = b == b_end || (f != f_end && f->column < b->column) ? f->column : b->column;
-            double v = 0, w = 0;
-            float length = 0;
-            if (f != f_end && f->column == column) v = f->weight, length = std::max(length, f->length), ++f;
-            if (b != b_end && b->column == column) w = b->weight, length = std::max(length, b->length), ++b;
-            const double weight = mix * (v + w - v * w) + (1 - mix) * v * w;
-            if (static_cast<float>(weight) <= 0) continue;
-            out.columns[count] = column;
-            out.weights[count] = static_cast<float>(weight);
-            out.lengths[count++] = length;
-        }
-        out.starts[i + 1] = count;
-    }
-    return count;
+// Both views of an edge become one: mix (v + w - v w) + (1 - mix) v w. Says whether anything is left of it.
+inline bool join_memberships(const Membership& own, const Membership& back, double mix, Membership& joined) {
+    const double v = own.weight, w = back.weight;
+    joined.weight = static_cast<float>(mix * (v + w - v * w) + (1 - mix) * v * w);
+    joined.length = std::max(own.length, back.length);
+    return joined.weight > 0;
 }
 
-// A 64-bit mark of a row's values: equal rows have equal marks (0 and -0 are equal).
+// A 64-bit mark of a row's values is a sum over its columns, to which zeros (0 and -0) add nothing: equal rows have equal
+// marks, in either precision, dense or sparse.
+inline std::uint64_t mark_of_value(std::int64_t column, double value) {
+    std::uint64_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    bits = (bits ^ (static_cast<std::uint64_t>(column + 1) * 0x9E3779B97F4A7C15u)) * 0x9FB21C651E98DF25u;
+    bits = (bits ^ (bits >> 32)) * 0xD6E8FEB86659FD93u;
+    return value == 0 ? 0 : bits ^ (bits >> 29);
+}
+
 template <class T>
 std::uint64_t mark_of(const T* row, std::int64_t d) {
-    std::uint64_t part[4] = {0x9E3779B97F4A7C15u, 0xC2B2AE3D27D4EB4Fu, 0x165667B19E3779F9u, 0x27D4EB2F165667C5u};
-    for (std::int64_t j = 0; j < d; ++j) {
-        const double value = static_cast<double>(row[j]) + 0.0;
-        std::uint64_t bits;
-        std::memcpy(&bits, &value, sizeof bits);
-        std::uint64_t& mine = part[j & 3];
-        mine = (mine ^ bits) * 0x9FB21C651E98DF25u;
-        mine ^= mine >> 29;
-    }
-    std::uint64_t out = static_cast<std::uint64_t>(d);
-    for (const std::uint64_t p : part) {
-        out = (out ^ p) * 0xD6E8FEB86659FD93u;
-        out ^= out >> 32;
-    }
-    return out;
+    std::uint64_t mark = 0;
+    for (std::int64_t j = 0; j < d; ++j) mark += mark_of_value(j, static_cast<double>(row[j]));
+    return mark;
+}
+
+template <class T, class I>
+std::uint64_t mark_of(const I* columns, const T* values, std::int64_t stored) {
+    std::uint64_t mark = 0;
+    for (std::int64_t p = 0; p < stored; ++p) mark += mark_of_value(static_cast<std::int64_t>(columns[p]), static_cast<double>(values[p]));
+    return mark;
 }
 
 }  // namespace lowdim

@@ -1,4 +1,4 @@
-// Joint affinities: conditional ones made symmetric, and their rows put in another order.
+// Graphs whose edges two rows see: both views made one symmetric graph, and rows put in another order.
 #pragma once
 
 #include <algorithm>
@@ -22,50 +22,103 @@ void over_rows(std::int64_t rows, int threads, Stop& stop, const Body& body) {
     });
 }
 
-// Row i of A + Aᵀ, where A has k entries (columns, values) in each of n rows.
-class Symmetric {
+// Both views of every edge of a directed graph in compressed rows: what a row says of another, and the other of it.
+template <class Value>
+class BothWays {
   public:
-    Symmetric(const std::int32_t* columns, const float* values, std::int64_t n, std::int64_t k, int threads, Stop& stop)
-        : n_(n), k_(k), own_(static_cast<std::size_t>(n * k)), back_(static_cast<std::size_t>(n * k)),
-          back_starts_(static_cast<std::size_t>(n + 1)) {
+    // value_of(p) is the value of entry p.
+    template <class ValueOf>
+    BothWays(const std::int64_t* starts, const std::int32_t* columns, std::int64_t n, const ValueOf& value_of, int threads, Stop& stop)
+        : n_(n), starts_(starts), own_(static_cast<std::size_t>(starts[n])), back_(own_.size()), back_starts_(static_cast<std::size_t>(n + 1)) {
         over_rows(n, threads, stop, [&](std::int64_t begin, std::int64_t end, std::int64_t) {
-            for (std::int64_t p = begin * k; p < end * k; ++p) own_[p] = {columns[p], values[p]};
-            for (std::int64_t i = begin; i < end; ++i) std::sort(own_.begin() + i * k, own_.begin() + (i + 1) * k);
+            for (std::int64_t p = starts[begin]; p < starts[end]; ++p) own_[p] = {columns[p], value_of(p)};
+            for (std::int64_t i = begin; i < end; ++i)
+                std::sort(own_.begin() + starts[i], own_.begin() + starts[i + 1],
+                          [](const Arrow& a, const Arrow& b) { return a.column < b.column; });
         });
-        for (std::int64_t p = 0; p < n * k; ++p) ++back_starts_[columns[p] + 1];
-        for (std::int64_t i = 0; i < n; ++i) back_starts_[i + 1] += back_starts_[i];
-        std::vector<std::int64_t> next(back_starts_.begin(), back_starts_.end() - 1);
-        for (std::int64_t i = 0; i < n; ++i)  // rows in order, so every list of those who name a row ascends
-            for (std::int64_t p = i * k; p < (i + 1) * k; ++p)
-                back_[next[own_[p].first]++] = {static_cast<std::int32_t>(i), own_[p].second};
+        if (!stop.requested()) turn(threads, stop);
     }
 
-    // visit(column, sum) for the entries of row i, columns ascending.
+    // visit(column, own, back) for the columns of row i, ascending; a view that is missing is Value{}.
     template <class Visit>
     void row(std::int64_t i, const Visit& visit) const {
-        auto a = own_.begin() + i * k_, a_end = a + k_;
-        auto b = back_.begin() + back_starts_[i], b_end = back_.begin() + back_starts_[i + 1];
+        const Arrow *a = own_.data() + starts_[i], *a_end = own_.data() + starts_[i + 1];
+        const Arrow *b = back_.data() + back_starts_[i], *b_end = back_.data() + back_starts_[i + 1];
         while (a != a_end || b != b_end) {
-            if (b == b_end || (a != a_end && a->first < b->first)) {
-                visit(a->first, a->second);
-                ++a;
-            } else if (a == a_end || b->first < a->first) {
-                visit(b->first, b->second);
-                ++b;
-            } else {
-                visit(a->first, a->second + b->second);
-                ++a, ++b;
-            }
+            const bool own = b == b_end || (a != a_end && a->column <= b->column);
+            const bool back = a == a_end || (b != b_end && b->column <= a->column);
+            visit(own ? a->column : b->column, own ? a->value : Value{}, back ? b->value : Value{});
+            a += own, b += back;
         }
     }
 
     std::int64_t rows() const { return n_; }
 
   private:
-    std::int64_t n_, k_;
-    std::vector<std::pair<std::int32_t, float>> own_, back_;
+    struct Arrow {
+        std::int32_t column;
+        Value value;
+    };
+    static constexpr std::int64_t most_stretches = 8;  // each counts for all rows
+
+    // The transpose: stretches of rows are counted and then written one after another, so every list of those who name
+    // a row ascends, however many stretches there are.
+    void turn(int threads, Stop& stop) {
+        const std::int64_t stretches = std::max<std::int64_t>(1, std::min<std::int64_t>({threads, most_stretches, n_}));
+        std::vector<std::int64_t> places(static_cast<std::size_t>(stretches * n_));
+        const auto over_arrows = [&](const auto& body) {
+            parallel_blocks(stretches, threads, stop, [&](std::int64_t s) {
+                for (std::int64_t i = n_ * s / stretches; i < n_ * (s + 1) / stretches && !stop.requested(); ++i) {
+                    if (i % rows_a_block == 0 && thread_index() == 0) stop.poll();
+                    for (std::int64_t p = starts_[i]; p < starts_[i + 1]; ++p) body(places[s * n_ + own_[p].column], i, own_[p].value);
+                }
+            });
+        };
+        over_arrows([](std::int64_t& count, std::int64_t, const Value&) { ++count; });
+        std::int64_t at = 0;
+        for (std::int64_t j = 0; j < n_; ++j) {
+            back_starts_[j] = at;
+            for (std::int64_t s = 0; s < stretches; ++s) at += std::exchange(places[s * n_ + j], at);
+        }
+        back_starts_[n_] = at;
+        over_arrows([&](std::int64_t& place, std::int64_t i, const Value& value) { back_[place++] = {static_cast<std::int32_t>(i), value}; });
+    }
+
+    std::int64_t n_;
+    const std::int64_t* starts_;
+    std::vector<Arrow> own_, back_;
     std::vector<std::int64_t> back_starts_;
 };
+
+// A symmetric graph in compressed rows. join(own, back, value) makes one value of both views and says whether it stays;
+// room(count) is called once, and then write(place, value) for every entry.
+template <class Value, class Join, class Room, class Write>
+void join_rows(const BothWays<Value>& views, std::vector<std::int64_t>& starts, std::vector<std::int32_t>& columns, int threads,
+               Stop& stop, const Join& join, const Room& room, const Write& write) {
+    const std::int64_t n = views.rows();
+    if (stop.requested()) return;
+    starts.assign(static_cast<std::size_t>(n + 1), 0);
+    over_rows(n, threads, stop, [&](std::int64_t begin, std::int64_t end, std::int64_t) {
+        for (std::int64_t i = begin; i < end; ++i)
+            views.row(i, [&](std::int32_t, const Value& own, const Value& back) {
+                Value value{};
+                starts[i + 1] += join(own, back, value);
+            });
+    });
+    for (std::int64_t i = 0; i < n; ++i) starts[i + 1] += starts[i];
+    columns.resize(static_cast<std::size_t>(starts[n]));
+    room(columns.size());
+    over_rows(n, threads, stop, [&](std::int64_t begin, std::int64_t end, std::int64_t) {
+        std::int64_t at = starts[begin];
+        for (std::int64_t i = begin; i < end; ++i)
+            views.row(i, [&](std::int32_t column, const Value& own, const Value& back) {
+                Value value{};
+                if (!join(own, back, value)) return;
+                columns[at] = column;
+                write(at++, value);
+            });
+    });
+}
 
 // New row r is old row order[r]; columns are renamed to match.
 inline void reorder_edges(const MapEdges& edges, std::int64_t n, const std::int32_t* order, std::int64_t* starts,

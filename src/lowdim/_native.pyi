@@ -253,7 +253,7 @@ def place_rows(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order
     """
     Move `places` on the frozen map y.
 
-    rule: dof, 1 / mean sum, rate, momentum, longest step, steps.
+    rule: dof, 1 / mean sum, rate, momentum, longest step, steps, opening and grain of the tree (0: none).
     """
 
 @overload
@@ -289,6 +289,9 @@ def join_affinities(indices: Annotated[NDArray[numpy.int32], dict(shape=(None, N
     scale (A + A.T) in compressed sparse rows, for A with `weights` at `indices`.
     """
 
+def require_edges(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: int, threads: int) -> None:
+    """Raises unless these are compressed sparse rows of a square matrix."""
+
 def reorder_edges(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], new_starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], new_columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], new_values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], threads: int) -> None:
     """Rows and columns in another order: new row r is old row order[r]."""
 
@@ -307,6 +310,13 @@ def repel_directly(y: Annotated[NDArray[numpy.float32], dict(shape=(None, None),
     Repulsion by the sum over all pairs into `out`; returns the sum of the kernel over all pairs.
     """
 
+def repel_by_tree(y: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], dof: float, opening: float, grain: float, out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> float:
+    """
+    Repulsion in three axes by an octree into `out`; returns the sum of the kernel over all pairs.
+
+    A node acts as one where its square side is at most opening * distance**2 + grain.
+    """
+
 def spread_masses(y: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], origin: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], spacing: float, grid: Annotated[NDArray[numpy.float32], dict(order='C', device='cpu')], threads: int) -> None:
     """Unit masses at the rows of y onto a mesh, by cubic B-splines."""
 
@@ -323,8 +333,10 @@ def multiply_spectra(density: Annotated[NDArray[numpy.complex64], dict(order='C'
 def smooth_neighbors(distances: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], target: float, local_connectivity: float, cores: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], widths: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], weights: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
     """How much each neighbour belongs to a row, and the scales of that."""
 
-def symmetrize(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], lengths: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], mix: float, out_starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], out_columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], out_weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], out_lengths: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> int:
-    """A fuzzy graph and its transpose as one; returns the number of entries."""
+def symmetrize(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], lengths: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], mix: float, threads: int) -> tuple:
+    """
+    A fuzzy graph and its transpose as one: starts, columns, weights and lengths.
+    """
 
 @overload
 def mark_rows(x: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')], threads: int) -> None: ...
@@ -332,6 +344,19 @@ def mark_rows(x: Annotated[NDArray[numpy.float32], dict(shape=(None, None), orde
 @overload
 def mark_rows(x: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')], threads: int) -> None:
     """A 64-bit mark of every row's values."""
+
+@overload
+def mark_sparse_rows(starts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')], threads: int) -> None: ...
+
+@overload
+def mark_sparse_rows(starts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')], threads: int) -> None: ...
+
+@overload
+def mark_sparse_rows(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')], threads: int) -> None: ...
+
+@overload
+def mark_sparse_rows(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')], threads: int) -> None:
+    """The marks that these compressed rows would have as dense ones."""
 
 def filter_step(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], x: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], z: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], scale: float, shift: float, back: float, threads: int) -> None:
     """out = scale S x + shift x + back z."""

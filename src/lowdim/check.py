@@ -21,7 +21,7 @@ from lowdim.data.rows import (
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadInputType, NotEnoughData
 
-__all__ = ["Reader", "check_weights", "finite_error", "overflow_error", "read_rows"]
+__all__ = ["Reader", "check_weights", "finite_error", "overflow_error", "read_rows", "read_scores"]
 
 
 def read_rows(owner: Any, X: Any, *, fitting: bool, min_rows: int = 1) -> Rows:
@@ -53,6 +53,19 @@ def read_rows(owner: Any, X: Any, *, fitting: bool, min_rows: int = 1) -> Rows:
             f"is required by {type(owner).__name__}."
         )
     return rows
+
+
+def read_scores(Z: Any, axes: int) -> NDArray[Any]:
+    """Scores, or places of a map, that rows are asked for: finite, in float32 or float64, one column an axis."""
+    try:
+        Z = check_array(Z, dtype=[np.float64, np.float32], input_name="Z")
+    except TypeError as error:
+        raise BadInputType(str(error)) from error
+    except ValueError as error:
+        raise BadInput(str(error)) from error
+    if Z.shape[1] != axes:
+        raise BadInput(f"Z has {Z.shape[1]} columns and the model {axes} components.")
+    return np.asarray(Z)
 
 
 def check_weights(weights: Any, n: int | None) -> NDArray[np.float64] | None:

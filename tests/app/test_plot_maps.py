@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from matplotlib.collections import PathCollection
+from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.colors import to_hex, to_rgba
 from matplotlib.text import Text
 
@@ -415,3 +415,27 @@ def test_every_public_name_is_there_and_functions_are_not_hidden_by_modules() ->
     assert sorted(plot.__all__) == dir(plot)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         plot.nothing  # noqa: B018
+
+
+# Edges
+
+
+def test_edges_are_lines_between_their_rows(rng):
+    Z, edges = rng.standard_normal((30, 3)), np.array([[0, 5], [7, 29], [3, 4]])
+    ax = plot.scatter(Z, edges=edges)
+    (lines,) = [c for c in ax.collections if isinstance(c, LineCollection)]
+    np.testing.assert_array_equal(lines.get_segments(), Z[edges][:, :, :2])
+    assert lines.get_zorder() < dots(ax).get_zorder()
+    solid = plot.scatter(Z, ax=pyplot.figure().add_subplot(projection="3d"), edges=edges)
+    solid.figure.canvas.draw()
+    assert sum(isinstance(c, LineCollection) for c in solid.collections) == 1
+    plot.scatter(Z, edges=np.empty((0, 2), int)).figure.canvas.draw()
+    assert not any(isinstance(c, LineCollection) for c in plot.scatter(Z).collections)
+
+
+@pytest.mark.parametrize("edges", [[[0, 30]], [[-1, 2]], [[0.0, 1.0]], [0, 1], [[0, 1, 2]]], ids=str)
+def test_edges_of_no_rows_are_refused(rng, edges):
+    with pytest.raises(errors.BadInput, match="edges must be pairs of rows"):
+        plot.scatter(rng.standard_normal((30, 2)), edges=edges)
+    with pytest.raises(errors.BadInput, match="at least 2 axes"):
+        plot.scatter(rng.standard_normal((30, 1)), edges=[[0, 1]])

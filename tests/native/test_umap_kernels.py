@@ -200,6 +200,61 @@ def test_the_slope_of_crowding_is_that_of_the_correlation(rng):
     assert np.linalg.norm(climbed) == pytest.approx(np.linalg.norm(expected), rel=0.15)
 
 
+def directed_graph(rng, n=70, k=5):
+    """Directed edges in compressed rows, columns in any order, some rows without."""
+    counts = rng.integers(0, k, n)
+    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    columns = np.concatenate([rng.permutation(np.delete(np.arange(n), i))[:c] for i, c in enumerate(counts)])
+    weights, lengths = rng.random((2, len(columns))).astype(np.float32)
+    return starts, columns.astype(np.int32), weights, lengths
+
+
+@pytest.mark.parametrize("mix", [0.0, 0.3, 1.0])
+def test_both_views_of_an_edge_become_one(rng, mix):
+    n, (starts, columns, weights, lengths) = 70, directed_graph(rng)
+    W, L = np.zeros((2, n, n))
+    rows = np.repeat(np.arange(n), np.diff(starts))
+    W[rows, columns], L[rows, columns] = weights, lengths
+    wanted = mix * (W + W.T - W * W.T) + (1 - mix) * W * W.T
+    seen = []
+    for threads in (1, 2, 4, 8, 16):
+        parts = _native.symmetrize(starts, columns, weights, lengths, mix, threads)
+        seen.append(b"".join(part.tobytes() for part in parts))
+    assert len(set(seen)) == 1
+    graph = Fuzzy(*parts)
+    np.testing.assert_allclose(graph.to_sparse().toarray(), wanted, atol=1e-6)
+    assert len(graph.columns) == (wanted > 0).sum()
+    np.testing.assert_array_equal(graph.lengths, np.maximum(L, L.T)[graph.rows, graph.columns].astype(np.float32))
+    assert (np.diff(graph.columns)[np.diff(graph.rows) == 0] > 0).all()
+
+
+def test_affinities_are_joined_by_the_same_sum(rng):
+    n, k = 90, 6
+    indices = np.array([rng.permutation(np.delete(np.arange(n), i))[:k] for i in range(n)], dtype=np.int32)
+    weights = rng.random((n, k)).astype(np.float32)
+    A = np.zeros((n, n))
+    np.put_along_axis(A, indices.astype(np.int64), weights, axis=1)
+    seen = []
+    for threads in (1, 2, 8):
+        starts, columns, values = _native.join_affinities(indices, weights, 0.5, threads)
+        seen.append(starts.tobytes() + columns.tobytes() + values.tobytes())
+    assert len(set(seen)) == 1
+    rows = np.repeat(np.arange(n), np.diff(starts))
+    np.testing.assert_allclose(values, (0.5 * (A + A.T))[rows, columns], rtol=1e-6)
+    assert len(values) == ((A + A.T) > 0).sum()
+
+
+def test_a_graph_without_edges_stays_one():
+    nothing = np.empty(0, np.float32)
+    parts = _native.symmetrize(np.zeros(4, np.int64), np.empty(0, np.int32), nothing, nothing, 1.0, 2)
+    np.testing.assert_array_equal(parts[0], np.zeros(4))
+    assert [len(part) for part in parts[1:]] == [0, 0, 0]
+    one_way = np.array([0, 1, 1], np.int64), np.array([1], np.int32), np.ones(1, np.float32), np.ones(1, np.float32)
+    assert [len(part) for part in _native.symmetrize(*one_way, 0.0, 1)] == [3, 0, 0, 0]
+    with pytest.raises(ValueError):
+        _native.symmetrize(one_way[0], np.array([2], np.int32), *one_way[2:], 0.0, 1)
+
+
 def test_marks_tell_rows_apart(rng):
     X = rng.integers(0, 2, (500, 9)).astype(np.float64)
     marks = np.empty(500, np.uint64)

@@ -68,7 +68,7 @@ def test_classes(peer, some):
     labels = load_digits().target[:400].copy()
     labels[::7] = -1
     fuzzy = fuzzy_of(neighbors(some, 14), 1.0, 1.0, 2)
-    ours = with_classes(fuzzy, class_codes(labels, 400), 0.5).to_sparse().toarray()
+    ours = with_classes(fuzzy, class_codes(labels, 400), 0.5, 2).to_sparse().toarray()
     theirs = peer.discrete_metric_simplicial_set_intersection(fuzzy.to_sparse().tocoo(), labels, far_dist=5.0).toarray()
     np.testing.assert_allclose(ours, theirs, atol=1e-4)
 

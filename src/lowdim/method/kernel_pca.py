@@ -7,9 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from lowdim.check import read_rows
+from lowdim.check import read_rows, read_scores
 from lowdim.data.rows import Rows, open_rows
 from lowdim.errors import BadInput, BadParameter, LowdimWarning, NotEnoughData
 from lowdim.estimator import Estimator, estimator
@@ -113,12 +113,7 @@ class KernelPCA(Estimator):
         check_is_fitted(self, "alphas_")
         if self.rows_ is None:
             raise BadInput("a precomputed kernel has no rows to go back to; fit the rows themselves.")
-        try:
-            Z = check_array(Z, dtype=[np.float64, np.float32], input_name="Z")
-        except ValueError as error:
-            raise BadInput(str(error)) from error
-        if Z.shape[1] != self.alphas_.shape[1]:
-            raise BadInput(f"Z has {Z.shape[1]} columns and the model {self.alphas_.shape[1]} components.")
+        Z = read_scores(Z, self.alphas_.shape[1])
         kernel: Any = self.kernel_
         gaussian = isinstance(kernel, rbf)
         if self.pre_image == "fixed_point" and not gaussian:

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from lowdim.check import read_rows
-from lowdim.errors import BadInput
+from lowdim.check import read_rows, read_scores
 from lowdim.estimator import Estimator
 from lowdim.summaries.centred import Centred
 from lowdim.threads import single_blas, thread_count
@@ -38,9 +37,7 @@ class Linear(Estimator):
     def inverse_transform(self, Z: Any) -> Array:
         """Rows of the original space for scores Z (n, k): the points of the fitted plane."""
         check_is_fitted(self)
-        Z = check_array(Z, dtype=[np.float64, np.float32], input_name="Z")
-        if Z.shape[1] != len(self.components_):
-            raise BadInput(f"Z has {Z.shape[1]} columns and the model {len(self.components_)} components.")
+        Z = read_scores(Z, len(self.components_))
         with single_blas():
             rows = Z @ self._backward().astype(Z.dtype)
         if self.scale_ is not None:

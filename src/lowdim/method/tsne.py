@@ -25,6 +25,7 @@ from lowdim.solve.start import start_map
 from lowdim.summaries.affinities import PERPLEXITY, Affinities, feasible, neighbor_count
 from lowdim.summaries.distinct import distinct_rows
 from lowdim.summaries.graph import Graph, component_labels
+from lowdim.summaries.known import table_of
 from lowdim.summaries.neighbors import neighbors
 from lowdim.threads import thread_count
 
@@ -112,13 +113,13 @@ class TSNE(Estimator):
                 require_memory(_copy_bytes(table), "the table that new rows are compared with", "Fit a Graph of it.")
             graph = X if rows is None else self._graph(rows, seed)
             P = self._affinities(graph)
-            self.training_ = None if table is None else table.whole()
+            self.training_ = None if table is None else table_of(table)
             start = start_map(self.init, table, P, self.n_components, seed, threads)
             descent = Descent(P, self._recipe(), threads, self._which(graph, threads))
             layout = self._layout(descent, start).resume().run()
             self.embedding_ = descent.positions(layout.state).astype(np.float32 if rows is None else rows.dtype)
             self.kl_divergence_, self.n_iter_ = descent.divergence(layout.state), layout.done
-            self._placer = self._new_placer()
+            self._search = self._new_placer()
             return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
@@ -134,9 +135,9 @@ class TSNE(Estimator):
         if self.training_ is None and not self._given:
             raise BadInput("TSNE was fitted to a graph, which has no rows to compare new ones with. Fit it to a table.")
         rows = read_rows(self, X, fitting=False)
-        placer = getattr(self, "_placer", None)
+        placer = getattr(self, "_search", None)
         if placer is None or placer.rule != self._placing():
-            placer = self._placer = self._new_placer()
+            placer = self._search = self._new_placer()
         return placer.place(rows).astype(rows.dtype)
 
     @property
@@ -170,15 +171,6 @@ class TSNE(Estimator):
 
     def _new_placer(self) -> Placer:
         return Placer(self.training_, self.embedding_, self._placing())
-
-    def _forget(self) -> None:
-        super()._forget()
-        self.__dict__.pop("_placer", None)
-
-    def __getstate__(self) -> Any:
-        """Without what the fitted arrays give again."""
-        state = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_placer"}
 
     def _recipe(self) -> Recipe:
         rate = None if self.learning_rate == "auto" else float(self.learning_rate)

@@ -2,44 +2,39 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from lowdim.check import read_rows
+from lowdim.check import read_rows, read_scores
 from lowdim.data.rows import Rows
 from lowdim.errors import BadInput, BadParameter
 from lowdim.estimator import Estimator, estimator
 from lowdim.param import Choice, Either, Flag, Integer, Maybe, Real, SeedLike, Such, param
 from lowdim.random import Seed, seed_of
 from lowdim.solve.crowding import Agreement, Crowding
-from lowdim.solve.layout import Checkpoint, fingerprint
 from lowdim.solve.membership import membership_curve
 from lowdim.solve.umap_layout import Epochs, Forces
-from lowdim.solve.umap_place import place, rows_at
-from lowdim.solve.umap_start import boxed, by_chance, principal, spectral
-from lowdim.summaries import given
-from lowdim.summaries.distinct import Distinct, distinct_rows, find_rows, row_marks
+from lowdim.solve.umap_place import Placing, rows_at
+from lowdim.solve.umap_start import start_map
+from lowdim.summaries.distinct import Distinct
 from lowdim.summaries.fuzzy import Fuzzy, fuzzy_of
-from lowdim.summaries.graph import Graph
-from lowdim.summaries.neighbors import Found, NeighborIndex
-from lowdim.summaries.target import class_codes, codes_of_distinct, with_classes, with_numbers
-from lowdim.threads import thread_count
+from lowdim.summaries.known import Known, Neighborhood, neighborhood_of, table_of, with_rows
+from lowdim.summaries.target import Target
+from lowdim.threads import single_blas, thread_count
 
 __all__ = ["UMAP"]
 
 Array = NDArray[Any]
 
 MANY_ROWS = 10_000
-FARTHEST = 1e6  # of a start that is given
 
 
-@estimator(title="a map that keeps neighbours together, from a fuzzy graph", summary="graph", inverse=True)
+@estimator(title="a map that keeps neighbours together, from a fuzzy graph", summary="graph", inverse=True, sparse=True)
 class UMAP(Estimator):
     """A map that keeps neighbours together, from a fuzzy graph of neighbours.
 
@@ -59,13 +54,17 @@ class UMAP(Estimator):
     embedding_ : array (n, k)
         The map.
     edges_, weights_ : arrays (e, 2) and (e,)
-        The fuzzy graph, each edge once, between distinct rows; `graph_` is the same as a sparse matrix.
+        The fuzzy graph, each edge once, between rows of the table (of equal ones, the first): lines from
+        embedding_[edges_[:, 0]] to embedding_[edges_[:, 1]]. `graph_` is the same as a sparse matrix.
     a_, b_ : float
         The curve 1 / (1 + a d^2b) of the map.
-    rows_ : array (m, d)
-        The distinct rows of the table; `distinct_` says where each stands in it first. None for a fitted graph.
+    rows_ : array or sparse matrix (m, d)
+        The distinct rows of the table; `distinct_` says where each stands in it first, `which_` which of them each
+        row is. None for distances and for a graph.
     n_neighbors_, n_epochs_ : int
         What was used: no more neighbours than there are.
+    supervised_ : bool
+        Whether y was given.
 
     """
 
@@ -84,7 +83,7 @@ class UMAP(Estimator):
     n_epochs: int | None = param(None, Maybe(Integer(1)), "Rounds of the layout; None: 500, or 200 above 10,000 rows.")
     init: Any = param(
         "spectral",
-        Either(Choice("spectral", "pca", "random"), Such("an array (n, k)", lambda v: np.ndim(v) == 2)),
+        Either(Choice("spectral", "pca", "random"), Such("an array (n, k)", lambda v: _is_table(v))),
         "Where rows start: eigenvectors of the graph (each connected part by itself), principal axes, chance or there.",
     )
     learning_rate: float = param(1.0, Real(0, open=True), "How far rows move at first.")
@@ -108,10 +107,17 @@ class UMAP(Estimator):
         """Lay out the rows of X, or of a Graph; `y` (classes, or numbers) draws like to like."""
         with self._fitting():
             seed, threads = seed_of(self.random_state), thread_count(self.n_jobs)
-            graph, table, distinct, dtype = self._neighborhood(X, seed, threads)
-            fuzzy = self._fuzzy(graph, y, distinct, threads)
-            positions = self._layout(fuzzy, table, distinct, seed, threads)
-            return self._keep(positions, fuzzy, table, distinct, dtype, seed)
+            near = neighborhood_of(self, X, self.n_neighbors, self.metric, seed, threads)
+            fuzzy = self._fuzzy(near, y)
+            forces = self._forces(seed, self.learning_rate)
+            if fuzzy.n == 1:
+                positions = np.zeros((1, self.n_components), dtype=np.float32)
+            else:
+                start = start_map(self.init, fuzzy, near.known.rows, near.distinct, self.n_components, seed, threads)
+                run = Epochs(fuzzy, forces, self._epochs(fuzzy.n), threads, self._crowding(fuzzy))
+                positions = run.run(start, lambda state: state["map"][near.distinct.which], self.checkpoint)
+            self.supervised_ = y is not None
+            return self._keep(positions, fuzzy, near)
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """`fit`, and the map."""
@@ -120,131 +126,52 @@ class UMAP(Estimator):
     def transform(self, X: Any) -> Array:
         """Places of rows on the map, (m, k). Fitted rows are where they were; nothing fitted changes."""
         check_is_fitted(self)
-        threads = thread_count(self.n_jobs)
-        places = self.embedding_[self.distinct_]
-        if self.metric == "precomputed":
-            distances = read_rows(self, X, fitting=False)
-            found = self._nearest_given(distances, len(places), threads)
-            placed = self._place(found, places.astype(np.float32), threads)
-            same = found.distances[:, 0] == 0  # there stands a fitted row
-            placed[same] = places[found.indices[same, 0]]
-            return placed.astype(distances.dtype)
-        table = self._read_new(X)
-        known = self._known(table, threads)
-        out = np.empty((len(table), places.shape[1]), dtype=table.dtype)
-        out[known >= 0] = places[known[known >= 0]]
-        new = known < 0
-        if new.any():
-            found = self._nearest(table[new], threads)
-            out[new] = self._place(found, places.astype(np.float32), threads)
-        return out
+        rows = self._read_new(X)
+        given = self.metric == "precomputed"  # a stored distance of 0 counts
+        return self._placing()(rows.whole() if given else table_of(rows)).astype(rows.dtype)
 
     def update(self, X: Any) -> Self:
         """Take new rows into the map; those that are there move no more than they must."""
         check_is_fitted(self)
-        table, threads = self._read_new(X), thread_count(self.n_jobs)
+        if self.supervised_:
+            raise BadInput("this map was drawn with y, and update knows none; fit all the rows together with theirs.")
         if self.metric == "precomputed":
             raise BadParameter("update needs rows; with metric='precomputed', fit all the distances together.")
-        start = np.vstack([self.embedding_, self.transform(table)])
-        old: Array = np.asarray(self.rows_)[self.which_]
-        whole = np.vstack([old, table.astype(old.dtype)])
-        distinct = distinct_rows(whole, threads)
-        seed = self.seed_
-        index = self._index_of(whole[distinct.first], seed, threads)
-        graph = index.graph(min(self.n_neighbors, index.n) - 1)
-        fuzzy = fuzzy_of(graph, self.local_connectivity, self.set_op_mix_ratio, threads)
-        begun = np.ascontiguousarray(start[distinct.first], dtype=np.float32)
-        forces = self._forces(seed, rate=self.learning_rate / 10)
-        run = Epochs(fuzzy, forces, -(-self._epochs(fuzzy.n) // 2), threads, self._crowding(fuzzy))
-        state = run.layout(run.start(begun)).run().state
-        self._index = index
-        return self._keep(state["map"], fuzzy, whole[distinct.first], distinct, old.dtype, seed)
+        table, old, placing = table_of(self._read_new(X)), self.embedding_, self._placing()
+        with single_blas():
+            near = with_rows(placing.known, Distinct(self.distinct_, self.which_), table, self.n_neighbors, old.dtype)
+            fuzzy = self._fuzzy(near)
+            start = np.vstack([old, placing(table)])[near.distinct.first]
+            forces, epochs = self._forces(self.seed_, self.learning_rate / 10), -(-self._epochs(fuzzy.n) // 2)
+            run = Epochs(fuzzy, forces, epochs, near.known.threads, self._crowding(fuzzy))
+            return self._keep(run.run(start), fuzzy, near)
 
     def inverse_transform(self, Z: Any) -> Array:
-        """Rows for places Z (m, k) of the map: the mean of the nearest fitted rows, each by how much it belongs.
+        """Rows for places Z (m, k) of the map, by regression on the nearest fitted ones, each by how much it belongs.
 
         It belongs by exp(-max(0, d - ρ) / σ), as in the table, with distances in the map. A fitted place gives its row.
         """
         check_is_fitted(self)
-        if self.rows_ is None or self.metric == "precomputed":
+        if self.rows_ is None:
             raise BadInput("inverse_transform needs the rows that were fitted; this map was made of distances alone.")
-        Z = check_array(Z, dtype=[np.float64, np.float32], input_name="Z")
-        places = self.embedding_[self.distinct_]
-        if Z.shape[1] != places.shape[1]:
-            raise BadInput(f"Z has {Z.shape[1]} columns and the map {places.shape[1]} axes.")
-        threads = thread_count(self.n_jobs)
+        places, threads = self.embedding_[self.distinct_], thread_count(self.n_jobs)
+        Z = read_scores(Z, places.shape[1])
         return rows_at(Z, places, self.rows_, self.n_neighbors_, self.local_connectivity, threads)
 
     @property
     def graph_(self) -> sp.csr_array:
-        """The fuzzy graph between distinct rows as a symmetric sparse matrix."""
+        """The fuzzy graph as a symmetric sparse matrix (n, n); of rows that are equal, the first has the edges."""
         check_is_fitted(self)
-        m = len(self.distinct_)
-        half = sp.coo_array((self.weights_, (self.edges_[:, 0], self.edges_[:, 1])), shape=(m, m))
+        n = len(self.embedding_)
+        half = sp.coo_array((self.weights_, (self.edges_[:, 0], self.edges_[:, 1])), shape=(n, n))
         return sp.csr_array(half + half.T)
 
-    def _neighborhood(
-        self, X: Any, seed: int, threads: int
-    ) -> tuple[Graph | None, Array | None, Distinct, np.dtype[Any]]:
-        """The graph of the distinct rows of X (None of a single one), and these rows."""
-        if isinstance(X, Graph):
-            everyone = np.arange(X.n)
-            return X.nearest(min(self.n_neighbors - 1, X.k)), None, Distinct(everyone, everyone), np.dtype(np.float32)
-        rows = read_rows(self, X, fitting=True, min_rows=2)
-        if rows.sparse and self.metric == "precomputed":  # what is stored are the neighbours
-            everyone = np.arange(rows.count)
-            graph = Graph.from_sparse(rows.whole(), min(self.n_neighbors, rows.count) - 1)
-            return graph, None, Distinct(everyone, everyone), rows.dtype
-        if rows.sparse:
-            raise BadInput("UMAP keeps its rows and takes no sparse table. Reduce it first, by PCA(50) for instance.")
-        table = rows.whole()
-        if self.metric == "precomputed":
-            everyone = np.arange(len(table))
-            distinct = Distinct(everyone, everyone)
-        else:
-            distinct = distinct_rows(table, threads)
-            table = table if distinct.all_different else table[distinct.first]
-        self._index = self._index_of(table, seed, threads)
-        if len(table) == 1:
-            self._index.query(table, 1)  # looks for values that are not finite
-            return None, table, distinct, rows.dtype
-        return self._index.graph(min(self.n_neighbors, len(table)) - 1), table, distinct, rows.dtype
-
-    def _fuzzy(self, graph: Graph | None, y: Any, distinct: Distinct, threads: int) -> Fuzzy:
-        if graph is None:
+    def _fuzzy(self, near: Neighborhood, y: Any = None) -> Fuzzy:
+        if near.graph is None:
             return Fuzzy.alone()
-        fuzzy = fuzzy_of(graph, self.local_connectivity, self.set_op_mix_ratio, threads)
-        if y is None:
-            return fuzzy
-        if self.target_metric == "categorical":
-            codes = codes_of_distinct(class_codes(y, len(distinct.which)), distinct)
-            return with_classes(fuzzy, codes, self.target_weight)
-        return with_numbers(fuzzy, y, distinct, self.target_weight, graph.k, threads)
-
-    def _layout(self, fuzzy: Fuzzy, table: Array | None, distinct: Distinct, seed: int, threads: int) -> Array:
-        epochs, forces = self._epochs(fuzzy.n), self._forces(seed, self.learning_rate)
-        if fuzzy.n == 1:
-            return np.zeros((1, self.n_components), dtype=np.float32)
-        run = Epochs(fuzzy, forces, epochs, threads, self._crowding(fuzzy))
-        start = run.start(self._start(fuzzy, table, distinct, seed, threads))
-        kept = None
-        if self.checkpoint is not None:
-            parts = fuzzy.starts, fuzzy.columns, fuzzy.weights, start["map"]
-            kept = Checkpoint(self.checkpoint, fingerprint(*parts, forces, epochs, self.densmap, self.dens_lambda))
-        layout = run.layout(start, lambda state: state["map"][distinct.which], kept)
-        return layout.resume().run().state["map"]
-
-    def _start(self, fuzzy: Fuzzy, table: Array | None, distinct: Distinct, seed: int, threads: int) -> Array:
-        k, rows = self.n_components, None if self.metric == "precomputed" else table
-        if not isinstance(self.init, str):
-            return _given_start(self.init, len(distinct.which), k)[distinct.first]
-        if self.init == "random":
-            return boxed(by_chance(fuzzy.n, k, seed, threads), seed, threads)
-        if self.init == "pca":
-            if rows is None:
-                raise BadParameter("init='pca' needs rows, and only distances were given; use 'spectral' or 'random'.")
-            return boxed(principal(rows, k, seed, threads), seed, threads)
-        return boxed(spectral(fuzzy, k, seed, threads, rows), seed, threads)
+        fuzzy = fuzzy_of(near.graph, self.local_connectivity, self.set_op_mix_ratio, near.known.threads)
+        target = Target(self.target_metric, self.target_weight)
+        return fuzzy if y is None else target.put_into(fuzzy, y, near.distinct, near.graph.k, near.known.threads)
 
     def _forces(self, seed: int, rate: float) -> Forces:
         if self.min_dist > self.spread:
@@ -258,77 +185,49 @@ class UMAP(Estimator):
     def _crowding(self, fuzzy: Fuzzy) -> Crowding | None:
         return Crowding.of(fuzzy, self.dens_lambda) if self.densmap and fuzzy.n > 1 else None
 
-    def _keep(
-        self, positions: Array, fuzzy: Fuzzy, table: Array | None, distinct: Distinct, dtype: np.dtype[Any], seed: int
-    ) -> Self:
+    def _keep(self, positions: Array, fuzzy: Fuzzy, near: Neighborhood) -> Self:
         if not np.isfinite(positions).all():
             raise BadParameter("the layout flew apart; lower learning_rate or repulsion_strength.")
-        forces = self._forces(seed, 1.0)
-        self.a_, self.b_ = forces.a, forces.b
-        crowding = self._crowding(fuzzy)
-        self.crowding_ = None
-        if crowding is not None:
-            agreement = crowding.agreement(positions, fuzzy, forces, thread_count(self.n_jobs))
-            self.crowding_ = np.array(dataclasses.astuple(agreement))
+        graph, known, distinct = near.graph, near.known, near.distinct
+        forces, crowding, agreement = self._forces(known.seed, 1.0), self._crowding(fuzzy), None
+        if crowding is not None and graph is not None:
+            how = self.local_connectivity, forces, known.threads
+            agreement = crowding.for_new_rows(positions, graph, *how).to_array()
         once = fuzzy.rows < fuzzy.columns
-        self.edges_ = np.column_stack([fuzzy.rows[once], fuzzy.columns[once]])
-        self.weights_ = fuzzy.weights[once]
-        self.embedding_ = positions[distinct.which].astype(dtype)
-        self.distinct_, self.which_ = distinct.first, distinct.which
-        self.rows_ = None if table is None or self.metric == "precomputed" else table
-        self.marks_ = None if self.rows_ is None else row_marks(self.rows_, thread_count(self.n_jobs))
-        self.n_neighbors_ = min(self.n_neighbors, fuzzy.n)
-        self.n_epochs_, self.seed_ = self._epochs(fuzzy.n), seed
+        self.edges_ = distinct.first.astype(np.int32)[np.column_stack([fuzzy.rows[once], fuzzy.columns[once]])]
+        self.weights_, self.crowding_ = fuzzy.weights[once], agreement
+        self.embedding_ = positions[distinct.which].astype(near.dtype)
+        self.distinct_, self.which_, self.rows_ = distinct.first, distinct.which, known.rows
+        self.a_, self.b_, self.seed_ = forces.a, forces.b, known.seed
+        self.n_neighbors_, self.n_epochs_ = 1 if graph is None else graph.k + 1, self._epochs(fuzzy.n)
+        self._search = known
         return self
 
-    def _read_new(self, X: Any) -> Array:
-        """New rows, as a table."""
+    def _read_new(self, X: Any) -> Rows:
         if self.rows_ is None and self.metric != "precomputed":
             raise BadInput("this map was fitted on a Graph, which holds no rows to compare new ones with; fit it on X.")
-        rows = read_rows(self, X, fitting=False)
-        if rows.sparse:
-            raise BadInput("UMAP takes no sparse table; give rows as they were fitted.")
-        return np.asarray(rows.whole())
+        return read_rows(self, X, fitting=False)
 
-    def _index_of(self, table: Array, seed: int, threads: int) -> NeighborIndex:
-        return NeighborIndex(table, metric=self.metric, random_state=seed, n_jobs=threads)
-
-    def _known(self, table: Array, threads: int) -> NDArray[np.int64]:
-        """Which fitted row each of these is, or -1."""
-        if self.rows_ is None or self.marks_ is None:
-            return np.full(len(table), -1)
-        return find_rows(table, self.rows_, self.marks_, threads)
-
-    def _nearest(self, table: Array, threads: int) -> Found:
-        """The neighbours of new rows among the fitted ones."""
-        if getattr(self, "_index", None) is None:
-            self._index = self._index_of(np.asarray(self.rows_), self.seed_, threads)
-        return self._index.query(table, max(1, self.n_neighbors_ - 1))
-
-    def _nearest_given(self, distances: Rows, n: int, threads: int) -> Found:
-        """The same from distances to the fitted rows."""
-        if distances.d != n:
-            raise BadInput(f"metric='precomputed' needs distances to all {n} fitted rows; got {distances.d} columns.")
-        lists = given.chosen(distances, n, max(1, self.n_neighbors_ - 1), False, threads)
-        return Found(lists.indices, lists.distances)
-
-    def _place(self, found: Found, places: Array, threads: int) -> Array:
-        """New rows: from the mean of their neighbours' places, weighted, some epochs against the map."""
-        forces, epochs = self._forces(self.seed_, self.learning_rate / 4), max(1, self.n_epochs_ // 5)
+    def _placing(self) -> Placing:
+        """What new rows are compared with and moved by; the search is made anew after loading."""
+        if getattr(self, "_search", None) is None:
+            self._search = Known(self.rows_, len(self.distinct_), self.metric, self.seed_, thread_count(self.n_jobs))
         agreement = None if self.crowding_ is None else Agreement(*self.crowding_.tolist())
-        return place(found, places, self.local_connectivity, forces, epochs, threads, agreement)
+        places = np.ascontiguousarray(self.embedding_[self.distinct_], dtype=np.float32)
+        rule = self.local_connectivity, self._forces(self.seed_, self.learning_rate / 4)
+        return Placing(
+            self._search, places, max(1, self.n_neighbors_ - 1), *rule, max(1, self.n_epochs_ // 5), agreement
+        )
 
     @property
     def _n_features_out(self) -> int:
         return int(self.embedding_.shape[1])
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        return tags
 
-def _given_start(init: Any, n: int, k: int) -> NDArray[np.float32]:
-    start = np.asarray(init, dtype=np.float64)
-    if start.shape != (n, k):
-        raise BadParameter(f"UMAP: init must be an array of shape {(n, k)}, a place a row; got {start.shape}.")
-    if not np.isfinite(start).all() or np.abs(start).max() > FARTHEST:
-        raise BadParameter(
-            f"UMAP: init must be finite and within {FARTHEST:g} of the origin; scale it to a span of 10."
-        )
-    return np.ascontiguousarray(start, dtype=np.float32)
+
+def _is_table(value: Any) -> bool:
+    return np.ndim(value) == 2 and not sp.issparse(value)

@@ -6,9 +6,12 @@ disagree would surface much later as a strange error in `transform`, so they are
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from lowdim.errors import ModelFileError
 from lowdim.method.isomap import Isomap
@@ -16,7 +19,11 @@ from lowdim.method.laplacian import LaplacianEigenmaps
 from lowdim.method.linear import Linear
 from lowdim.method.lle import LLE
 from lowdim.method.pca import PCA
+from lowdim.method.scaling import Scaling as PairScaling
+from lowdim.method.tsne import TSNE
+from lowdim.method.umap import UMAP
 from lowdim.param import Integer, Real
+from lowdim.solve.crowding import Agreement
 from lowdim.solve.geodesic_scaling import Scaling
 from lowdim.solve.geodesics import Roads
 from lowdim.summaries.moments import Moments
@@ -44,6 +51,12 @@ def check_sound(model: Any) -> None:
         _check_map(state, d)
     if isinstance(model, LLE) and "embedding_" in state:
         _check_lle(state, d)
+    if isinstance(model, TSNE) and "embedding_" in state:
+        _check_tsne(state, d)
+    if isinstance(model, UMAP) and "embedding_" in state:
+        _check_umap(state, d, model.metric == "precomputed")
+    if isinstance(model, PairScaling) and "embedding_" in state:
+        _check_scaling(state, d)
     if isinstance(model, PCA) and "components_" in state:
         _check_pca(state, len(state["components_"]))
     if "alphas_" in state:
@@ -120,6 +133,66 @@ def _check_lle(state: dict[str, Any], d: Any) -> None:
     _require(fits, f"n_neighbors_ must be {COUNT.text}, below {len(rows)}")
 
 
+def _check_tsne(state: dict[str, Any], d: Any) -> None:
+    Z = _map_of(state)
+    n = len(Z)
+    _require("training_" in state, "training_ must be there beside embedding_")
+    _require(state["training_"] is None or _is_rows(state["training_"], n, d), f"training_ must be finite, {n} × {d}")
+    perplexity: Any = state.get("perplexity_")
+    positive = _is_table(perplexity) and perplexity.ndim == 1 and (perplexity >= 1).all()
+    _require(positive, "perplexity_ must be finite numbers of at least 1")
+
+
+def _check_umap(state: dict[str, Any], d: Any, by_distances: bool) -> None:
+    Z = _map_of(state)
+    n = len(Z)
+    first: Any = state.get("distinct_")
+    which: Any = state.get("which_")
+    edges: Any = state.get("edges_")
+    _require(_is_indices(first, n) and first.ndim == 1 and (np.diff(first) > 0).all(), f"distinct_ must be rows of {n}")
+    m = len(first)
+    _require(_is_indices(which, m) and which.shape == (n,), f"which_ must say for {n} rows which of {m} they are")
+    _require((which[first] == np.arange(m)).all(), "which_ must agree with distinct_")
+    _require("rows_" in state, "rows_ must be there beside embedding_")
+    _require(state["rows_"] is None or _is_rows(state["rows_"], m, d), f"rows_ must be finite, {m} × {d}")
+    _require(not by_distances or d == m, f"n_features_in_ must be {m}, a distance to every row")
+    weights: Any = state.get("weights_")
+    _require(_is_indices(edges, n) and edges.ndim == 2 and edges.shape[1] == 2, f"edges_ must be pairs of {n} rows")
+    _require(_is_table(weights, len(edges)), f"weights_ must be {len(edges)} finite numbers")
+    _require(((weights >= 0) & (weights <= 1)).all(), "weights_ must be from 0 to 1")
+    k = state.get("n_neighbors_")
+    _require(k is not None and COUNT.accepts(k) and k <= m, f"n_neighbors_ must be {COUNT.text}, up to {m}")
+    _require(COUNT.accepts(state.get("n_epochs_")), f"n_epochs_ must be {COUNT.text}")
+    _require(Integer(0, 2**64 - 1).accepts(state.get("seed_")), "seed_ must be a whole number of 64 bits")
+    _require(isinstance(state.get("supervised_"), bool), "supervised_ must be true or false")
+    crowding: Any = state.get("crowding_")
+    numbers = len(dataclasses.fields(Agreement))
+    _require(crowding is None or _is_table(crowding, numbers), f"crowding_ must be {numbers} finite numbers")
+    if crowding is not None:
+        agreement = Agreement(*crowding.tolist())
+        spread = min(agreement.table_spread, agreement.map_spread) > 0 and agreement.least <= agreement.most
+        _require(spread, "crowding_ must have positive spreads")
+
+
+def _check_scaling(state: dict[str, Any], d: Any) -> None:
+    """Maps of pairs: new rows are measured against X_fit_, and their distances bent by the curve."""
+    Z = _map_of(state)
+    n = len(Z)
+    for name in ("X_fit_", "disparity_curve_"):
+        _require(name in state, f"{name} must be there beside embedding_")
+    rows, curve = state["X_fit_"], state["disparity_curve_"]
+    _require(rows is None or _is_table(rows, n, d), f"X_fit_ must be finite, {n} × {d}")
+    bent = curve is None or (_is_table(curve) and curve.ndim == 2 and curve.shape[0] == 2 and curve.shape[1] > 0)
+    _require(bent, "disparity_curve_ must be two rows of finite numbers")
+    _require(curve is None or (np.diff(curve[0]) >= 0).all(), "disparity_curve_ must rise along its first row")
+
+
+def _map_of(state: dict[str, Any]) -> NDArray[Any]:
+    Z: Any = state["embedding_"]
+    _require(_is_table(Z) and Z.ndim == 2 and Z.size > 0, "embedding_ must be a table of finite numbers")
+    return np.asarray(Z)
+
+
 def _check_moments(m: Moments, name: str) -> None:
     _require(COUNT.accepts(m.rows), f"{name}.rows must be {COUNT.text}")
     tables = all(_is_table(part) and part.dtype == np.float64 for part in (m.counts, m.means, m.within))
@@ -145,6 +218,17 @@ def _is_table(value: Any, *shape: Any) -> bool:
         and (not shape or value.shape == shape)
         and bool(np.isfinite(value).all())
     )
+
+
+def _is_rows(value: Any, n: int, d: Any) -> bool:
+    """A table (n, d), dense or sparse; a sparse one was found finite when it was read."""
+    return value.shape == (n, d) if isinstance(value, sp.csr_array) else _is_table(value, n, d)
+
+
+def _is_indices(value: Any, limit: int) -> bool:
+    """Whole numbers from 0 to limit - 1."""
+    whole = isinstance(value, np.ndarray) and value.dtype.kind in "iu"
+    return whole and (value.size == 0 or bool(value.min() >= 0 and value.max() < limit))
 
 
 def _is_texts(value: Any, count: Any) -> bool:

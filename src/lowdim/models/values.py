@@ -8,6 +8,7 @@
 | array of numbers or truth values   | {"array": dtype, "shape": [...]} and a tensor            |
 | NumPy scalar                       | {"scalar": dtype} and a tensor without axes              |
 | array of str, one axis             | {"strings": [...], "dtype": "object" or "str"}           |
+| sparse matrix (csr_array)          | {"csr": dtype, "shape": [...], "stored": n}, 3 tensors    |
 | dtype                              | {"dtype": name}                                          |
 | summary such as Moments            | {"state": class, "fields": {...}}                        |
 | rule of lowdim.choose              | {"rule": class, "fields": {...}}                         |
@@ -24,6 +25,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.errors import ModelFileError
@@ -33,6 +35,7 @@ from lowdim.models.known import STATES, rules
 __all__ = ["Unstorable", "decode", "encode"]
 
 INT_LIMIT = 1 << 128  # wider than any count or seed, and still a finite float
+SIZE_LIMIT = 1 << 48  # of an axis
 
 
 class Unstorable(Exception):
@@ -61,6 +64,8 @@ def encode(value: Any, name: str, tensors: Tensors) -> Any:
         return {"dtype": _storable(value)}
     if isinstance(value, np.ndarray):
         return _encode_array(value, name, tensors)
+    if isinstance(value, sp.csr_array):
+        return _encode_csr(value, name, tensors)
     return _encode_object(value, name, tensors)
 
 
@@ -74,6 +79,17 @@ def _encode_array(value: NDArray[Any], name: str, tensors: Tensors) -> Any:
         return {"strings": items, "dtype": "object" if value.dtype.kind == "O" else "str"}
     _keep(value, name, tensors)
     return {"array": value.dtype.name, "shape": list(value.shape)}
+
+
+def _encode_csr(value: sp.csr_array, name: str, tensors: Tensors) -> Any:
+    """Canonical rows, their indices in 64 bits."""
+    if not value.has_canonical_format:
+        value = value.copy()
+        value.sum_duplicates()
+    _keep(value.data, f"{name}.data", tensors)
+    _keep(value.indices.astype(np.int64), f"{name}.indices", tensors)
+    _keep(value.indptr.astype(np.int64), f"{name}.indptr", tensors)
+    return {"csr": value.dtype.name, "shape": list(value.shape), "stored": int(value.nnz)}
 
 
 def _encode_object(value: Any, name: str, tensors: Tensors) -> Any:
@@ -131,6 +147,30 @@ def _decode_array(value: Any, name: str, tensors: Tensors) -> NDArray[Any]:
     return _take(name, dtype, tuple(_checked(shape, whole, name, "a list of sizes")), tensors)
 
 
+def _decode_csr(value: Any, name: str, tensors: Tensors) -> sp.csr_array:
+    dtype, shape, stored = _dtype_name(value["csr"], name), value["shape"], value["stored"]
+    _checked(dtype, dtype in ("float32", "float64"), name, "a sparse matrix of float32 or float64")
+    sized = isinstance(shape, list) and len(shape) == 2 and all(type(size) is int for size in (*shape, stored))
+    sized = sized and all(0 <= size < SIZE_LIMIT for size in (*shape, stored))
+    _checked(shape, sized, name, "a sparse matrix of two sizes and its number of entries")
+    n, d = shape
+    data = _take(f"{name}.data", dtype, (stored,), tensors)
+    columns = _take(f"{name}.indices", "int64", (stored,), tensors)
+    starts = _take(f"{name}.indptr", "int64", (n + 1,), tensors)
+    rises = np.diff(columns) > 0
+    spans = starts[0] == 0 and starts[-1] == stored and bool((np.diff(starts) >= 0).all())
+    if spans:
+        later = starts[(starts > 0) & (starts < stored)]
+        rises[later - 1] = True  # there a row begins
+    within = stored == 0 or (columns.min() >= 0 and columns.max() < d)
+    if not (spans and within and rises.all() and np.isfinite(data).all()):
+        raise ModelFileError(
+            f"the sparse matrix {name!r} must have starts that span its entries, columns from 0 to {d - 1} that ascend "
+            "within a row, and finite values."
+        )
+    return sp.csr_array((data, columns, starts), shape=(n, d))
+
+
 def _decode_scalar(value: Any, name: str, tensors: Tensors) -> Any:
     return _take(name, _dtype_name(value["scalar"], name), (), tensors)[()]
 
@@ -156,6 +196,7 @@ _DECODERS: dict[str, tuple[tuple[str, ...], Callable[[Any, str, Tensors], Any]]]
     "tuple": ((), _decode_tuple),
     "dtype": ((), _decode_dtype),
     "array": (("shape",), _decode_array),
+    "csr": (("shape", "stored"), _decode_csr),
     "scalar": ((), _decode_scalar),
     "strings": (("dtype",), _decode_strings),
     "state": (("fields",), _decode_state),

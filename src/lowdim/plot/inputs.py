@@ -22,6 +22,7 @@ __all__ = [
     "Marks",
     "plain_scores",
     "read_labels",
+    "read_pairs",
     "read_points",
     "read_words",
     "require_fitted",
@@ -69,6 +70,15 @@ class Gradient:
 
 
 Marks = Categories | Gradient | None
+
+
+def read_pairs(edges: Any, n: int) -> NDArray[np.int64]:
+    """Pairs (e, 2) of n rows."""
+    pairs = np.asarray(edges)
+    whole = pairs.ndim == 2 and pairs.shape[1] == 2 and pairs.dtype.kind in "iu"
+    if not whole or (pairs.size and not (pairs.min() >= 0 and pairs.max() < n)):
+        raise BadInput(f"edges must be pairs of rows, (e, 2) whole numbers from 0 to {n - 1}; got shape {pairs.shape}.")
+    return pairs.astype(np.int64)
 
 
 def read_points(Z: Any, what: str = "Z", columns: int = 1) -> Array:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from lowdim.errors import BadInput
 from lowdim.plot.colors import INK, RISING
-from lowdim.plot.inputs import Categories, Marks, read_labels, read_points, read_words
-from lowdim.plot.marks import draw_points, equal_units
+from lowdim.plot.inputs import Categories, Marks, read_labels, read_pairs, read_points, read_words
+from lowdim.plot.marks import draw_lines, draw_points, equal_units
 from lowdim.plot.shading import cell_edges, draw_cells
 from lowdim.plot.theme import SMALL, axes_for, caption, color_bar, dress, name_axes, shorten, themed
 from lowdim.plot.words import write_beside
@@ -37,6 +37,7 @@ def scatter(
     names: Any = None,
     ids: Any = None,
     axis_names: Sequence[str] | None = None,
+    edges: Any = None,
 ) -> Axes:
     """Draw an embedding, and return its axes.
 
@@ -62,20 +63,27 @@ def scatter(
         Written beside the points if there are at most 30.
     axis_names : words, optional
         One for each column drawn.
+    edges : pairs of rows (e, 2), optional
+        Lines between rows, beneath the points; the `edges_` of UMAP show which rows hold each other.
 
     """
     points = read_points(Z)
     n, k = points.shape
     marks, words = read_labels(labels, n, names), read_words(ids, n, "ids")
+    pairs = None if edges is None else read_pairs(edges, n)
     ax = axes_for(ax)
     dress(ax)
     if k == 1:
+        if pairs is not None:
+            raise BadInput("edges need a map of at least 2 axes, and Z has 1. Draw it without them.")
         points = _strip(ax, points, marks)
         draw_points(ax, points, marks, square=False, legend=False)
         drawn, note = 1, None
     else:
         drawn = 3 if ax.name == "3d" and k >= 3 else 2
         points = points[:, :drawn]
+        if pairs is not None:
+            draw_lines(ax, points, pairs)
         draw_points(ax, points, marks)
         equal_units(ax)
         note = None if drawn == k else f"the first {drawn} of {k} axes"

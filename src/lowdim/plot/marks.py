@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.plot.colors import ABSENT, INK, SEQUENTIAL
+from lowdim.plot.colors import ABSENT, FADED, INK, SEQUENTIAL
 from lowdim.plot.inputs import Categories, Gradient, Marks
 from lowdim.plot.shading import cell_edges, draw_cells, shaded_cells
 from lowdim.plot.theme import color_bar, roomy, shorten
@@ -15,7 +15,7 @@ from lowdim.plot.theme import color_bar, roomy, shorten
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["MANY", "draw_points", "equal_units"]
+__all__ = ["MANY", "draw_lines", "draw_points", "equal_units"]
 
 Array = NDArray[Any]
 
@@ -35,6 +35,21 @@ def draw_points(ax: Axes, points: Array, marks: Marks, *, square: bool = True, l
         _legend(ax, marks)
     elif isinstance(marks, Gradient):
         _color_bar(ax, marks)
+
+
+def draw_lines(ax: Axes, points: Array, pairs: Array) -> None:
+    """Thin lines between pairs (e, 2) of the points, beneath these; where many run together they darken."""
+    from matplotlib.collections import LineCollection
+
+    ends: Any = points[pairs].astype(np.float64)  # (e, 2, axes)
+    faint = float(np.clip(20 / np.sqrt(len(ends) + 1), 0.05, 0.6))
+    options: dict[str, Any] = {"colors": FADED, "linewidths": 0.4, "alpha": faint, "rasterized": len(ends) > 2000}
+    if ends.shape[2] == 3:
+        from mpl_toolkits.mplot3d.art3d import Line3DCollection  # type: ignore[import-untyped]
+
+        ax.add_collection3d(Line3DCollection(ends, **options))  # type: ignore[attr-defined]
+    else:
+        ax.add_collection(LineCollection(ends, zorder=0.5, **options))
 
 
 def equal_units(ax: Axes) -> None:

@@ -6,14 +6,15 @@ layout also climbs the correlation of the radii in the map with those in the tab
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.summaries.fuzzy import Fuzzy
+from lowdim.summaries.fuzzy import Fuzzy, smooth
+from lowdim.summaries.graph import Graph
 
 __all__ = ["Agreement", "Crowding", "first_epoch", "map_radii", "table_radii"]
 
@@ -44,22 +45,29 @@ class Agreement:
     map_spread: float
     together: float  # the covariance of both, R being standardised
     strength: float
+    least: float  # of R
+    most: float
 
     @classmethod
     def of(cls, table: Array, radii: Array, strength: float) -> Self:
         """Of the rows of a map."""
         mean, spread = float(table.mean()), _spread(table)
         together = float(radii @ ((table - mean) / spread)) / max(len(radii) - 1, 1)
-        return cls(mean, spread, float(radii.mean()), _spread(radii), together, strength)
+        extent = float(table.min()), float(table.max())
+        return cls(mean, spread, float(radii.mean()), _spread(radii), together, strength, *extent)
+
+    def to_array(self) -> NDArray[np.float64]:
+        """All of it as plain numbers, to be kept; `Agreement(*array)` is the same again."""
+        return np.array(astuple(self))
 
     def numbers(self, table: Array, shares: Array, radii: Array) -> NDArray[np.float32]:
         """Two numbers a row from which the kernel makes the slope of the correlation along an edge, (2 m,).
 
         The slope in a row's radius is s = (R - cov (r - mean r) / var) / std, and that of the radius in a squared
         distance φ / Σφ ((1 - b (1 - φ)) / e^r + t), t = a b d^(2b - 2) / (1 + a d^2b): the numbers are
-        s / (Σφ e^r) and s / Σφ.
+        s / (Σφ e^r) and s / Σφ. An R beyond all that were seen counts as the outermost of them.
         """
-        wanted = (table - self.table_mean) / self.table_spread
+        wanted = (np.clip(table, self.least, self.most) - self.table_mean) / self.table_spread
         slope = wanted - self.together * (radii - self.map_mean) / self.map_spread**2
         by_share = slope * (self.strength / self.map_spread) / np.maximum(shares, TINY)
         return np.column_stack([by_share * np.exp(-radii), by_share]).astype(np.float32).ravel()
@@ -83,10 +91,15 @@ class Crowding:
         shares, radii = map_radii(positions, None, graph.starts, graph.columns, forces, threads)
         return Agreement.of(self.radii, radii, self.strength).numbers(self.radii, shares, radii)
 
-    def agreement(self, positions: Array, graph: Fuzzy, forces: Curve, threads: int) -> Agreement:
-        """With a map that is done."""
-        radii = map_radii(positions, None, graph.starts, graph.columns, forces, threads)[1]
-        return Agreement.of(self.radii, radii, self.strength)
+    def for_new_rows(
+        self, positions: Array, graph: Graph, connectivity: float, forces: Curve, threads: int
+    ) -> Agreement:
+        """With a map that is done, by what new rows have as well: edges to their neighbours, none from them."""
+        weights = smooth(graph.distances, connectivity, threads).weights
+        rows, starts = np.repeat(np.arange(graph.n), graph.k), np.arange(graph.n + 1, dtype=np.int64) * graph.k
+        table = table_radii(rows, weights.ravel(), graph.distances.ravel(), graph.n)
+        radii = map_radii(positions, None, starts, graph.indices.ravel(), forces, threads)[1]
+        return Agreement.of(table, radii, self.strength)
 
 
 def first_epoch(total: int) -> int:

@@ -22,6 +22,7 @@ from lowdim.solve.tree import TreeRepulsion
 from lowdim.summaries import given
 from lowdim.summaries.affinities import conditional, neighbor_count
 from lowdim.summaries.distinct import find_rows, row_marks
+from lowdim.summaries.known import table_of
 from lowdim.summaries.neighbors import Found, NeighborIndex
 
 __all__ = ["Placer", "Placing"]
@@ -94,6 +95,8 @@ class Placer:
     def _place(self, block: Any) -> Floats:
         if sp.issparse(block) != sp.issparse(self.training):
             block = block.toarray() if sp.issparse(block) else sp.csr_array(block)
+        if sp.issparse(block):
+            block = table_of(open_rows(block))
         known = self._known(block)
         out = self.map[known]
         new = np.flatnonzero(known < 0)

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from lowdim import _native
 from lowdim.progress import report
 from lowdim.solve.crowding import Agreement, Crowding, first_epoch, map_radii
-from lowdim.solve.layout import Checkpoint, Layout, State
-from lowdim.summaries.fuzzy import Fuzzy
+from lowdim.solve.layout import Checkpoint, Layout, State, fingerprint
+from lowdim.summaries.fuzzy import Fuzzy, rows_in_order
 
 __all__ = ["Epochs", "Forces", "Newcomers", "Turns"]
 
@@ -59,6 +59,7 @@ class Turns:
     tails: NDArray[np.int32]
     rates: NDArray[np.uint32]  # the weight, as a share of 2^32 for the heaviest edge
     edges: NDArray[np.int64]  # where they stood
+    block: int  # so many rows see each other as they were, and become visible together
 
     @classmethod
     def of(cls, starts: Array, columns: Array, weights: Array, epochs: int, block: int, heaviest: float = 0.0) -> Self:
@@ -69,13 +70,27 @@ class Turns:
         rows = np.repeat(np.arange(n), np.diff(starts))
         load = np.bincount(rows, rates, minlength=n)
         order = np.lexsort((-load, np.arange(n) // block))
-        counts = np.diff(starts)[order]
-        offsets = np.concatenate([[0], np.cumsum(counts)])
-        edges = np.repeat(starts[:-1][order] - offsets[:-1], counts) + np.arange(offsets[-1])
+        offsets, edges = rows_in_order(starts, order)
         alive = rates[edges].astype(np.uint64) * np.uint64(epochs) >= np.uint64(2**32)
         kept = np.concatenate([[0], np.cumsum(alive)])[offsets]
         edges = edges[alive]
-        return cls(order.astype(np.int32), kept.astype(np.int64), columns[edges], rates[edges], edges)
+        return cls(order.astype(np.int32), kept.astype(np.int64), columns[edges], rates[edges], edges, block)
+
+    def take(
+        self,
+        positions: Array,
+        frozen: Array | None,
+        epochs: tuple[int, int, int],
+        forces: Forces,
+        pulls: int,
+        crowding: tuple[Array | None, Array | None],
+        threads: int,
+    ) -> None:
+        """Move the positions through epochs first … last of so many, in place."""
+        edges = self.starts, self.tails, self.rates, self.order, self.block
+        rule = forces.rate, forces.numbers(), pulls, forces.negatives, forces.seed
+        step: tuple[Any, ...] = (*edges, *epochs, *rule, *crowding, threads)
+        _native.umap_epochs(positions, frozen, *step)
 
 
 @dataclass(frozen=True)
@@ -99,6 +114,18 @@ class Epochs:
         """The state before the first epoch."""
         return {"map": np.array(positions, dtype=np.float32, order="C")}
 
+    def run(self, start: Array, picture: Picture | None = None, path: Any = None) -> NDArray[np.float32]:
+        """The map after all of them; with a path to a checkpoint, written there and taken up from there."""
+        state = self.start(start)
+        kept = None if path is None else Checkpoint(path, self._work(state["map"]))
+        return np.asarray(self.layout(state, picture, kept).resume().run().state["map"])
+
+    def _work(self, start: Array) -> str:
+        """What this layout is, in one text."""
+        graph, crowding = self.graph, self.crowding
+        density = () if crowding is None else (crowding.radii, crowding.strength)
+        return fingerprint(graph.starts, graph.columns, graph.weights, start, self.forces, self.total, *density)
+
     def advance(self, state: State, first: int, last: int) -> State:
         """The state after epochs first … last - 1."""
         positions = state["map"].copy()  # who looks at the state sees a whole one
@@ -113,7 +140,7 @@ class Epochs:
 
     def _run(self, positions: Array, first: int, last: int, crowding: tuple[Array | None, Array | None]) -> None:
         epochs = first, last, self.total
-        _run(positions, None, self._turns, self._block, epochs, self.forces, BOTH_ENDS, crowding, self._threads)
+        self._turns.take(positions, None, epochs, self.forces, BOTH_ENDS, crowding, self._threads)
 
     @property
     def _block(self) -> int:
@@ -156,11 +183,11 @@ class Newcomers:
         first = 0
         while first < epochs:
             last = first + 1 if first >= dense else min(dense, (first // stride + 1) * stride)
-            crowding = None, None
+            crowding: tuple[Array | None, Array | None] = (None, None)
             if self.agreement is not None and first >= dense:
                 crowding = self._numbers(positions), inverse
             span = first, last, epochs
-            _run(positions, self.frozen, turns, block, span, self.forces, OWN_END, crowding, self.threads)
+            turns.take(positions, self.frozen, span, self.forces, OWN_END, crowding, self.threads)
             report("placing new rows", last, epochs)
             first = last
         return positions
@@ -169,20 +196,3 @@ class Newcomers:
         assert self.agreement is not None and self.radii is not None
         shares, radii = map_radii(positions, self.frozen, self.starts, self.columns, self.forces, self.threads)
         return self.agreement.numbers(self.radii, shares, radii)
-
-
-def _run(
-    positions: Array,
-    frozen: Array | None,
-    turns: Turns,
-    block: int,
-    epochs: tuple[int, int, int],
-    forces: Forces,
-    pulls: int,
-    crowding: tuple[Array | None, Array | None],
-    threads: int,
-) -> None:
-    """Epochs first … last of so many, in place."""
-    edges = turns.starts, turns.tails, turns.rates, turns.order, block
-    rule = forces.rate, forces.numbers(), pulls, forces.negatives, forces.seed
-    _native.umap_epochs(positions, frozen, *edges, *epochs, *rule, *crowding, threads)

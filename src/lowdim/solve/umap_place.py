@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,42 +11,101 @@ from numpy.typing import NDArray
 
 from lowdim.solve.crowding import Agreement, table_radii
 from lowdim.solve.umap_layout import Forces, Newcomers
+from lowdim.summaries.distinct import find_rows, row_marks
 from lowdim.summaries.fuzzy import smooth
-from lowdim.summaries.neighbors import Found, NeighborIndex
+from lowdim.summaries.known import Known
+from lowdim.summaries.neighbors import NeighborIndex
 
-__all__ = ["place", "rows_at"]
+__all__ = ["Placing", "rows_at"]
 
 Array = NDArray[Any]
 
+WIDER = 4 / 3  # as many neighbours as the map was made of: a slope needs more of them than a mean
+RIDGE = 5.0  # of the mean spread of the places along an axis: rows scatter around the map
+AT_ONCE = 1 << 22  # numbers in the small matrices of a batch
 
-def place(
-    found: Found,
-    places: Array,
-    connectivity: float,
-    forces: Forces,
-    epochs: int,
-    threads: int,
-    agreement: Agreement | None = None,
-) -> Array:
-    """New rows with these neighbours: from the weighted mean of their places, some epochs against the map."""
-    weights = smooth(found.distances, connectivity, threads).weights
-    share = weights / weights.sum(axis=1, keepdims=True)
-    start = np.einsum("ij,ijc->ic", share, places[found.indices])
-    m, k = weights.shape
-    radii = None
-    if agreement is not None:
-        radii = table_radii(np.repeat(np.arange(m), k), weights.ravel(), found.distances.ravel(), m)
-    edges = np.arange(m + 1) * k, found.indices.ravel(), weights.ravel()
-    return Newcomers(*edges, places, forces, threads, agreement, radii).move(start, epochs)
+
+@dataclass(frozen=True)
+class Placing:
+    """How new rows find their places on a map that stays as it is, each by itself."""
+
+    known: Known  # the rows of the map
+    places: NDArray[np.float32]  # where they are, (m, c)
+    neighbors: int
+    connectivity: float
+    forces: Forces
+    epochs: int
+    agreement: Agreement | None = None  # of densMAP
+
+    def __call__(self, table: Any) -> NDArray[np.float32]:
+        """Places of the rows of a table; those that are known are where they were."""
+        which = self.known.equal_to(table)
+        out = np.empty((len(which), self.places.shape[1]), dtype=np.float32)
+        out[which >= 0] = self.places[which[which >= 0]]
+        new = which < 0
+        if new.any():
+            out[new] = self._new(table if new.all() else table[new])
+        return out
+
+    def _new(self, table: Any) -> Array:
+        """From the weighted mean of the neighbours' places, some epochs against the map."""
+        threads = self.known.threads
+        found = self.known.near(table, min(self.neighbors, self.known.n))
+        weights = smooth(found.distances, self.connectivity, threads).weights
+        share = weights / weights.sum(axis=1, keepdims=True)
+        start = np.einsum("ij,ijc->ic", share, self.places[found.indices])
+        m, k = weights.shape
+        radii = None
+        if self.agreement is not None:
+            radii = table_radii(np.repeat(np.arange(m), k), weights.ravel(), found.distances.ravel(), m)
+        edges = np.arange(m + 1) * k, found.indices.ravel(), weights.ravel()
+        newcomers = Newcomers(*edges, self.places, self.forces, threads, self.agreement, radii)
+        placed = newcomers.move(start, self.epochs)
+        if self.known.rows is None:  # at distance 0 stands a fitted row
+            same = found.distances[:, 0] == 0
+            placed[same] = self.places[found.indices[same, 0]]
+        return placed
 
 
 def rows_at(Z: Array, places: Array, rows: Any, k: int, connectivity: float, threads: int) -> Array:
-    """For places Z of the map, the mean of the k nearest fitted rows, each by how much it belongs there."""
-    found = NeighborIndex(places, n_jobs=threads).query(Z, min(k, len(places)))
+    """For places Z of a map of k neighbours, what the nearest fitted rows say there, each by how much it belongs.
+
+    It is a regression of the rows on their places, linear around Z, with a ridge; a fitted place gives its row.
+    """
+    found = NeighborIndex(places, n_jobs=threads).query(Z, min(round(WIDER * k), len(places)))
     belonging = smooth(found.distances, connectivity, threads).weights.astype(np.float64)
-    belonging[found.distances[:, 0] == 0, 1:] = 0  # a fitted place is its row
     belonging /= belonging.sum(axis=1, keepdims=True)
-    starts = np.arange(len(Z) + 1) * belonging.shape[1]
-    shares = sp.csr_array((belonging.ravel(), found.indices.ravel(), starts), shape=(len(Z), len(places)))
-    means = shares @ rows
-    return np.asarray(means.toarray() if sp.issparse(means) else means, dtype=Z.dtype)
+    shares = np.empty_like(belonging)
+    axes = places.shape[1]
+    step = max(1, AT_ONCE // (axes * (axes + belonging.shape[1])))
+    for start in range(0, len(Z), step):
+        here = slice(start, start + step)
+        shares[here] = _shares(Z[here].astype(np.float64), places[found.indices[here]], belonging[here])
+    same = find_rows(Z, places, row_marks(places, threads), threads)
+    fitted = same >= 0
+    indices = found.indices.copy()
+    indices[fitted, 0], shares[fitted], shares[fitted, 0] = same[fitted], 0, 1
+    starts = np.arange(len(Z) + 1) * shares.shape[1]
+    parts = shares.ravel().astype(rows.dtype)  # a product of two dtypes would copy the rows
+    matrix = sp.csr_array((parts, indices.ravel(), starts), shape=(len(Z), len(places)))
+    made = matrix @ rows
+    return np.asarray(made.toarray() if sp.issparse(made) else made, dtype=Z.dtype)
+
+
+def _shares(Z: Array, around: Array, belonging: Array) -> Array:
+    """How much of each neighbour, at places (m, k, c), the regression takes to make the row at Z, (m, k).
+
+    w_i (1 + (z_i - z̄)ᵀ (C + λ)⁻¹ (z - z̄)), z̄ and C being the mean and the covariance of the places under the weights
+    w. The regression does not go further from z̄ than the farthest of the neighbours.
+    """
+    middle = np.einsum("ij,ijc->ic", belonging, around)
+    arms = around - middle[:, None]
+    spread = np.einsum("ij,ijb,ijc->ibc", belonging, arms, arms)
+    mean = np.trace(spread, axis1=1, axis2=2) / spread.shape[1]
+    spread += np.where(mean > 0, RIDGE * mean, 1.0)[:, None, None] * np.eye(spread.shape[1])
+    ahead = Z - middle
+    length = np.sqrt((ahead**2).sum(axis=1))
+    reach = np.sqrt((arms**2).sum(axis=2).max(axis=1))
+    ahead *= (np.minimum(length, reach) / np.where(length > 0, length, 1.0))[:, None]
+    slope = np.linalg.solve(spread, ahead[:, :, None])[:, :, 0]
+    return np.asarray(belonging * (1 + np.einsum("ijc,ic->ij", arms, slope)))

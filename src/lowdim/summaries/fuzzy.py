@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from lowdim import _native
 from lowdim.summaries.graph import Graph
 
-__all__ = ["Fuzzy", "Memberships", "fuzzy_of", "smooth", "symmetric"]
+__all__ = ["Fuzzy", "Memberships", "fuzzy_of", "rows_in_order", "smooth", "symmetric"]
 
 Array = NDArray[Any]
 
@@ -57,6 +57,20 @@ class Fuzzy:
         """The weights as a sparse matrix."""
         return sp.csr_array((self.weights, self.columns, self.starts), shape=(self.n, self.n))
 
+    def reordered(self, order: Array) -> Fuzzy:
+        """The same graph with new row r for old row order[r]; the columns of a row keep their order."""
+        names = np.empty(self.n, dtype=np.int32)
+        names[order] = np.arange(self.n, dtype=np.int32)
+        starts, edges = rows_in_order(self.starts, order)
+        return Fuzzy(starts, names[self.columns[edges]], self.weights[edges], self.lengths[edges])
+
+    def part(self, begin: int, end: int) -> Fuzzy:
+        """The graph of rows begin … end - 1, which no edge may leave."""
+        low, high = self.starts[begin], self.starts[end]
+        inside = slice(low, high)
+        columns = self.columns[inside] - np.int32(begin)
+        return Fuzzy(self.starts[begin : end + 1] - low, columns, self.weights[inside], self.lengths[inside])
+
     @classmethod
     def alone(cls) -> Fuzzy:
         """The graph of one row."""
@@ -88,20 +102,23 @@ def smooth(distances: Array, local_connectivity: float, threads: int) -> Members
 def fuzzy_of(graph: Graph, local_connectivity: float, mix: float, threads: int) -> Fuzzy:
     """The fuzzy graph of a graph of neighbours."""
     belonging = smooth(graph.distances, local_connectivity, threads)
-    starts = np.arange(graph.n + 1, dtype=np.int64) * graph.k
-    return symmetric(starts, graph.indices.ravel(), belonging.weights.ravel(), graph.distances.ravel(), mix)
+    directed = Fuzzy(
+        np.arange(graph.n + 1, dtype=np.int64) * graph.k,
+        graph.indices.ravel(),
+        belonging.weights.ravel(),
+        graph.distances.ravel(),
+    )
+    return symmetric(directed, mix, threads)
 
 
-def symmetric(starts: Array, columns: Array, weights: Array, lengths: Array, mix: float) -> Fuzzy:
-    """A directed fuzzy graph in compressed rows and its transpose as one symmetric graph."""
-    room = 2 * len(columns)
-    out = Fuzzy(
-        np.empty(len(starts), np.int64),
-        np.empty(room, np.int32),
-        np.empty(room, np.float32),
-        np.empty(room, np.float32),
-    )
-    count = _native.symmetrize(
-        starts, columns, weights, lengths, mix, out.starts, out.columns, out.weights, out.lengths
-    )
-    return Fuzzy(out.starts, out.columns[:count].copy(), out.weights[:count].copy(), out.lengths[:count].copy())
+def symmetric(directed: Fuzzy, mix: float, threads: int) -> Fuzzy:
+    """A directed fuzzy graph and its transpose as one symmetric graph."""
+    parts = directed.starts, directed.columns, directed.weights, directed.lengths
+    return Fuzzy(*_native.symmetrize(*parts, mix, threads))
+
+
+def rows_in_order(starts: Array, order: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Compressed rows in another order: their new starts, and which entry comes where."""
+    counts = np.diff(starts)[order]
+    new = np.concatenate([[0], np.cumsum(counts)])
+    return new, np.repeat(starts[:-1][order] - new[:-1], counts) + np.arange(new[-1])

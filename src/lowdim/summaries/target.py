@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.errors import BadInput
@@ -12,22 +14,37 @@ from lowdim.summaries.distinct import Distinct
 from lowdim.summaries.fuzzy import Fuzzy, fuzzy_of, symmetric
 from lowdim.summaries.neighbors import neighbors
 
-__all__ = ["class_codes", "codes_of_distinct", "with_classes", "with_numbers"]
+__all__ = ["Target", "class_codes", "codes_of_distinct", "with_classes", "with_numbers"]
 
 Array = NDArray[Any]
 
 UNKNOWN = -1  # the class of a row that has none
 
 
+@dataclass(frozen=True)
+class Target:
+    """What y holds ("categorical" or "numeric"), and how much it counts."""
+
+    kind: str
+    weight: float
+
+    def put_into(self, graph: Fuzzy, y: Any, distinct: Distinct, k: int, threads: int) -> Fuzzy:
+        """The graph of the distinct rows, with what y says of the rows."""
+        if self.kind == "categorical":
+            codes = codes_of_distinct(class_codes(y, len(distinct.which)), distinct)
+            return with_classes(graph, codes, self.weight, threads)
+        return with_numbers(graph, y, distinct, self.weight, k, threads)
+
+
 def class_codes(y: Any, n: int) -> NDArray[np.int64]:
-    """Labels as numbers from 0; -1, None and NaN are unknown."""
+    """Labels as numbers from 0; -1, None, NaN and pandas' NA are unknown."""
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels.ravel()
     if labels.shape != (n,):
         raise BadInput(f"y must have one label a row ({n}); got shape {labels.shape}.")
     if labels.dtype.kind == "O":
-        missing = np.array([label is None or label != label or label == -1 for label in labels.tolist()], dtype=bool)
+        missing = np.array([_is_missing(label) for label in labels.tolist()], dtype=bool)
         labels = np.array([str(label) for label in labels.tolist()])
     elif labels.dtype.kind in "fiu":
         missing = np.isnan(labels) | (labels == -1) if labels.dtype.kind == "f" else labels == -1
@@ -35,6 +52,16 @@ def class_codes(y: Any, n: int) -> NDArray[np.int64]:
         missing = np.zeros(n, dtype=bool)
     codes = np.unique(labels, return_inverse=True)[1].astype(np.int64)
     return np.where(missing, UNKNOWN, codes)
+
+
+def _is_missing(label: Any) -> bool:
+    """Whether a label is none: None, -1, or something that is not equal to itself."""
+    if label is None:
+        return True
+    try:
+        return bool(label != label or label == -1)
+    except TypeError:  # pandas' NA does not even know whether it is
+        return True
 
 
 def codes_of_distinct(codes: Array, distinct: Distinct) -> NDArray[np.int64]:
@@ -45,13 +72,13 @@ def codes_of_distinct(codes: Array, distinct: Distinct) -> NDArray[np.int64]:
     return out
 
 
-def with_classes(graph: Fuzzy, codes: Array, weight: float) -> Fuzzy:
+def with_classes(graph: Fuzzy, codes: Array, weight: float, threads: int) -> Fuzzy:
     """Edges between different classes are weakened by exp(-2.5 / (1 - weight)), those of unknown class by exp(-1)."""
     left, right = codes[graph.rows], codes[graph.columns]
     far = 2.5 / (1 - weight) if weight < 1 else np.inf
     factor = np.where(left == right, 1.0, np.exp(-far))
     factor = np.where((left == UNKNOWN) | (right == UNKNOWN), np.exp(-1.0), factor)
-    return _connected_again(graph, graph.weights * factor)
+    return _connected_again(graph, graph.weights * factor, threads)
 
 
 def with_numbers(graph: Fuzzy, y: Any, distinct: Distinct, weight: float, k: int, threads: int) -> Fuzzy:
@@ -83,7 +110,19 @@ def with_numbers(graph: Fuzzy, y: Any, distinct: Distinct, weight: float, k: int
         right = right ** (weight / (1 - weight))
     else:
         left = left ** ((1 - weight) / weight)
-    return _connected_again(pattern, left * right)
+    return _connected_again(replace(pattern, lengths=_lengths_of(pattern, graph)), left * right, threads)
+
+
+def _lengths_of(pattern: Fuzzy, graph: Fuzzy) -> NDArray[np.float32]:
+    """The lengths of the edges of a pattern; one that the graph lacks counts as the longest at its ends."""
+    longest = np.zeros(graph.n, dtype=np.float32)
+    np.maximum.at(longest, graph.rows, graph.lengths)
+    row, column = pattern.rows, pattern.columns
+    numbers = np.arange(1, len(graph.columns) + 1)  # of the edges; 0 is no edge, though a length may be 0
+    places = sp.csr_array((numbers, graph.columns, graph.starts), shape=(graph.n, graph.n))
+    place = np.asarray(places[row, column]).ravel() - 1
+    own = graph.lengths[place] if len(graph.lengths) else longest[row]
+    return np.where(place >= 0, own, np.maximum(longest[row], longest[column]))
 
 
 def _numbers(y: Any) -> NDArray[np.float64]:
@@ -93,7 +132,7 @@ def _numbers(y: Any) -> NDArray[np.float64]:
         raise BadInput(f"y must hold numbers with target_metric='numeric': {error}.") from error
 
 
-def _connected_again(graph: Fuzzy, weights: Array) -> Fuzzy:
+def _connected_again(graph: Fuzzy, weights: Array, threads: int) -> Fuzzy:
     """Each row's largest weight is 1 again, and both views of an edge are joined anew."""
     counts = np.diff(graph.starts)
     largest = np.zeros(graph.n)
@@ -101,4 +140,4 @@ def _connected_again(graph: Fuzzy, weights: Array) -> Fuzzy:
     if filled.any():
         largest[filled] = np.maximum.reduceat(weights, graph.starts[:-1][filled])
     scale = np.repeat(np.where(largest > 0, largest, 1.0), counts)
-    return symmetric(graph.starts, graph.columns, (weights / scale).astype(np.float32), graph.lengths, 1.0)
+    return symmetric(replace(graph, weights=(weights / scale).astype(np.float32)), 1.0, threads)

@@ -88,10 +88,10 @@ class Search:
 
     def _kept(self, owner: Any, rows: Array) -> NeighborIndex:
         """The index of the fitted rows, which the owner keeps until it is fitted again or another one is asked for."""
-        index: NeighborIndex | None = getattr(owner, "_index", None)
+        index: NeighborIndex | None = getattr(owner, "_search", None)
         wanted = self.among(rows)  # reads nothing yet
         if index is None or index.options != wanted.options or index.n != wanted.n:
-            index = owner._index = wanted
+            index = owner._search = wanted
         return index
 
 
