@@ -37,7 +37,7 @@ class Method:
     weights: bool = False
 
 
-SEARCH = "_search"  # where a method keeps what it looks for neighbours with, for as long as its rows are fitted
+FINDER = "_finder"  # where a method keeps what it looks for neighbours with, for as long as its rows are fitted
 
 _registry: dict[str, Method] = {}
 
@@ -66,11 +66,11 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _forget(self) -> None:
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("__")]:
             delattr(self, name)
-        self.__dict__.pop(SEARCH, None)
+        self.__dict__.pop(FINDER, None)
 
     def __getstate__(self) -> Any:
         """Without the search, which the fitted rows give again."""
-        return {name: value for name, value in super().__getstate__().items() if name != SEARCH}
+        return {name: value for name, value in super().__getstate__().items() if name != FINDER}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -109,7 +109,7 @@ def test_rows_are_indexed_once(blobs, monkeypatch):
     np.testing.assert_array_equal(model.transform(blobs[:5] + 0.1), first)
     assert len(made) == 1
     again = pickle.loads(pickle.dumps(model))
-    assert "_search" not in vars(again)
+    assert "_finder" not in vars(again)
     np.testing.assert_array_equal(again.transform(blobs[:5] + 0.1), first)
     assert len(made) == 2
     model.fit(blobs[:200])
@@ -118,7 +118,7 @@ def test_rows_are_indexed_once(blobs, monkeypatch):
         model.transform(np.where(np.arange(50).reshape(5, 10) == 32, np.nan, blobs[:5]))
     with pytest.raises(NotEnoughData):
         model.fit(blobs[:1])
-    assert "_search" not in vars(model)
+    assert "_finder" not in vars(model)
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "cosine", "manhattan"])

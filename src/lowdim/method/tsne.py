@@ -119,7 +119,6 @@ class TSNE(Estimator):
             layout = self._layout(descent, start).resume().run()
             self.embedding_ = descent.positions(layout.state).astype(np.float32 if rows is None else rows.dtype)
             self.kl_divergence_, self.n_iter_ = descent.divergence(layout.state), layout.done
-            self._search = self._new_placer()
             return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
@@ -135,9 +134,9 @@ class TSNE(Estimator):
         if self.training_ is None and not self._given:
             raise BadInput("TSNE was fitted to a graph, which has no rows to compare new ones with. Fit it to a table.")
         rows = read_rows(self, X, fitting=False)
-        placer = getattr(self, "_search", None)
+        placer = getattr(self, "_finder", None)
         if placer is None or placer.rule != self._placing():
-            placer = self._search = self._new_placer()
+            placer = self._finder = self._new_placer()
         return placer.place(rows).astype(rows.dtype)
 
     @property

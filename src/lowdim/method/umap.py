@@ -200,7 +200,7 @@ class UMAP(Estimator):
         self.distinct_, self.which_, self.rows_ = distinct.first, distinct.which, known.rows
         self.a_, self.b_, self.seed_ = forces.a, forces.b, known.seed
         self.n_neighbors_, self.n_epochs_ = 1 if graph is None else graph.k + 1, self._epochs(fuzzy.n)
-        self._search = known
+        self._finder = known
         return self
 
     def _read_new(self, X: Any) -> Rows:
@@ -210,13 +210,13 @@ class UMAP(Estimator):
 
     def _placing(self) -> Placing:
         """What new rows are compared with and moved by; the search is made anew after loading."""
-        if getattr(self, "_search", None) is None:
-            self._search = Known(self.rows_, len(self.distinct_), self.metric, self.seed_, thread_count(self.n_jobs))
+        if getattr(self, "_finder", None) is None:
+            self._finder = Known(self.rows_, len(self.distinct_), self.metric, self.seed_, thread_count(self.n_jobs))
         agreement = None if self.crowding_ is None else Agreement(*self.crowding_.tolist())
         places = np.ascontiguousarray(self.embedding_[self.distinct_], dtype=np.float32)
         rule = self.local_connectivity, self._forces(self.seed_, self.learning_rate / 4)
         return Placing(
-            self._search, places, max(1, self.n_neighbors_ - 1), *rule, max(1, self.n_epochs_ // 5), agreement
+            self._finder, places, max(1, self.n_neighbors_ - 1), *rule, max(1, self.n_epochs_ // 5), agreement
         )
 
     @property
