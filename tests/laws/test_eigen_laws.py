@@ -194,3 +194,15 @@ def test_equal_values_come_back_as_many_as_asked_for(n):
     found = top(C, 2)
     np.testing.assert_allclose(found.values, 1 / (n - 1))
     assert lowdim.PCA(2).fit(np.eye(n)).components_.shape == (2, n)
+
+
+@pytest.mark.parametrize("width", [1, 2, 4])
+def test_a_block_that_lies_in_the_basis_is_replaced(width):
+    """Zero has no direction, nor has what the basis holds already: any other will do, as many as there is room for."""
+    basis = np.eye(6)[:, :3]
+    for block in (np.zeros((6, width)), np.eye(6)[:, :width]):
+        Q, R = eigen._orthonormal(block, basis)
+        assert Q.shape == (6, min(width, 3))
+        assert_allclose(Q.T @ Q, np.eye(Q.shape[1]), atol=1e-14)
+        assert_allclose(basis.T @ Q, 0, atol=1e-14)
+        assert_allclose(Q @ R, block - basis @ (basis.T @ block), atol=1e-14)

@@ -14,7 +14,7 @@ __all__ = ["Polynomial"]
 
 Array = NDArray[Any]
 
-ENTRIES_A_THREAD = 100_000  # threads meet after every product, which must be worth it
+ENTRIES_A_THREAD = 300_000  # threads meet after every product, which must be worth it even on a busy machine
 
 
 class Polynomial:
