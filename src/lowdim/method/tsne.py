@@ -119,6 +119,7 @@ class TSNE(Estimator):
             layout = self._layout(descent, start).resume().run()
             self.embedding_ = descent.positions(layout.state).astype(np.float32 if rows is None else rows.dtype)
             self.kl_divergence_, self.n_iter_ = descent.divergence(layout.state), layout.done
+            self._finder = self._new_placer()
             return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
