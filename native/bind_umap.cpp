@@ -139,81 +139,130 @@ void filter_step(const Starts& starts, const Ids& columns, const Vector<const fl
     });
 }
 
+// The rounds of the layout: for every epoch one that lists the turns, then one for every half of a turn, by turns from
+// the map to its twin and back. A last one brings over what moved in the half before, so that both agree again.
+class UmapRounds {
+  public:
+    UmapRounds(lowdim::UmapStep& step, std::int64_t rows, float* map, bool beside) : step_(step), rows_(rows), beside_(beside), map_(map) {
+        if (!beside) twin_.assign(map, map + rows * step.dims);
+        most_.resize(static_cast<std::size_t>(tasks()));
+    }
+
+    std::int64_t tasks() const { return (rows_ + rows_a_task - 1) / rows_a_task; }
+    bool listing() const { return listing_; }
+    std::int64_t first(std::int64_t task) const { return task * rows_a_task; }
+    std::int64_t last(std::int64_t task) const { return std::min(rows_, first(task) + rows_a_task); }
+
+    void listed(std::int64_t task) {
+        most_[static_cast<std::size_t>(task)] = *std::max_element(step_.turns + first(task), step_.turns + last(task));
+    }
+
+    void begin_epoch() {
+        listing_ = true;
+        step_.half = -1;
+    }
+
+    // Prepares the round after this one; false when the epoch is over.
+    bool next() {
+        if (listing_) {
+            listing_ = false;
+            for (std::size_t task = most_.size(); task-- > 1;) most_[task - 1] = std::max(most_[task - 1], most_[task]);
+            awake_ = tasks();
+        } else if (beside_) {
+            return false;
+        }
+        ++step_.half;
+        if (beside_) {
+            step_.heads = step_.out = map_;
+            return true;
+        }
+        const bool even = step_.half % 2 == 0;
+        step_.heads = step_.others = even ? map_ : twin_.data();
+        step_.out = even ? twin_.data() : map_;
+        while (awake_ > 0 && step_.half > 2 * most_[static_cast<std::size_t>(awake_ - 1)]) --awake_;
+        return awake_ > 0;
+    }
+
+    std::int64_t awake() const { return listing_ || beside_ ? tasks() : awake_; }
+
+  private:
+    static constexpr std::int64_t rows_a_task = 512;
+
+    lowdim::UmapStep& step_;
+    std::int64_t rows_, awake_ = 0;
+    bool beside_, listing_ = true;
+    float* map_;
+    std::vector<float> twin_;
+    std::vector<std::int32_t> most_;  // turns of a row of this task, or of one behind it
+};
+
 // Epochs first … last of `total`; see UmapStep. `positions` is changed in place.
 void umap_epochs(const Dense<float>& positions, std::optional<Dense<const float>> frozen, const Starts& starts, const Ids& tails,
-                 const Vector<const std::uint32_t>& rates, const Ids& order, std::int64_t block, std::int64_t first,
-                 std::int64_t last, std::int64_t total, float alpha, const Vector<const float>& forces, std::int32_t pulls, std::int32_t negatives,
-                 std::uint64_t seed, std::optional<Vector<const float>> crowding, std::optional<Vector<const float>> inverse,
-                 int threads) {
+                 const Vector<const std::uint32_t>& rates, std::int64_t first, std::int64_t last, std::int64_t total,
+                 float alpha, const Vector<const float>& forces, std::int32_t negatives, std::uint64_t seed,
+                 std::optional<Vector<const float>> crowding, std::optional<Vector<const float>> inverse, int threads) {
     const std::size_t rows = positions.shape(0), dims = positions.shape(1);
     const std::size_t count = frozen ? frozen->shape(0) : rows;
-    const std::int64_t most = require_rows(starts, rows, tails, count);
-    require(rows >= 1 && count >= 1 && dims >= 1 && block >= 1, "there must be rows, coordinates and a block");
+    require_rows(starts, rows, tails, count);
+    require(rows >= 1 && count >= 1 && dims >= 1, "there must be rows and coordinates");
     require(!frozen || frozen->shape(1) == dims, "both maps must have the same coordinates");
     require(std::max(rows, count) * dims < (std::size_t{1} << 31), "there are too many coordinates for 32-bit indices");
+    require(tails.shape(0) < (std::size_t{1} << 31), "there are too many edges for 32-bit indices");
     require(rates.shape(0) == tails.shape(0), "rates must have one entry an edge");
-    require(forces.shape(0) == 3 && negatives >= 0 && pulls >= 0, "forces are a, b and repulsion, pulls and negatives are counts");
+    require(forces.shape(0) == 3 && negatives >= 0, "forces are a, b and repulsion, negatives are a count");
     require(0 <= first && first <= last && last <= total, "epochs are out of order");
-    require(order.shape(0) == rows, "order must name every row");
-    std::vector<bool> named(rows, false);
-    for (std::size_t i = 0; i < rows; ++i) {
-        require(order(i) >= 0 && static_cast<std::size_t>(order(i)) < rows && !named[static_cast<std::size_t>(order(i))], "order must name every row once");
-        named[static_cast<std::size_t>(order(i))] = true;
-    }
-    const auto n = static_cast<std::int64_t>(rows);
     const auto& kernel = lowdim::kernels().umap;
-    const auto move = kernel.rows[dims <= 3 ? dims : 0];
+    const std::size_t way = dims <= 3 ? dims : 0;
     lowdim::UmapStep step = {};
-    step.starts = starts.data(), step.tails = tails.data(), step.rates = rates.data(), step.order = order.data();
-    step.heads = positions.data(), step.others = frozen ? frozen->data() : positions.data();
+    step.starts = starts.data(), step.tails = tails.data(), step.rates = rates.data();
+    step.others = frozen ? frozen->data() : nullptr;
     step.count = static_cast<std::int64_t>(count), step.dims = static_cast<std::int64_t>(dims);
-    step.forces = {forces(0), forces(1), forces(2), pulls, negatives};
+    step.forces = {forces(0), forces(1), forces(2), negatives};
     step.same_draws = frozen.has_value();
     step.crowding = data_or_null(crowding, 2 * rows, "crowding must have two numbers a row");
     step.crowding_of_others = frozen ? nullptr : step.crowding;
     step.inverse = data_or_null(inverse, rates.shape(0), "inverse must have one number an edge");
     require((step.crowding == nullptr) == (step.inverse == nullptr), "crowding and inverse go together");
-    threads = std::max(1, std::min(threads, static_cast<int>(std::min(block, n) / rows_a_task)));
-    const auto owners = static_cast<std::size_t>(kernel.owners);
-    const std::size_t turns = static_cast<std::size_t>(most) * owners, coordinates = 3 * dims * owners;
-    std::vector<std::int32_t> lists(turns * static_cast<std::size_t>(threads));
-    std::vector<float> inverses(step.crowding == nullptr ? 0 : lists.size());
+    // One more than there are: a lane without a turn reads the first.
+    const std::size_t padded = rows + static_cast<std::size_t>(kernel.owners);
+    std::vector<std::int32_t> turns(padded), firsts(padded), turn_tails(tails.shape(0) + 1);
+    for (std::size_t i = 0; i < rows; ++i) firsts[i] = static_cast<std::int32_t>(starts(i));
+    std::vector<float> turn_inverse(step.crowding == nullptr ? 0 : tails.shape(0) + 1);
+    step.firsts = firsts.data(), step.turns = turns.data(), step.turn_tails = turn_tails.data(), step.turn_inverse = turn_inverse.data();
+    UmapRounds rounds(step, static_cast<std::int64_t>(rows), positions.data(), frozen.has_value());
+    threads = static_cast<int>(std::clamp<std::int64_t>(rounds.tasks(), 1, std::max(threads, 1)));
     struct alignas(64) Line {
         float value[16];
     };
-    const std::size_t lines = (coordinates + 15) / 16;
+    const std::size_t lines = (3 * dims * static_cast<std::size_t>(kernel.owners) + 15) / 16;
     std::vector<Line> stores(lines * static_cast<std::size_t>(threads));
-    std::vector<float> buffer(static_cast<std::size_t>(std::min(block, n)) * dims);
-    step.out = buffer.data();
-    std::int64_t epoch = first, begin = 0, end = 0;
-    const auto show = [&] {  // the block becomes visible
-        for (std::int64_t i = begin; i < end; ++i)
-            std::copy_n(buffer.data() + static_cast<std::size_t>(i - begin) * dims, dims,
-                        positions.data() + static_cast<std::size_t>(order.data()[i]) * dims);
-    };
-    const auto next_block = [&]() -> std::int64_t {
-        show();
-        begin = end == n ? 0 : end;
-        epoch += end == n;
-        if (epoch >= last) return 0;
-        end = std::min(n, begin + block);
-        step.alpha = alpha * (1.0f - static_cast<float>(epoch) / static_cast<float>(total));
-        step.tick = static_cast<std::uint32_t>(epoch + 1);
-        step.key = lowdim::draw(seed, 0x756d6170u, static_cast<std::uint64_t>(epoch))[0];
-        step.out_first = begin;
-        return (end - begin + rows_a_task - 1) / rows_a_task;
+    std::int64_t epoch = first - 1;
+    const auto next_round = [&]() -> std::int64_t {
+        if (epoch < first || !rounds.next()) {
+            if (++epoch >= last) return 0;
+            step.alpha = alpha * (1.0f - static_cast<float>(epoch) / static_cast<float>(total));
+            step.tick = static_cast<std::uint32_t>(epoch + 1);
+            step.key = lowdim::draw(seed, 0x756d6170u, static_cast<std::uint64_t>(epoch))[0];
+            rounds.begin_epoch();
+        }
+        return rounds.awake();
     };
     run([&](lowdim::Stop& stop) {
         lowdim::run_rounds(
             threads, stop,
             [&](std::int64_t task, int thread) {
-                const auto mine = static_cast<std::size_t>(thread);
-                const std::int64_t from = begin + task * rows_a_task;
-                float* inverse_list = inverses.empty() ? nullptr : inverses.data() + mine * turns;
-                move(step, from, std::min(end, from + rows_a_task),
-                     {lists.data() + mine * turns, inverse_list, stores[mine * lines].value, most});
+                const std::int64_t from = rounds.first(task), to = rounds.last(task);
+                float* store = stores[static_cast<std::size_t>(thread) * lines].value;
+                if (rounds.listing()) {
+                    kernel.turns(step, from, to);
+                    rounds.listed(task);
+                } else if (frozen) {
+                    kernel.beside[way](step, from, to, store);
+                } else {
+                    kernel.half[way](step, from, to, store);
+                }
             },
-            next_block);
+            next_round);
     });
 }
 
@@ -256,8 +305,8 @@ void bind_umap(nb::module_& m) {
     m.def("filter_step", &filter_step, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "x"_a.noconvert(),
           "z"_a.noconvert(), "out"_a.noconvert(), "scale"_a, "shift"_a, "back"_a, "threads"_a, "out = scale S x + shift x + back z.");
     m.def("umap_epochs", &umap_epochs, "positions"_a.noconvert(), "frozen"_a.noconvert().none(), "starts"_a.noconvert(),
-          "tails"_a.noconvert(), "rates"_a.noconvert(), "order"_a.noconvert(), "block"_a, "first"_a, "last"_a, "total"_a, "alpha"_a,
-          "forces"_a.noconvert(), "pulls"_a, "negatives"_a, "seed"_a, "crowding"_a.noconvert().none(), "inverse"_a.noconvert().none(),
+          "tails"_a.noconvert(), "rates"_a.noconvert(), "first"_a, "last"_a, "total"_a, "alpha"_a,
+          "forces"_a.noconvert(), "negatives"_a, "seed"_a, "crowding"_a.noconvert().none(), "inverse"_a.noconvert().none(),
           "threads"_a, "Move the rows of a map for some epochs.");
     m.def("umap_radii", &umap_radii, "positions"_a.noconvert(), "others"_a.noconvert().none(), "starts"_a.noconvert(), "tails"_a.noconvert(), "a"_a, "b"_a,
           "shares"_a.noconvert(), "spreads"_a.noconvert(), "threads"_a, "Sums over each row's edges of phi and phi d^2.");

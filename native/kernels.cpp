@@ -82,7 +82,8 @@ const Kernels& table() {
         {pair_kernels<float>, pair_kernels<double>, hull_edges},
         {calibrate_row, multiply_spectra, name_rows, map_kernels<1>, map_kernels<2>, map_kernels<3>, mesh_kernels<1>, mesh_kernels<2>,
          {measure_node, repel_by_tree}},
-        {owners, {umap_rows<0>, umap_rows<1>, umap_rows<2>, umap_rows<3>}, umap_radii, powers},
+        {owners, umap_turns, {umap_half<0>, umap_half<1>, umap_half<2>, umap_half<3>},
+         {umap_beside<0>, umap_beside<1>, umap_beside<2>, umap_beside<3>}, umap_radii, powers},
         {{filter_rows<8>, filter_rows<16>, filter_rows<32>}},
     };
     return kernels;

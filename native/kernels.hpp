@@ -372,43 +372,39 @@ struct UmapForces {
     float a;  // of the membership 1 / (1 + a d^2b) in the map
     float b;
     float repulsion;
-    std::int32_t pulls;  // moves of its owner for each turn of an edge: 2 where the edge leaves the other end to its own owner
     std::int32_t negatives;
 };
 
-// One epoch, as the rows of one block see it.
+// One half of a turn, or one epoch beside a map that stays.
 struct UmapStep {
-    const std::int32_t* order;   // heads, those with like numbers of turns together
-    const std::int64_t* starts;  // the edges of head order[i] are starts[i] … starts[i + 1]
+    const std::int64_t* starts;  // the edges of row i are starts[i] … starts[i + 1]
     const std::int32_t* tails;
     const std::uint32_t* rates;  // how often an edge has its turn, of 2^32
-    const float* heads;          // (m, dims)
-    const float* others;         // (count, dims): heads themselves, or a map that stays as it is
-    float* out;
-    std::int64_t out_first;  // place in `order` of the first row of `out`
+    const std::int32_t* firsts;  // the starts in 32 bits; as the turns, with room for a whole group behind the last row
+    std::int32_t* turns;         // of row i in this epoch; their tails, and one over their weights, from starts[i] on
+    std::int32_t* turn_tails;
+    float* turn_inverse;
+    const float* heads;   // (m, dims)
+    const float* others;  // (count, dims): heads themselves, or a map that stays as it is
+    float* out;           // (m, dims)
     std::int64_t count;
     std::int64_t dims;
     UmapForces forces;
     float alpha;
     std::uint32_t tick;
-    std::uint32_t key;       // of the draws of this epoch
-    bool same_draws;         // every head draws the same
+    std::uint32_t key;  // of the draws of this epoch
+    std::int32_t half;
+    bool same_draws;                  // every head draws the same
     const float* crowding;            // densMAP: two numbers a row, or null
     const float* crowding_of_others;  // the same of the others, if they move
     const float* inverse;             // and one over the weight of each edge
 };
 
-// Of one thread: `tails` and `inverse` hold the turns of a group of rows, `store` their coordinates.
-struct UmapScratch {
-    std::int32_t* tails;
-    float* inverse;
-    float* store;
-    std::int64_t pitch;  // from the list of one row to that of the next
-};
-
 struct UmapKernels {
     int owners;  // rows that are moved at once
-    void (*rows[4])(const UmapStep&, std::int64_t, std::int64_t, const UmapScratch&);
+    void (*turns)(const UmapStep&, std::int64_t, std::int64_t);
+    void (*half[4])(const UmapStep&, std::int64_t, std::int64_t, float*);    // the last is room for 3 dims owners numbers
+    void (*beside[4])(const UmapStep&, std::int64_t, std::int64_t, float*);
     void (*radii)(const UmapStep&, std::int64_t, std::int64_t, float*, float*);
     void (*powers)(const float*, float, float*, std::int64_t);
 };

@@ -42,6 +42,25 @@ inline Wholes load_wholes(const std::int32_t* p) { return *p; }
 inline Reals load_reals(const float* p) { return *p; }
 #endif
 
+// The numbers of the lanes.
+alignas(64) constexpr std::int32_t counting[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+
+// first[0], second[0], first[1], … to `out`.
+#ifdef LOWDIM_SHUFFLES
+template <int... l>
+inline void store_pairs(float* out, Reals first, Reals second, std::integer_sequence<int, l...>) {
+    store(out, __builtin_shufflevector(first, second, (l % 2 ? owners + l / 2 : l / 2)...));
+    store(out + owners, __builtin_shufflevector(first, second, (owners / 2 + (l % 2 ? owners + l / 2 : l / 2))...));
+}
+inline void store_pairs(float* out, Reals first, Reals second) {
+    store_pairs(out, first, second, std::make_integer_sequence<int, owners>{});
+}
+#else
+inline void store_pairs(float* out, Reals first, Reals second) {
+    for (int l = 0; l < owners; ++l) out[2 * l] = begin(first)[l], out[2 * l + 1] = begin(second)[l];
+}
+#endif
+
 // base[at[l]] in every lane.
 inline Reals gather(const float* base, Wholes at) {
 #if defined(__AVX512F__)

@@ -14,7 +14,7 @@ from lowdim.estimator import methods
 
 
 def told(model):
-    fitted = Fitted(next(m for m in methods() if m.cls is type(model)), model, None)
+    fitted = Fitted(next(m for m in methods() if m.cls is type(model)), model, None, None)
     return headline(fitted), json.loads(to_json(fitted.to_dict()))
 
 

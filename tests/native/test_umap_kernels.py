@@ -42,18 +42,15 @@ def attraction_loss(z, others):
     return np.log1p(A * ((z - others) ** 2).sum(axis=1) ** B).sum()
 
 
-def one_epoch(positions, tails, *, negatives=0, pulls=1, repulsion=1.0, frozen=None, crowding=None, inverse=None):
-    """The kernel on rows whose every edge has its turn."""
+def one_epoch(positions, tails, *, negatives=0, repulsion=1.0, frozen=None, crowding=None, inverse=None):
+    """The kernel on rows whose every edge has its turn: one pull beside a frozen map, two among moving rows."""
     starts = np.concatenate([[0], np.cumsum([len(t) for t in tails])]).astype(np.int64)
     columns = np.concatenate(tails).astype(np.int32)
     rates = np.full(len(columns), 2**32 - 1, dtype=np.uint32)
-    out, n = positions.copy(), len(positions)
+    out = positions.copy()
     forces = np.array([A, B, repulsion], dtype=np.float32)
-    order = np.arange(n, dtype=np.int32)
     # the second of two epochs: a rate of 2^32 - 1 carries for the first time then
-    _native.umap_epochs(
-        out, frozen, starts, columns, rates, order, n, 1, 2, 2, 1e-3, forces, pulls, negatives, 0, crowding, inverse, 1
-    )
+    _native.umap_epochs(out, frozen, starts, columns, rates, 1, 2, 2, 1e-3, forces, negatives, 0, crowding, inverse, 1)
     return (out - positions) / 5e-4  # alpha falls to half
 
 
@@ -69,7 +66,8 @@ def test_an_edge_moves_its_owner_down_the_slope(rng, dims):
         down[0, c] -= 1e-5
         wanted[c] = -(attraction_loss(up, frozen) - attraction_loss(down, frozen)) / 2e-5
     np.testing.assert_allclose(step[0], wanted, rtol=2e-3, atol=2e-3)
-    np.testing.assert_allclose(one_epoch(place, [[0]], frozen=frozen, pulls=2)[0], 2 * wanted, rtol=2e-3, atol=4e-3)
+    both = one_epoch(np.vstack([place, frozen]), [[1], [0]])
+    np.testing.assert_allclose(both, 2 * np.array([wanted, -wanted]), rtol=4e-3, atol=8e-3)
 
 
 def test_a_random_row_pushes_along_the_slope(rng):
@@ -95,27 +93,27 @@ def test_forces_are_clipped_and_vanish_at_zero():
     assert not same.any()
 
 
-def twin(positions, graph, forces, total):
-    """The layout word by word, in double precision, one row and one edge at a time."""
+def twin(positions, graph, total):
+    """The layout word by word, in double precision: half a turn of all rows at a time."""
     z = positions.astype(np.float64)
-    block = max(256, -(-graph.n // 8))
-    turns = Turns.of(graph.starts, graph.columns, graph.weights, total, block)
+    heaviest = graph.weights.max()
+    rates = [min(round(float(w) * 2**32 / float(heaviest)), 2**32 - 1) for w in graph.weights]
     for epoch in range(total):
         tick, alpha = epoch + 1, 1 - epoch / total
-        new = z.copy()
-        for place, row in enumerate(turns.order):
-            x = z[row].copy()
-            for p in range(turns.starts[place], turns.starts[place + 1]):
-                rate = int(turns.rates[p])
-                if (tick * rate) % 2**32 >= rate:
-                    continue
-                for _ in range(2):
-                    apart = x - z[turns.tails[p]]
-                    square = (apart**2).sum()
-                    pull = -2 * A * B * square ** (B - 1) / (1 + A * square**B) if square > 0 else 0.0
-                    x += alpha * np.clip(pull * apart, -4, 4)
-            new[row] = x
-        z = new
+        lists = []
+        for row in range(graph.n):
+            edges = range(graph.starts[row], graph.starts[row + 1])
+            alive = [p for p in edges if rates[p] * total >= 2**32]
+            lists.append([graph.columns[p] for p in alive if (tick * rates[p]) % 2**32 < rates[p]])
+        for turn in range(max(map(len, lists))):
+            for _ in range(2):
+                before = z.copy()
+                for row, tails in enumerate(lists):
+                    if turn < len(tails):
+                        apart = before[row] - before[tails[turn]]
+                        square = (apart**2).sum()
+                        pull = -2 * A * B * square ** (B - 1) / (1 + A * square**B) if square > 0 else 0.0
+                        z[row] += alpha * np.clip(pull * apart, -4, 4)
     return z
 
 
@@ -125,13 +123,13 @@ def test_the_layout_is_its_twin(rng):
     forces = Forces(A, B, negatives=0)
     run = Epochs(graph, forces, 3, 1)
     state = run.layout(run.start(start)).run().state
-    np.testing.assert_allclose(state["map"], twin(start, graph, forces, 3), atol=2e-3)
+    np.testing.assert_allclose(state["map"], twin(start, graph, 3), atol=5e-3)
 
 
 def test_every_edge_has_as_many_turns_as_its_weight_says(rng):
     graph = graph_of(rng)
     epochs = 50
-    turns = Turns.of(graph.starts, graph.columns, graph.weights, epochs, 1024)
+    turns = Turns.of(graph.starts, graph.columns, graph.weights, epochs)
     ticks = np.arange(1, epochs + 1, dtype=np.uint64)[:, None]
     counts = ((ticks * turns.rates) % 2**32 < turns.rates).sum(axis=0)
     expected = epochs * graph.weights[turns.edges] / graph.weights.max()
@@ -144,17 +142,17 @@ def test_the_random_rows_are_uniform():
     """How often each of 50 far rows pushes a row in the middle, told apart by direction."""
     n = 50
     angle = 2 * np.pi * np.arange(n) / n
-    ring = np.column_stack([np.cos(angle), np.sin(angle)]).astype(np.float32)
-    starts, columns = np.array([0, 1], np.int64), np.array([0], np.int32)
-    rates, order = np.array([2**32 - 1], np.uint32), np.zeros(1, np.int32)
+    middle = np.zeros((1, 2))  # the neighbour, which neither pulls nor pushes from there
+    ring = np.vstack([np.column_stack([np.cos(angle), np.sin(angle)]), middle]).astype(np.float32)
+    starts, columns = np.array([0, 1], np.int64), np.array([n], np.int32)
+    rates = np.array([2**32 - 1], np.uint32)
     forces = np.array([A, B, 1.0], np.float32)
     counts = np.zeros(n)
-    for seed in range(1500):
+    for seed in range(30 * (n + 1)):
         out = np.zeros((1, 2), np.float32)
-        _native.umap_epochs(
-            out, ring, starts, columns, rates, order, 1, 1, 2, 2, 1.0, forces, 0, 1, seed, None, None, 1
-        )
-        counts[int(np.rint(np.arctan2(-out[0, 1], -out[0, 0]) / (2 * np.pi) * n)) % n] += 1
+        _native.umap_epochs(out, ring, starts, columns, rates, 1, 2, 2, 1.0, forces, 1, seed, None, None, 1)
+        if out.any():
+            counts[int(np.rint(np.arctan2(-out[0, 1], -out[0, 0]) / (2 * np.pi) * n)) % n] += 1
     assert ((counts - 30) ** 2 / 30).sum() < 90  # χ² with 49 degrees of freedom: beyond 90 in 3 of 10,000
 
 
@@ -186,7 +184,7 @@ def test_the_slope_of_crowding_is_that_of_the_correlation(rng):
     tails = np.split(graph.columns, graph.starts[1:-1])
     numbers = crowding.numbers(Z, graph, Forces(A, B), 1)
     inverse = np.ones(len(graph.columns), np.float32)
-    climbed = one_epoch(Z, tails, crowding=numbers, inverse=inverse) - one_epoch(Z, tails)
+    climbed = (one_epoch(Z, tails, crowding=numbers, inverse=inverse) - one_epoch(Z, tails)) / 2  # two halves
     slope = np.empty((20, 2))
     for i in range(20):
         for c in range(2):
@@ -281,20 +279,16 @@ def test_bad_arrays_are_refused(rng):
     graph = graph_of(rng)
     assert isinstance(graph, Fuzzy)
     x = np.zeros((60, 2), np.float32)
-    order = np.arange(60, dtype=np.int32)
     rates = np.ones(len(graph.columns), np.uint32)
     forces = np.ones(3, np.float32)
 
-    def call(positions=x, columns=graph.columns, rates=rates, order=order, last=1):
-        _native.umap_epochs(
-            positions, None, graph.starts, columns, rates, order, 60, 0, last, 1, 1.0, forces, 2, 5, 0, None, None, 1
-        )
+    def call(positions=x, columns=graph.columns, rates=rates, last=1):
+        _native.umap_epochs(positions, None, graph.starts, columns, rates, 0, last, 1, 1.0, forces, 5, 0, None, None, 1)
 
     call()
     for wrong in (
         {"columns": graph.columns + 60},
         {"rates": rates[:-1]},
-        {"order": np.zeros(60, np.int32)},
         {"last": 2},
         {"positions": x[:-1].copy()},
     ):

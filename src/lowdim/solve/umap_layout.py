@@ -1,8 +1,9 @@
 """UMAP's epochs, as steps of a layout whose state is the map alone.
 
-Rows belong to blocks that become visible one after another; within an epoch each row is moved by its own edges alone,
-against the positions before its block. Random rows are a hash of seed, epoch, row and draw. Nothing else is remembered,
-so a run that is stopped and resumed, or has another number of threads, gives the same bits.
+Every edge has its turns, and a turn two halves: its row is drawn to the other end and pushed by random rows, then drawn
+once more, as the other end's own turn would. All rows take a half at the same time, against the positions before it.
+Random rows are a hash of seed, epoch, row and draw. Nothing else is remembered, so a run that is stopped and resumed,
+or has another number of threads, gives the same bits.
 """
 
 from __future__ import annotations
@@ -26,12 +27,8 @@ __all__ = ["Epochs", "Forces", "Newcomers", "Turns"]
 Array = NDArray[Any]
 Picture = Callable[[State], Array]
 
-LEAST_BLOCK = 256
-BLOCKS = 8
 REPORTS = 20  # a run
-BOTH_ENDS = 2  # an edge leaves its other end to the owner there, and moves its own twice
-OWN_END = 1
-FEW_EDGES = 100_000  # below, threads cost more than they bring: they meet after every block
+FEW_EDGES = 100_000  # below, threads cost more than they bring: they meet after every half
 
 
 @dataclass(frozen=True)
@@ -54,27 +51,34 @@ class Forces:
 class Turns:
     """Edges in the order of the work: which rows, whose edges, and how often each has its turn."""
 
-    order: NDArray[np.int32]  # rows; those with like numbers of turns together, since they are moved at once
+    order: NDArray[np.int64]  # rows; those with many turns first, since rows with as many are moved at once
     starts: NDArray[np.int64]  # the edges of row order[i] are starts[i] … starts[i + 1]
-    tails: NDArray[np.int32]
+    tails: NDArray[np.int32]  # among moving rows their place in `order`, else the row of the map that stays
     rates: NDArray[np.uint32]  # the weight, as a share of 2^32 for the heaviest edge
     edges: NDArray[np.int64]  # where they stood
-    block: int  # so many rows see each other as they were, and become visible together
 
     @classmethod
-    def of(cls, starts: Array, columns: Array, weights: Array, epochs: int, block: int, heaviest: float = 0.0) -> Self:
-        """Of a graph in compressed rows. Edges too light to have a turn in so many epochs are left out."""
+    def of(
+        cls, starts: Array, columns: Array, weights: Array, epochs: int, heaviest: float = 0.0, beside: bool = False
+    ) -> Self:
+        """Of a graph in compressed rows, among them or `beside` others.
+
+        Edges too light to have a turn in so many epochs are left out.
+        """
         heaviest = heaviest or float(weights.max(initial=0.0)) or 1.0
         rates = np.minimum(np.rint(weights.astype(np.float64) * (2.0**32 / heaviest)), 2.0**32 - 1).astype(np.uint32)
         n = len(starts) - 1
         rows = np.repeat(np.arange(n), np.diff(starts))
         load = np.bincount(rows, rates, minlength=n)
-        order = np.lexsort((-load, np.arange(n) // block))
+        order = np.argsort(-load, kind="stable")
         offsets, edges = rows_in_order(starts, order)
         alive = rates[edges].astype(np.uint64) * np.uint64(epochs) >= np.uint64(2**32)
         kept = np.concatenate([[0], np.cumsum(alive)])[offsets]
         edges = edges[alive]
-        return cls(order.astype(np.int32), kept.astype(np.int64), columns[edges], rates[edges], edges, block)
+        place = np.empty(n, dtype=np.int32)
+        place[order] = np.arange(n, dtype=np.int32)
+        tails = columns[edges] if beside else place[columns[edges]]
+        return cls(order, kept.astype(np.int64), tails, rates[edges], edges)
 
     def take(
         self,
@@ -82,15 +86,19 @@ class Turns:
         frozen: Array | None,
         epochs: tuple[int, int, int],
         forces: Forces,
-        pulls: int,
         crowding: tuple[Array | None, Array | None],
         threads: int,
     ) -> None:
         """Move the positions through epochs first … last of so many, in place."""
-        edges = self.starts, self.tails, self.rates, self.order, self.block
-        rule = forces.rate, forces.numbers(), pulls, forces.negatives, forces.seed
-        step: tuple[Any, ...] = (*edges, *epochs, *rule, *crowding, threads)
-        _native.umap_epochs(positions, frozen, *step)
+        numbers, inverse = crowding
+        if numbers is not None:
+            numbers = np.ascontiguousarray(numbers.reshape(-1, 2)[self.order]).ravel()
+        edges = self.starts, self.tails, self.rates
+        rule = forces.rate, forces.numbers(), forces.negatives, forces.seed
+        step: tuple[Any, ...] = (*edges, *epochs, *rule, numbers, inverse, threads)
+        ordered = np.ascontiguousarray(positions[self.order])  # those that are moved at once lie side by side
+        _native.umap_epochs(ordered, frozen, *step)
+        positions[self.order] = ordered
 
 
 @dataclass(frozen=True)
@@ -140,11 +148,7 @@ class Epochs:
 
     def _run(self, positions: Array, first: int, last: int, crowding: tuple[Array | None, Array | None]) -> None:
         epochs = first, last, self.total
-        self._turns.take(positions, None, epochs, self.forces, BOTH_ENDS, crowding, self._threads)
-
-    @property
-    def _block(self) -> int:
-        return max(LEAST_BLOCK, -(-self.graph.n // BLOCKS))
+        self._turns.take(positions, None, epochs, self.forces, crowding, self._threads)
 
     @property
     def _threads(self) -> int:
@@ -152,7 +156,7 @@ class Epochs:
 
     @cached_property
     def _turns(self) -> Turns:
-        return Turns.of(self.graph.starts, self.graph.columns, self.graph.weights, self.total, self._block)
+        return Turns.of(self.graph.starts, self.graph.columns, self.graph.weights, self.total)
 
     @cached_property
     def _inverse_weights(self) -> NDArray[np.float32]:
@@ -175,8 +179,7 @@ class Newcomers:
     def move(self, start: Array, epochs: int) -> NDArray[np.float32]:
         """Their places, (m, k)."""
         positions = np.array(start, dtype=np.float32, order="C")
-        block = max(1, len(positions))
-        turns = Turns.of(self.starts, self.columns, self.weights, epochs, block, heaviest=1.0)
+        turns = Turns.of(self.starts, self.columns, self.weights, epochs, heaviest=1.0, beside=True)
         inverse = (1 / self.weights[turns.edges]).astype(np.float32)
         dense = epochs if self.agreement is None else first_epoch(epochs)
         stride = max(1, epochs // REPORTS)
@@ -187,7 +190,7 @@ class Newcomers:
             if self.agreement is not None and first >= dense:
                 crowding = self._numbers(positions), inverse
             span = first, last, epochs
-            turns.take(positions, self.frozen, span, self.forces, OWN_END, crowding, self.threads)
+            turns.take(positions, self.frozen, span, self.forces, crowding, self.threads)
             report("placing new rows", last, epochs)
             first = last
         return positions
