@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -216,20 +217,27 @@ def test_a_callback_can_stop_the_search(rng):
     assert neighbors(X[:100], 5).n == 100
 
 
-def again_and_again(X, algorithm):
-    while True:
-        neighbors(X, 15, algorithm=algorithm, recall=1.0)
+def interrupted(X, algorithm):
+    """Whether Ctrl-C ends a search within a few seconds."""
+    timer = threading.Timer(0.15, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    end = time.monotonic() + 5
+    try:
+        while time.monotonic() < end:
+            neighbors(X, 15, algorithm=algorithm, recall=1.0)
+    except KeyboardInterrupt:
+        return True
+    finally:
+        timer.join()
+    return False
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 @pytest.mark.parametrize("algorithm", ["exact", "approximate"])
 def test_ctrl_c_ends_the_search_and_the_next_one_works(algorithm):
     X = np.random.default_rng(0).normal(size=(40000, 64)).astype(np.float32)
-    timer = threading.Timer(0.15, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        again_and_again(X, algorithm)
-    timer.join()
+    # Python drops an exception that is raised while it collects garbage, so one signal may be lost.
+    assert any(interrupted(X, algorithm) for _ in range(3))
     assert neighbors(X[:500], 5).n == 500
 
 
