@@ -51,7 +51,7 @@ def contenders(method: str) -> tuple[Contender, ...]:
 def mnist_case(method: str) -> Case:
     work = f"LLE, {method}, of 10,000 × 784 → 2, {K} neighbours, float32 ({mnist_or_made()})"
     rivals, judge = contenders(method), objective(method)
-    return Case(f"lle-{method}", work, subset(10_000), rivals, judge, NOTE, bar=6.0, repeats=1, equal=EQUAL)
+    return Case(f"lle-{method}", work, subset(10_000), rivals, judge, NOTE, bar=6.0, repeats=1, warm=False, equal=EQUAL)
 
 
 CASES = [
