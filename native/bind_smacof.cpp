@@ -10,7 +10,7 @@
 
 namespace {
 
-std::size_t pairs_of(std::size_t n) { return n < 2 ? 0 : n * (n - 1) / 2; }
+std::size_t pairs_of(std::size_t n) { return lowdim::pairs_of(static_cast<std::int64_t>(n)); }
 
 void require_length(const lowdim::Ranking* ranking, std::size_t count) {
     require(ranking == nullptr || static_cast<std::size_t>(ranking->count()) == count, "the ranking must be of as many pairs");
@@ -148,15 +148,14 @@ nb::object view_of(nb::handle owner, const std::int32_t* numbers, std::int64_t c
 
 void bind_ranking(nb::module_& m) {
     using lowdim::Ranking;
-    nb::class_<Ranking>(m, "Ranking", "Pairs held by the rank of their distances, in buckets; order[r] is the pair of rank r.")
-        .def("__init__", [](Ranking* self, const Vector<const std::int32_t>& order) {
-            new (self) Ranking(order.data(), static_cast<std::int64_t>(order.shape(0)));
-        }, "order"_a.noconvert())
+    nb::class_<Ranking>(m, "Ranking", "Pairs of n points held by the rank of their distances, in buckets; order[r] is the pair of rank r.")
+        .def("__init__", [](Ranking* self, const Vector<const std::int32_t>& order, std::int64_t n) {
+            require(n >= 0 && n <= std::int64_t{1} << 16 && order.shape(0) == lowdim::pairs_of(n), "order must have one entry a pair of n points");
+            new (self) Ranking(order.data(), n);
+        }, "order"_a.noconvert(), "n"_a)
         .def("copy", [](const Ranking& self) { return Ranking(self); }, "The same, for ties of its own.")
-        .def_prop_ro("slots", [](nb::handle self) {
-            const auto& ranking = nb::cast<const Ranking&>(self);
-            return view_of(self, ranking.slots(), ranking.count());
-        }, nb::sig("def slots(self) -> NDArray[numpy.int32]"), "Where each pair stands.")
+        .def("slots", [](const Ranking& self) { return array_of(self.slots_by_pair()); },
+             nb::sig("def slots(self) -> NDArray[numpy.int32]"), "Where each pair stands.")
         .def_prop_ro("places", [](nb::handle self) {
             const auto& ranking = nb::cast<const Ranking&>(self);
             return view_of(self, ranking.places(), ranking.count());

@@ -202,15 +202,14 @@ def chebyshev_of_root(starts: Annotated[NDArray[numpy.int32], dict(shape=(None,)
 
 class Ranking:
     """
-    Pairs held by the rank of their distances, in buckets; order[r] is the pair of rank r.
+    Pairs of n points held by the rank of their distances, in buckets; order[r] is the pair of rank r.
     """
 
-    def __init__(self, order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+    def __init__(self, order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n: int) -> None: ...
 
     def copy(self) -> Ranking:
         """The same, for ties of its own."""
 
-    @property
     def slots(self) -> NDArray[numpy.int32]:
         """Where each pair stands."""
 

@@ -214,7 +214,7 @@ class Ranks(Disparities):
         if pairs.weights is not None:  # pairs that don't count stand behind all others
             wanted = np.where(pairs.weights > 0, wanted, np.inf).astype(wanted.dtype)
         order = np.argsort(wanted).astype(np.int32)
-        self.ranking = _native.Ranking(order)
+        self.ranking = _native.Ranking(order, pairs.n)
         ranked = wanted[order]
         edges = np.flatnonzero(ranked[1:] != ranked[:-1]) + 1
         self.starts = np.concatenate([[0], edges]).astype(np.int64)
@@ -224,7 +224,7 @@ class Ranks(Disparities):
         self.weights = None
         if pairs.weights is not None:
             self.weights = np.empty_like(pairs.weights)
-            self.weights[self.ranking.slots] = pairs.weights
+            self.weights[self.ranking.slots()] = pairs.weights
         self.levels = ranked[self.starts]  # the different distances
         self.mapped = np.empty_like(pairs.distances)
         self.targets = np.empty_like(pairs.distances)
