@@ -18,8 +18,6 @@ struct PairOptions {
     Stop* stop;
 };
 
-inline std::int64_t blocks_of(std::int64_t n, std::int64_t size) { return (n + size - 1) / size; }
-
 // own[i] = Σ_j factor (y_i - y_j) over all pairs, (n, k), and the sums of the loss. A tile writes what it adds to its
 // rows, and to its columns, beside what other tiles add to them; the parts are then summed in their order.
 template <class T>
