@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "kernels.hpp"
@@ -80,11 +81,13 @@ inline void umap_epochs(UmapStep step, std::int64_t rows, float* map, const Umap
     const auto& kernel = kernels().umap;
     const bool beside = step.others != nullptr;
     const auto edges = static_cast<std::size_t>(step.starts[rows]), padded = static_cast<std::size_t>(rows + kernel.owners);
-    // One more than there are: a lane without a turn reads the first.
-    std::vector<std::int32_t> turns(padded), firsts(padded), turn_tails(edges + 1);
+    std::vector<std::int32_t> turns(padded), firsts(padded);
     for (std::int64_t i = 0; i < rows; ++i) firsts[i] = static_cast<std::int32_t>(step.starts[i]);
-    std::vector<float> turn_inverse(step.crowding == nullptr ? 0 : edges + 1);
-    step.firsts = firsts.data(), step.turns = turns.data(), step.turn_tails = turn_tails.data(), step.turn_inverse = turn_inverse.data();
+    // One more than there are: a lane without a turn reads the first. Not filled: an epoch touches little of it.
+    const auto turn_tails = std::make_unique_for_overwrite<std::int32_t[]>(edges + 1);
+    const auto turn_inverse = std::make_unique_for_overwrite<float[]>(step.crowding == nullptr ? 1 : edges + 1);
+    turn_tails[0] = 0, turn_inverse[0] = 0;
+    step.firsts = firsts.data(), step.turns = turns.data(), step.turn_tails = turn_tails.get(), step.turn_inverse = turn_inverse.get();
     UmapRounds rounds(step, rows, map, beside);
     const int threads = static_cast<int>(std::min<std::int64_t>(rounds.tasks(), crew.threads));
     struct alignas(64) Line {
