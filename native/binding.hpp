@@ -26,14 +26,10 @@ void bind_fuzzy(nb::module_& m);
 void bind_umap(nb::module_& m);
 
 // Runs Python's signal handlers; true if one of them raised (Ctrl-C). The error stays set and is
-// thrown by rethrow_if_stopped once every thread has come home.
+// thrown by `run` once every thread has come home.
 inline bool signals_pending(void*) {
     nb::gil_scoped_acquire hold;
     return PyErr_CheckSignals() != 0;
-}
-
-inline void rethrow_if_stopped(const lowdim::Stop& stop) {
-    if (stop.requested()) throw nb::python_error();
 }
 
 // work(crew) with the GIL released and Ctrl-C polled for, by at least one thread; then raises what Ctrl-C left behind.
@@ -44,5 +40,5 @@ void run(int threads, const Work& work) {
         nb::gil_scoped_release free;
         work(lowdim::Crew{std::max(threads, 1), &stop});
     }
-    rethrow_if_stopped(stop);
+    if (stop.requested()) throw nb::python_error();
 }

@@ -62,17 +62,15 @@ struct Sequence {
 // The nearest rising sequence in weighted least squares, into out, stretched so that its weighted sum of squares is
 // `total` (unless that is 0). Returns what the sum was.
 template <class T>
-double isotonic(const Sequence<T>& sequence, double total, T* out, const PairOptions& options) {
+double isotonic(const Sequence<T>& sequence, double total, T* out, const Crew& crew) {
     const auto [values, weights, places, n] = sequence;
     constexpr std::int64_t block_size = 1 << 14;
-    const std::int64_t blocks = blocks_of(n, block_size);
-    std::vector<std::vector<Pool>> parts(static_cast<std::size_t>(blocks));
-    parallel_blocks(blocks, options.threads, *options.stop, [&](std::int64_t block) {
+    std::vector<std::vector<Pool>> parts(static_cast<std::size_t>(blocks_of(n, block_size)));
+    parallel_ranges(n, block_size, crew, [&](std::int64_t begin, std::int64_t end) {
         Pools pools(256);
-        const std::int64_t end = std::min(n, (block + 1) * block_size);
         double sums[hull_run + 1] = {}, mass[hull_run + 1] = {};
         std::int32_t ends[hull_run];
-        for (std::int64_t first = block * block_size; first < end; first += hull_run) {
+        for (std::int64_t first = begin; first < end; first += hull_run) {
             const int count = static_cast<int>(std::min<std::int64_t>(hull_run, end - first));
             int falls = 0;
             double before = 0, sum = 0, weight = 0;  // in registers: a sum that goes through memory waits for it
@@ -92,9 +90,9 @@ double isotonic(const Sequence<T>& sequence, double total, T* out, const PairOpt
             for (int e = 0, from = 0; e < edges; from = ends[e++])
                 pools.add({sums[ends[e]] - sums[from], mass[ends[e]] - mass[from], first + ends[e]});
         }
-        parts[static_cast<std::size_t>(block)] = pools.finish();
+        parts[static_cast<std::size_t>(begin / block_size)] = pools.finish();
     });
-    if (options.stop->requested() || n == 0) return 0;
+    if (crew.stopped() || n == 0) return 0;
     Pools whole(1024);
     for (auto& part : parts) {
         for (const Pool& pool : part) whole.add(pool);
@@ -104,9 +102,7 @@ double isotonic(const Sequence<T>& sequence, double total, T* out, const PairOpt
     double squares = 0;
     for (const Pool& pool : pools) squares += pool.weight > 0 ? pool.sum * (pool.sum / pool.weight) : 0.0;
     const double stretch = total > 0 && squares > 0 ? std::sqrt(total / squares) : 1.0;
-    parallel_blocks(blocks, options.threads, *options.stop, [&](std::int64_t block) {
-        std::int64_t i = block * block_size;
-        const std::int64_t end = std::min(n, i + block_size);
+    parallel_ranges(n, block_size, crew, [&](std::int64_t i, std::int64_t end) {
         auto pool = std::upper_bound(pools.begin(), pools.end(), i, [](std::int64_t at, const Pool& p) { return at < p.end; });
         for (; i < end; ++pool) {
             const T mean = pool->weight > 0 ? static_cast<T>(stretch * (pool->sum / pool->weight)) : T(0);
@@ -120,11 +116,10 @@ double isotonic(const Sequence<T>& sequence, double total, T* out, const PairOpt
 // Puts the members of each group of ties in the order of their values.
 template <class T>
 void sort_ties(const std::int64_t* starts, const std::int64_t* ends, std::int64_t groups, const T* values, std::int32_t* places,
-               const PairOptions& options) {
-    constexpr std::int64_t few = 512;
+               const Crew& crew) {
     const auto before = [values](std::int32_t a, std::int32_t b) { return values[a] < values[b] || (values[a] == values[b] && a < b); };
-    parallel_blocks(blocks_of(groups, few), options.threads, *options.stop, [&](std::int64_t block) {
-        for (std::int64_t group = block * few; group < std::min(groups, (block + 1) * few); ++group) {
+    parallel_ranges(groups, 512, crew, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t group = begin; group < end; ++group) {
             if (!std::is_sorted(places + starts[group], places + ends[group], before))
                 std::sort(places + starts[group], places + ends[group], before);
         }

@@ -56,11 +56,6 @@ void parallel_blocks(std::int64_t blocks, const Crew& crew, const Body& body) {
     });
 }
 
-template <class Body>
-void parallel_blocks(std::int64_t blocks, int threads, Stop& stop, const Body& body) {
-    parallel_blocks(blocks, Crew{threads, &stop}, body);
-}
-
 inline std::int64_t blocks_of(std::int64_t n, std::int64_t size) { return (n + size - 1) / size; }
 
 // body(begin, end) for [0, n) in blocks of `size`.

@@ -119,7 +119,7 @@ inline void umap_epochs(UmapStep step, std::int64_t rows, float* map, const Umap
             kernel.half[way](step, from, to, store);
         }
     };
-    run_rounds(threads, *crew.stop, take, next_round);
+    run_rounds({threads, crew.stop}, take, next_round);
 }
 
 }  // namespace lowdim
