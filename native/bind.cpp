@@ -7,13 +7,10 @@ namespace {
 
 // A loop that does nothing but ask whether to stop, so that the tests can press Ctrl-C inside it.
 void idle(double seconds, int threads) {
-    lowdim::Stop stop(signals_pending, nullptr);
-    {
-        nb::gil_scoped_release free;
-        lowdim::parallel_blocks(static_cast<std::int64_t>(seconds * 1000) * threads, threads, stop,
+    run(threads, [&](const lowdim::Crew& crew) {
+        lowdim::parallel_blocks(static_cast<std::int64_t>(seconds * 1000) * threads, crew,
                                 [](std::int64_t) { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
-    }
-    rethrow_if_stopped(stop);
+    });
 }
 
 }  // namespace
@@ -29,6 +26,8 @@ NB_MODULE(_native, m) {
     bind_local(m);
     bind_smacof(m);
     bind_tsne(m);
+    bind_repulsion(m);
+    bind_fuzzy(m);
     bind_umap(m);
     m.def("idle", &idle, "seconds"_a, "threads"_a, "Wait, polling for Ctrl-C as every long kernel does.");
     m.def("instruction_set", [] { return std::string(lowdim::kernels().name); }, "The instruction set in use.");

@@ -13,7 +13,7 @@ void mirrored_times(const Matrix<T>& strip, std::int64_t start, const Dense<cons
     require(static_cast<std::int64_t>(own.shape(0)) == rows.rows && own.shape(1) == v.shape(1), "own has another shape");
     require(static_cast<std::int64_t>(above.shape(0)) == start && above.shape(1) == v.shape(1), "above has another shape");
     nb::gil_scoped_release free;
-    lowdim::kernels().gram.mirrored<T>()(rows, start, v.data(), k, own.data(), above.data());
+    lowdim::kernels().gram.mirrored.of<T>()(rows, start, v.data(), k, own.data(), above.data());
 }
 
 template <class T>

@@ -8,43 +8,25 @@
 namespace {
 
 using lowdim::local_matrices_together;
-using Ids = Dense<const std::int32_t>;
+using Members = Dense<const std::int32_t>;  // a row a patch
 template <class T>
 using Stack = nb::ndarray<T, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
-// Runs work with the GIL released, and raises what Ctrl-C left behind.
-template <class Work>
-void run(const Work& work) {
-    lowdim::Stop stop(signals_pending, nullptr);
-    {
-        nb::gil_scoped_release free;
-        work(stop);
-    }
-    rethrow_if_stopped(stop);
-}
-
-void require_ids(const Ids& ids, std::size_t rows) {
-    for (std::size_t e = 0; e < ids.size(); ++e)
-        require(ids.data()[e] >= 0 && static_cast<std::size_t>(ids.data()[e]) < rows, "an index is out of range");
-}
-
 template <class T>
-void local_grams(const Matrix<T>& x, const Matrix<T>& centres, const Ids& indices, const Stack<double>& out, int threads) {
+void local_grams(const Matrix<T>& x, const Matrix<T>& centres, const Members& indices, const Stack<double>& out, int threads) {
     const auto rows = rows_of(x), middles = rows_of(centres);
     const auto m = static_cast<std::int64_t>(indices.shape(0)), k = static_cast<std::int64_t>(indices.shape(1));
     require(rows.columns == middles.columns && middles.rows == m, "there must be a centre for every list of neighbours");
     require(out.shape(0) == indices.shape(0) && out.shape(1) == indices.shape(1) && out.shape(2) == indices.shape(1),
             "out must be (m, k, k)");
-    require_ids(indices, x.shape(0));
-    threads = std::max(threads, 1);
-    std::vector<std::vector<double>> scratch(threads);
-    run([&](lowdim::Stop& stop) {
-        lowdim::parallel_blocks((m + 31) / 32, threads, stop, [&](std::int64_t block) {
+    require_below(indices, x.shape(0), threads);
+    run(threads, [&](const lowdim::Crew& crew) {
+        std::vector<std::vector<double>> scratch(crew.threads);
+        lowdim::parallel_ranges(m, 32, crew, [&](std::int64_t begin, std::int64_t end) {
             auto& mine = scratch[lowdim::thread_index()];
             mine.resize(k * rows.columns);
-            for (std::int64_t i = block * 32; i < std::min(m, block * 32 + 32); ++i)
-                lowdim::kernels().local.gram<T>()(rows, middles.row(i), indices.data() + i * k, k, mine.data(),
-                                                  out.data() + i * k * k);
+            for (std::int64_t i = begin; i < end; ++i)
+                lowdim::kernels().local.gram.of<T>()(rows, middles.row(i), indices.data() + i * k, k, mine.data(), out.data() + i * k * k);
         });
     });
 }
@@ -57,16 +39,13 @@ std::pair<std::int64_t, std::int64_t> stack_of(const Stack<const double>& grams)
 // work(first matrix, how many, scratch) for every eight of them.
 template <class Work>
 void by_eights(std::int64_t m, std::int64_t k, int threads, const Work& work) {
-    threads = std::max(threads, 1);
-    std::vector<std::vector<double>> scratch(threads);
-    run([&](lowdim::Stop& stop) {
-        lowdim::parallel_blocks((m + local_matrices_together - 1) / local_matrices_together, threads, stop,
-                                [&](std::int64_t block) {
-                                    auto& mine = scratch[lowdim::thread_index()];
-                                    mine.resize((2 * k * k + 2 * k) * local_matrices_together);
-                                    const std::int64_t first = block * local_matrices_together;
-                                    work(first, std::min<std::int64_t>(local_matrices_together, m - first), mine.data());
-                                });
+    run(threads, [&](const lowdim::Crew& crew) {
+        std::vector<std::vector<double>> scratch(crew.threads);
+        lowdim::parallel_ranges(m, local_matrices_together, crew, [&](std::int64_t begin, std::int64_t end) {
+            auto& mine = scratch[lowdim::thread_index()];
+            mine.resize((2 * k * k + 2 * k) * local_matrices_together);
+            work(begin, end - begin, mine.data());
+        });
     });
 }
 
@@ -81,103 +60,90 @@ void local_weights(const Stack<const double>& grams, double reg, const Dense<dou
 void local_eigen(const Stack<const double>& grams, const Dense<double>& values, const Stack<double>& vectors, int threads) {
     const auto [m, k] = stack_of(grams);
     require(values.shape(0) == grams.shape(0) && values.shape(1) == grams.shape(1), "values must be (m, k)");
-    require(vectors.shape(0) == grams.shape(0) && vectors.shape(1) == grams.shape(1) && vectors.shape(2) == grams.shape(1),
-            "vectors must be (m, k, k)");
+    require(same_shape(vectors, grams), "vectors must be (m, k, k)");
     by_eights(m, k, threads, [&, k = k](std::int64_t first, std::int64_t count, double* scratch) {
         lowdim::kernels().local.eigen(grams.data() + first * k * k, count, k, values.data() + first * k,
                                       vectors.data() + first * k * k, scratch);
     });
 }
 
-lowdim::Patches patches_of(const Ids& members) {
-    require_ids(members, members.shape(0));
+lowdim::Patches patches_of(const Members& members, int threads) {
+    require_below(members, members.shape(0), threads);
     return {members.data(), static_cast<std::int64_t>(members.shape(0)), static_cast<std::int64_t>(members.shape(1))};
 }
 
-void count_columns(const Ids& members, const Vector<std::int32_t>& counts, int threads) {
-    const auto patches = patches_of(members);
+void count_columns(const Members& members, const Vector<std::int32_t>& counts, int threads) {
+    const auto patches = patches_of(members, threads);
     require(counts.shape(0) == members.shape(0), "counts must have one entry a row");
-    run([&](lowdim::Stop& stop) { lowdim::count_columns(patches, counts.data(), std::max(threads, 1), stop); });
+    run(threads, [&](const lowdim::Crew& crew) { lowdim::count_columns(patches, counts.data(), crew); });
 }
 
-void add_patches(const Ids& members, const Stack<const double>& blocks, const Vector<const std::int32_t>& starts,
-                 const Vector<std::int32_t>& columns, const Vector<double>& values, int threads) {
-    const auto patches = patches_of(members);
+void add_patches(const Members& members, const Stack<const double>& blocks, const Ids& starts, const Vector<std::int32_t>& columns,
+                 const Vector<double>& values, int threads) {
+    const auto patches = patches_of(members, threads);
     require(blocks.shape(0) == members.shape(0) && blocks.shape(1) == members.shape(1) && blocks.shape(2) == members.shape(1),
             "blocks must be (n, p, p)");
-    require(starts.shape(0) == members.shape(0) + 1 && columns.shape(0) == values.shape(0), "not compressed sparse rows");
+    require(columns.shape(0) == values.shape(0), "not compressed sparse rows: every column needs a value");
+    require_span(starts, members.shape(0), values.shape(0));
     std::vector<std::int32_t> counts(patches.n);
-    run([&](lowdim::Stop& stop) { lowdim::count_columns(patches, counts.data(), std::max(threads, 1), stop); });
+    run(threads, [&](const lowdim::Crew& crew) { lowdim::count_columns(patches, counts.data(), crew); });
     for (std::int64_t i = 0; i < patches.n; ++i)
         require(starts(i + 1) - starts(i) == counts[i], "the starts do not fit the patches");
-    require(starts(0) == 0 && static_cast<std::size_t>(starts(patches.n)) == values.shape(0), "the starts must span the values");
-    run([&](lowdim::Stop& stop) {
-        lowdim::add_patches(patches, blocks.data(), starts.data(), columns.data(), values.data(), std::max(threads, 1), stop);
+    run(threads, [&](const lowdim::Crew& crew) {
+        lowdim::add_patches(patches, blocks.data(), starts.data(), columns.data(), values.data(), crew);
     });
 }
 
 using Csr = lowdim::SparseBlock<double, std::int32_t>;
 
-Csr csr_of(const Vector<const std::int32_t>& starts, const Vector<const std::int32_t>& columns,
-           const Vector<const double>& values, std::size_t n) {
-    require(starts.shape(0) == n + 1 && columns.shape(0) == values.shape(0), "not compressed sparse rows");
-    for (std::size_t i = 0; i < n; ++i)
-        require(starts(i) >= 0 && starts(i) <= starts(i + 1) && static_cast<std::size_t>(starts(i + 1)) <= values.shape(0),
-                "the starts of the rows are out of order");
-    for (std::size_t e = 0; e < columns.shape(0); ++e)
-        require(columns.data()[e] >= 0 && static_cast<std::size_t>(columns.data()[e]) < n, "a column is out of range");
-    return {starts.data(), columns.data(), values.data(), static_cast<std::int64_t>(n)};
-}
-
 // One step of the recurrence for all rows.
-void all_rows(const Csr& m, const lowdim::ChebyshevStep& step, int threads, lowdim::Stop& stop) {
-    lowdim::parallel_blocks((m.rows + 255) / 256, std::max(threads, 1), stop, [&](std::int64_t block) {
-        lowdim::kernels().local.chebyshev_rows(m, block * 256, std::min(m.rows, block * 256 + 256), step);
+void all_rows(const Csr& m, const lowdim::ChebyshevStep& step, const lowdim::Crew& crew) {
+    lowdim::parallel_ranges(m.rows, 256, crew, [&](std::int64_t begin, std::int64_t end) {
+        lowdim::kernels().local.chebyshev_rows(m, begin, end, step);
     });
 }
 
-// out = T_degree((M - centre) / half) V, where advance(step, stop) makes one step of the recurrence.
+// out = T_degree((M - centre) / half) V, where advance(step, crew) makes one step of the recurrence.
 template <class Advance>
 void by_recurrence(const Dense<const double>& v, std::pair<double, double> interval, int degree, const Dense<double>& out,
-                   const Advance& advance) {
+                   int threads, const Advance& advance) {
     const auto n = static_cast<std::int64_t>(v.shape(0)), width = static_cast<std::int64_t>(v.shape(1));
-    require(out.shape(0) == v.shape(0) && out.shape(1) == v.shape(1) && degree >= 1, "out must have the shape of v");
+    require(same_shape(out, v) && degree >= 1, "out must have the shape of v");
     const double centre = (interval.first + interval.second) / 2, half = (interval.second - interval.first) / 2;
     require(half > 0, "the interval must not be empty");
     std::vector<double> spare[2];
     for (auto& vector : spare) vector.resize(degree > 1 ? n * width : 0);
-    run([&](lowdim::Stop& stop) {
+    run(threads, [&](const lowdim::Crew& crew) {
         const double *before = v.data(), *now = v.data();
-        for (int step = 0; step < degree && !stop.requested(); ++step) {
+        for (int step = 0; step < degree && !crew.stopped(); ++step) {
             double* next = step == degree - 1 ? out.data() : spare[step % 2].data();  // in place of `before`
-            advance({before, now, now, next, width, centre, (step == 0 ? 1 : 2) / half, step == 0 ? 0.0 : 1.0}, stop);
+            advance({before, now, now, next, width, centre, (step == 0 ? 1 : 2) / half, step == 0 ? 0.0 : 1.0}, crew);
             before = now;
             now = next;
         }
     });
 }
 
-void chebyshev(const Vector<const std::int32_t>& starts, const Vector<const std::int32_t>& columns,
-               const Vector<const double>& values, const Dense<const double>& v, std::pair<double, double> interval,
-               int degree, const Dense<double>& out, int threads) {
-    const Csr m = csr_of(starts, columns, values, v.shape(0));
-    by_recurrence(v, interval, degree, out,
-                  [&](const lowdim::ChebyshevStep& step, lowdim::Stop& stop) { all_rows(m, step, threads, stop); });
+void chebyshev(const Ids& starts, const Ids& columns, const Vector<const double>& values, const Dense<const double>& v,
+               std::pair<double, double> interval, int degree, const Dense<double>& out, int threads) {
+    const std::size_t n = v.shape(0);
+    const Csr m = sparse_rows(starts, columns, values, n, n, threads);
+    by_recurrence(v, interval, degree, out, threads,
+                  [&](const lowdim::ChebyshevStep& step, const lowdim::Crew& crew) { all_rows(m, step, crew); });
 }
 
 // The same for M = AᵀA, which is never formed: A may have far fewer entries.
-void chebyshev_of_root(const Vector<const std::int32_t>& starts, const Vector<const std::int32_t>& columns,
-                       const Vector<const double>& values, const Vector<const std::int32_t>& transposed_starts,
-                       const Vector<const std::int32_t>& transposed_columns, const Vector<const double>& transposed_values,
-                       const Dense<const double>& v, std::pair<double, double> interval, int degree,
-                       const Dense<double>& out, int threads) {
-    const Csr a = csr_of(starts, columns, values, v.shape(0));
-    const Csr transposed = csr_of(transposed_starts, transposed_columns, transposed_values, v.shape(0));
+void chebyshev_of_root(const Ids& starts, const Ids& columns, const Vector<const double>& values, const Ids& transposed_starts,
+                       const Ids& transposed_columns, const Vector<const double>& transposed_values, const Dense<const double>& v,
+                       std::pair<double, double> interval, int degree, const Dense<double>& out, int threads) {
+    const std::size_t n = v.shape(0);
+    const Csr a = sparse_rows(starts, columns, values, n, n, threads);
+    const Csr transposed = sparse_rows(transposed_starts, transposed_columns, transposed_values, n, n, threads);
     std::vector<double> image(v.size());
-    by_recurrence(v, interval, degree, out, [&](lowdim::ChebyshevStep step, lowdim::Stop& stop) {
-        all_rows(a, {step.now, step.now, step.now, image.data(), step.width, 0.0, 1.0, 0.0}, threads, stop);
+    by_recurrence(v, interval, degree, out, threads, [&](lowdim::ChebyshevStep step, const lowdim::Crew& crew) {
+        all_rows(a, {step.now, step.now, step.now, image.data(), step.width, 0.0, 1.0, 0.0}, crew);
         step.source = image.data();
-        all_rows(transposed, step, threads, stop);
+        all_rows(transposed, step, crew);
     });
 }
 

@@ -1,68 +1,48 @@
+#include <algorithm>
+
 #include "binding.hpp"
 #include "geodesics.hpp"
 
-#include <algorithm>
-#include <utility>
-
 namespace {
 
-using Starts = Vector<const std::int64_t>;
-using Ids = Vector<const std::int32_t>;
-
-void require_rows(const Starts& starts, std::size_t stored) {
-    require(starts.shape(0) >= 1 && starts.data()[0] == 0, "the starts of the rows must begin with 0");
-    for (std::size_t i = 0; i + 1 < starts.shape(0); ++i)
-        require(starts.data()[i] <= starts.data()[i + 1], "the starts of the rows are out of order");
-    require(starts.data()[starts.shape(0) - 1] == static_cast<std::int64_t>(stored), "the starts do not end with the entries");
+template <class Lengths>
+void require_lengths(const Lengths& lengths) {
+    int right = 1;
+    for (std::size_t e = 0; e < lengths.size(); ++e) right &= lengths.data()[e] >= 0;
+    require(right, "a length must not be negative");
 }
 
-void require_nodes(const std::int32_t* ids, std::size_t count, std::size_t n) {
-    for (std::size_t p = 0; p < count; ++p)
-        require(ids[p] >= 0 && static_cast<std::size_t>(ids[p]) < n, "a node is out of range");
-}
-
-lowdim::LengthGraph graph_of(const Starts& starts, const Ids& columns, const Vector<const float>& lengths) {
+lowdim::LengthGraph graph_of(const Starts& starts, const Ids& columns, const Vector<const float>& lengths, int threads = 1) {
     require(columns.shape(0) == lengths.shape(0), "every edge needs a length");
-    require_rows(starts, columns.shape(0));
-    require_nodes(columns.data(), columns.shape(0), starts.shape(0) - 1);
-    for (std::size_t e = 0; e < lengths.shape(0); ++e) require(lengths.data()[e] >= 0, "a length must not be negative");
-    return {starts.data(), columns.data(), lengths.data(), static_cast<std::int64_t>(starts.shape(0)) - 1};
-}
-
-template <class Body>
-void run(int threads, const Body& body) {
-    lowdim::Stop stop(signals_pending, nullptr);
-    {
-        nb::gil_scoped_release free;
-        body(std::max(threads, 1), stop);
-    }
-    rethrow_if_stopped(stop);
+    require(starts.shape(0) >= 1, "there must be a start more than nodes");
+    const std::size_t n = starts.shape(0) - 1;
+    require_graph(starts, n, columns, n, threads);
+    require_lengths(lengths);
+    return {starts.data(), columns.data(), lengths.data(), static_cast<std::int64_t>(n)};
 }
 
 // body(first, last) for blocks of rows of a table that is `width` values wide.
 template <class Body>
-void by_rows(std::int64_t rows, std::int64_t width, int threads, lowdim::Stop& stop, const Body& body) {
+void by_rows(std::int64_t rows, std::int64_t width, const lowdim::Crew& crew, const Body& body) {
     const std::int64_t size = std::max<std::int64_t>(4, (1 << 18) / std::max<std::int64_t>(width, 1)) / 4 * 4;
-    lowdim::parallel_blocks((rows + size - 1) / size, threads, stop, [&](std::int64_t block) {
-        body(block * size, std::min(rows, (block + 1) * size));
-    });
+    lowdim::parallel_ranges(rows, size, crew, body);
 }
 
 void geodesics(const Starts& starts, const Ids& columns, const Vector<const float>& lengths, const Ids& names,
                const Dense<const std::int32_t>& seeds, const Dense<const float>& seed_lengths, const Ids& slots,
                const Dense<float>& out, int threads) {
-    const auto g = graph_of(starts, columns, lengths);
+    const auto g = graph_of(starts, columns, lengths, threads);
     const auto n = static_cast<std::size_t>(g.n);
     require(names.shape(0) == n, "names must have one entry a node");
-    require_nodes(names.data(), n, n);
-    require(seeds.shape(0) == seed_lengths.shape(0) && seeds.shape(1) == seed_lengths.shape(1), "every seed needs a length");
-    require_nodes(seeds.data(), seeds.size(), n);
-    for (std::size_t s = 0; s < seed_lengths.size(); ++s) require(seed_lengths.data()[s] >= 0, "a length must not be negative");
+    require_below(names, n, threads);
+    require(same_shape(seeds, seed_lengths), "every seed needs a length");
+    require_below(seeds, n, threads);
+    require_lengths(seed_lengths);
     require(slots.shape(0) == seeds.shape(0) && out.shape(1) == n, "out must be (slots, n)");
-    require_nodes(slots.data(), slots.shape(0), out.shape(0));
+    require_below(slots, out.shape(0), threads);
     const lowdim::Seeds from = {seeds.data(), seed_lengths.data(), slots.data(), static_cast<std::int64_t>(seeds.shape(0)),
                                 static_cast<std::int64_t>(seeds.shape(1))};
-    run(threads, [&](int count, auto& stop) { lowdim::geodesics(g, from, names.data(), out.data(), count, stop); });
+    run(threads, [&](const lowdim::Crew& crew) { lowdim::geodesics(g, from, names.data(), out.data(), crew); });
 }
 
 void local_order(const Starts& starts, const Ids& columns, const Vector<const float>& lengths, const Vector<std::int32_t>& order) {
@@ -75,8 +55,8 @@ void local_order(const Starts& starts, const Ids& columns, const Vector<const fl
 void square_rows(const Dense<float>& d, const Vector<double>& means, int threads) {
     require(means.shape(0) == d.shape(0), "means must have one entry a row");
     const auto n = static_cast<std::int64_t>(d.shape(1));
-    run(threads, [&](int count, auto& stop) {
-        by_rows(d.shape(0), n, count, stop, [&](std::int64_t first, std::int64_t last) {
+    run(threads, [&](const lowdim::Crew& crew) {
+        by_rows(d.shape(0), n, crew, [&](std::int64_t first, std::int64_t last) {
             for (std::int64_t i = first; i < last; ++i)
                 means.data()[i] = lowdim::kernels().manifold.square_row(d.data() + i * n, n) / static_cast<double>(n);
         });
@@ -87,8 +67,8 @@ void center_rows(const Dense<float>& d, const Vector<const double>& means, doubl
     require(d.shape(0) == d.shape(1) && means.shape(0) == d.shape(0) && squares.shape(0) == d.shape(0),
             "squared distances must be square, with one mean and one sum a row");
     const auto n = static_cast<std::int64_t>(d.shape(1));
-    run(threads, [&](int count, auto& stop) {
-        by_rows(n, n, count, stop, [&](std::int64_t first, std::int64_t last) {
+    run(threads, [&](const lowdim::Crew& crew) {
+        by_rows(n, n, crew, [&](std::int64_t first, std::int64_t last) {
             for (std::int64_t i = first; i < last; ++i)
                 squares.data()[i] =
                     lowdim::kernels().manifold.center_row(d.data() + i * n, means.data(), grand - means.data()[i], n);
@@ -99,8 +79,8 @@ void center_rows(const Dense<float>& d, const Vector<const double>& means, doubl
 void gram_times(const Dense<const float>& gram, const Dense<const double>& v, const Dense<double>& out, int threads) {
     require(gram.shape(1) == v.shape(0) && out.shape(0) == gram.shape(0) && out.shape(1) == v.shape(1), "the shapes do not fit");
     const auto n = static_cast<std::int64_t>(gram.shape(1)), k = static_cast<std::int64_t>(v.shape(1));
-    run(threads, [&](int count, auto& stop) {
-        by_rows(gram.shape(0), n, count, stop, [&](std::int64_t first, std::int64_t last) {
+    run(threads, [&](const lowdim::Crew& crew) {
+        by_rows(gram.shape(0), n, crew, [&](std::int64_t first, std::int64_t last) {
             lowdim::kernels().manifold.gram_times(gram.data() + first * n, last - first, n, v.data(), k, out.data() + first * k);
         });
     });
@@ -112,8 +92,8 @@ void pair_sums(const Dense<const float>& table, const Vector<const double>& own,
     require(own.shape(0) == table.shape(0) && other.shape(0) == table.shape(1), "own and other must fit the table");
     require(at.shape(0) == table.shape(0) && at.shape(1) == z.shape(0) && z.shape(1) == table.shape(1), "the map must fit the table");
     require(out.shape(0) == table.shape(0) && out.shape(1) == 2 + 3 * z.shape(0), "out must be (rows, 2 + 3 k)");
-    run(threads, [&](int count, auto& stop) {
-        by_rows(table.shape(0), n, count, stop, [&](std::int64_t first, std::int64_t last) {
+    run(threads, [&](const lowdim::Crew& crew) {
+        by_rows(table.shape(0), n, crew, [&](std::int64_t first, std::int64_t last) {
             for (std::int64_t i = first; i < last; ++i)
                 lowdim::kernels().manifold.pair_sums({table.data() + i * n, own.data()[i], factor, at.data() + i * k}, other.data(),
                                                      z.data(), n, k, out.data() + i * (2 + 3 * k));

@@ -2,48 +2,45 @@
 
 namespace {
 
-// A class code outside the table would write outside it.
-void require_codes(const std::int32_t* codes, std::size_t n, std::size_t classes) {
-    if (codes == nullptr) return;
-    for (std::size_t i = 0; i < n; ++i)
-        require(codes[i] >= 0 && static_cast<std::size_t>(codes[i]) < classes, "a class code is out of range");
+void require_codes(const std::optional<Ids>& codes, std::size_t classes) {
+    if (codes) require_below(*codes, classes, 1, "a class code is out of range");
 }
 
 template <class T>
-bool column_sums(const Matrix<T>& x, std::optional<Vector<const std::int32_t>> codes,
+bool column_sums(const Matrix<T>& x, std::optional<Ids> codes,
                  std::optional<Vector<const double>> weights, const Dense<double>& sums) {
     require(sums.shape(1) == x.shape(1), "sums must have a column for every column of x");
     const auto block = rows_of(x);
     const auto* code = data_or_null(codes, x.shape(0), "codes must have one entry a row");
     const auto* weight = data_or_null(weights, x.shape(0), "weights must have one entry a row");
     const auto classes = static_cast<std::int64_t>(sums.shape(0));
-    require_codes(code, x.shape(0), sums.shape(0));
+    require_codes(codes, sums.shape(0));
     nb::gil_scoped_release free;
-    return lowdim::kernels().moments<T>().column_sums(block, code, weight, sums.data(), classes);
+    return lowdim::kernels().moments.of<T>().column_sums(block, code, weight, sums.data(), classes);
 }
 
 template <class T>
 bool center(const Matrix<T>& x, const Dense<const double>& means, const Dense<T>& out,
-            std::optional<Vector<const std::int32_t>> codes, std::optional<Vector<const double>> scale,
+            std::optional<Ids> codes, std::optional<Vector<const double>> scale,
             std::optional<Vector<const double>> root_weights) {
     require(means.shape(1) == x.shape(1) && means.shape(0) >= 1, "means must have a column for every column of x");
-    require(out.shape(0) == x.shape(0) && out.shape(1) == x.shape(1), "out must have the shape of x");
+    require(same_shape(out, x), "out must have the shape of x");
     const auto block = rows_of(x);
     const auto* code = data_or_null(codes, x.shape(0), "codes must have one entry a row");
     const auto* factor = data_or_null(scale, x.shape(1), "scale must have one entry a column");
     const auto* root = data_or_null(root_weights, x.shape(0), "root_weights must have one entry a row");
-    require_codes(code, x.shape(0), means.shape(0));
+    require_codes(codes, means.shape(0));
     nb::gil_scoped_release free;
-    return lowdim::kernels().moments<T>().center(block, code, means.data(), factor, root, out.data());
+    return lowdim::kernels().moments.of<T>().center(block, code, means.data(), factor, root, out.data());
 }
 
 template <class T>
 bool shift_rows(const Matrix<T>& x, const Vector<const T>& shift, const Dense<T>& out, const Vector<double>& sums) {
     require(shift.shape(0) == x.shape(1) && sums.shape(0) == x.shape(1), "shift and sums must have one entry a column");
-    require(out.shape(0) == x.shape(0) && out.shape(1) == x.shape(1), "out must have the shape of x");
+    require(same_shape(out, x), "out must have the shape of x");
     const auto block = rows_of(x);
     nb::gil_scoped_release free;
-    return lowdim::kernels().moments<T>().shift_rows(block, shift.data(), out.data(), sums.data());
+    return lowdim::kernels().moments.of<T>().shift_rows(block, shift.data(), out.data(), sums.data());
 }
 
 template <class T>
@@ -51,7 +48,7 @@ void subtract_outer(const Dense<T>& part, const Vector<const double>& v, double 
     const auto d = static_cast<std::int64_t>(part.shape(0));
     require(part.shape(0) == part.shape(1) && v.shape(0) == part.shape(0), "part must be square and v as long");
     nb::gil_scoped_release free;
-    lowdim::kernels().moments<T>().subtract_outer(part.data(), v.data(), factor, d);
+    lowdim::kernels().moments.of<T>().subtract_outer(part.data(), v.data(), factor, d);
 }
 
 template <class T>
@@ -62,7 +59,7 @@ void add_scatter(const Dense<double>& sum, const Dense<const T>& part, const Den
     require(shifts.shape(1) == sum.shape(0), "shifts must have a column for every column of sum");
     const auto classes = static_cast<std::int64_t>(shifts.shape(0));
     nb::gil_scoped_release free;
-    lowdim::kernels().moments<T>().add_scatter(sum.data(), part.data(), shifts.data(), classes, d);
+    lowdim::kernels().moments.of<T>().add_scatter(sum.data(), part.data(), shifts.data(), classes, d);
 }
 
 template <class T>

@@ -1,7 +1,4 @@
-#include <algorithm>
 #include <utility>
-
-#include <nanobind/stl/pair.h>
 
 #include "binding.hpp"
 #include "descent.hpp"
@@ -10,7 +7,6 @@
 namespace {
 
 using Rows32 = Matrix<float>;
-using Ids = Vector<const std::int32_t>;
 
 lowdim::NeighborLists lists_of(const Dense<float>& distances, const Dense<std::int32_t>& indices, std::size_t rows) {
     require(distances.shape(0) == rows && indices.shape(0) == rows, "the lists must have one row for each row");
@@ -26,30 +22,12 @@ lowdim::SearchRows search_rows(const Rows32& x, std::optional<Vector<const float
     return {rows_of(x), middle, metric};
 }
 
-void require_ids(const std::int32_t* ids, std::size_t count, std::size_t rows, bool empty_allowed = false) {
-    for (std::size_t i = 0; i < count; ++i)
-        require((ids[i] >= 0 && static_cast<std::size_t>(ids[i]) < rows) || (empty_allowed && ids[i] == lowdim::nobody),
-                "an index is out of range");
-}
-
-lowdim::Groups groups_of(const Ids& order, const Vector<const std::int64_t>& offsets, std::size_t rows) {
+lowdim::Groups groups_of(const Ids& order, const Starts& offsets, std::size_t rows, int threads) {
     require(offsets.shape(0) >= 1, "offsets must not be empty");
     const std::size_t count = offsets.shape(0) - 1;
-    for (std::size_t g = 0; g < count; ++g) require(offsets(g) <= offsets(g + 1), "offsets must ascend");
-    require(offsets(0) == 0 && static_cast<std::size_t>(offsets(count)) == order.shape(0), "offsets must span the order");
-    require_ids(order.data(), order.shape(0), rows);
+    require_span(offsets, count, order.shape(0));
+    require_below(order, rows, threads);
     return {order.data(), offsets.data(), static_cast<std::int64_t>(count)};
-}
-
-// Runs a search with the GIL released, and raises what Ctrl-C left behind.
-template <class Search>
-void run_search(int threads, const Search& search) {
-    lowdim::Stop stop(signals_pending, nullptr);
-    {
-        nb::gil_scoped_release free;
-        search(lowdim::SearchOptions{std::max(threads, 1), &stop});
-    }
-    rethrow_if_stopped(stop);
 }
 
 void tournament_round(const Rows32& x, std::optional<Vector<const float>> shift, int metric, std::int64_t round,
@@ -57,7 +35,7 @@ void tournament_round(const Rows32& x, std::optional<Vector<const float>> shift,
     const auto rows = search_rows(x, shift, metric);
     const auto lists = lists_of(distances, indices, x.shape(0));
     require(round >= 0 && round < lowdim::tournament_rounds(rows.x.rows, rows.x.columns), "there is no such round");
-    run_search(threads, [&](const auto& options) { lowdim::tournament_round(rows, round, lists, options); });
+    run(threads, [&](const lowdim::Crew& crew) { lowdim::tournament_round(rows, round, lists, crew); });
 }
 
 void scan_queries(const Rows32& queries, std::optional<Ids> names, const Rows32& base, std::optional<Vector<const float>> shift,
@@ -66,19 +44,20 @@ void scan_queries(const Rows32& queries, std::optional<Ids> names, const Rows32&
     const auto asking = search_rows(queries, shift, metric), asked = search_rows(base, shift, metric);
     const auto* who = data_or_null(names, queries.shape(0), "names must have one entry a query");
     const auto lists = lists_of(distances, indices, queries.shape(0));
-    run_search(threads, [&](const auto& options) { lowdim::scan_queries(asking, who, asked, lists, options); });
+    run(threads, [&](const lowdim::Crew& crew) { lowdim::scan_queries(asking, who, asked, lists, crew); });
 }
 
-void probe_cells(const Rows32& queries, const Ids& asking, const Vector<const std::int64_t>& asking_offsets, const Rows32& base,
-                 const Ids& members, const Vector<const std::int64_t>& member_offsets, bool same,
+void probe_cells(const Rows32& queries, const Ids& asking, const Starts& asking_offsets, const Rows32& base,
+                 const Ids& members, const Starts& member_offsets, bool same,
                  std::optional<Vector<const float>> shift, int metric, const Dense<float>& distances,
                  const Dense<std::int32_t>& indices, int threads) {
     require(queries.shape(1) == base.shape(1), "queries and base must have the same columns");
     require(asking_offsets.shape(0) == member_offsets.shape(0), "queries and members must have the same cells");
     const auto from = search_rows(queries, shift, metric), to = search_rows(base, shift, metric);
-    const auto who = groups_of(asking, asking_offsets, queries.shape(0)), whom = groups_of(members, member_offsets, base.shape(0));
+    const auto who = groups_of(asking, asking_offsets, queries.shape(0), threads);
+    const auto whom = groups_of(members, member_offsets, base.shape(0), threads);
     const auto lists = lists_of(distances, indices, queries.shape(0));
-    run_search(threads, [&](const auto& options) { lowdim::probe_cells(from, who, to, whom, same, lists, options); });
+    run(threads, [&](const lowdim::Crew& crew) { lowdim::probe_cells(from, who, to, whom, same, lists, crew); });
 }
 
 std::int64_t descent_round(const Rows32& x, const Ids& order, int metric, const Dense<float>& distances,
@@ -88,14 +67,14 @@ std::int64_t descent_round(const Rows32& x, const Ids& order, int metric, const 
     const auto rows = search_rows(x, unshifted, metric);
     const auto lists = lists_of(distances, indices, x.shape(0));
     require(metric <= lowdim::metric_largest, "rows of bits have no descent");
-    require(fresh.shape(0) == x.shape(0) && fresh.shape(1) == distances.shape(1), "fresh must have the shape of the lists");
+    require(same_shape(fresh, distances), "fresh must have the shape of the lists");
     require(order.shape(0) == x.shape(0), "order must have every row");
     require(forward >= 1 && reverse >= 0, "forward must be at least 1 and reverse at least 0");
-    require_ids(order.data(), order.shape(0), x.shape(0));
-    require_ids(indices.data(), indices.size(), x.shape(0), true);
+    require_below(order, x.shape(0), threads);
+    require_below_or_nobody(indices, x.shape(0), threads);
     std::int64_t changed = 0;
-    run_search(threads, [&](const auto& options) {
-        changed = lowdim::descent_round(rows, order.data(), lists, fresh.data(), {seed, round, forward, reverse}, options);
+    run(threads, [&](const lowdim::Crew& crew) {
+        changed = lowdim::descent_round(rows, order.data(), lists, fresh.data(), {seed, round, forward, reverse}, crew);
     });
     return changed;
 }
@@ -106,11 +85,11 @@ void walk_queries(const Rows32& queries, const Rows32& base, const Dense<const s
     const auto asking = search_rows(queries, unshifted, metric), asked = search_rows(base, unshifted, metric);
     require(metric <= lowdim::metric_largest, "rows of bits have no walk");
     require(queries.shape(1) == base.shape(1) && graph.shape(0) == base.shape(0), "queries, base and graph must fit together");
-    require_ids(graph.data(), graph.size(), base.shape(0));
+    require_below(graph, base.shape(0), threads);
     const auto lists = lists_of(distances, indices, queries.shape(0));
-    require_ids(indices.data(), indices.size(), base.shape(0), true);
+    require_below_or_nobody(indices, base.shape(0), threads);
     const lowdim::Walk way = {graph.data(), static_cast<std::int64_t>(graph.shape(1)), 0};
-    run_search(threads, [&](const auto& options) { lowdim::walk_queries(asking, asked, way, lists, options); });
+    run(threads, [&](const lowdim::Crew& crew) { lowdim::walk_queries(asking, asked, way, lists, crew); });
 }
 
 template <class T>
@@ -126,13 +105,13 @@ void refine_lists(const Matrix<T>& queries, const Matrix<T>& base, std::optional
     std::int64_t width = 0;
     if (candidates) {
         require(candidates->shape(0) == queries.shape(0), "candidates must have one row a query");
-        require_ids(candidates->data(), candidates->size(), base.shape(0), true);
+        require_below_or_nobody(*candidates, base.shape(0), threads);
         among = candidates->data();
         width = static_cast<std::int64_t>(candidates->shape(1));
     }
     const auto lists = lists_of(distances, indices, queries.shape(0));
-    run_search(threads, [&](const auto& options) {
-        lowdim::refine_lists<T>(asking, asked, among, width, who, {metric, root, scale}, lists, options);
+    run(threads, [&](const lowdim::Crew& crew) {
+        lowdim::refine_lists<T>(asking, asked, among, width, who, {metric, root, scale}, lists, crew);
     });
 }
 
@@ -143,11 +122,11 @@ void remeasure_lists(const Rows32& x, const Ids& order, const Dense<const std::i
     const auto lists = lists_of(distances, indices, x.shape(0));
     require(metric <= lowdim::metric_largest, "rows of bits are exact already");
     require(order.shape(0) == x.shape(0) && candidates.shape(0) == x.shape(0), "order and candidates must have every row");
-    require_ids(order.data(), order.shape(0), x.shape(0));
-    require_ids(candidates.data(), candidates.size(), x.shape(0), true);
+    require_below(order, x.shape(0), threads);
+    require_below_or_nobody(candidates, x.shape(0), threads);
     const auto width = static_cast<std::int64_t>(candidates.shape(1));
-    run_search(threads, [&](const auto& options) {
-        lowdim::remeasure_lists(rows, order.data(), candidates.data(), width, lists, options);
+    run(threads, [&](const lowdim::Crew& crew) {
+        lowdim::remeasure_lists(rows, order.data(), candidates.data(), width, lists, crew);
     });
 }
 

@@ -7,22 +7,18 @@ namespace {
 
 template <class T>
 void fill_normal(const Vector<T>& out, std::uint64_t seed, std::uint64_t stream, int threads) {
-    constexpr std::int64_t block = 1 << 14;
+    constexpr std::int64_t block = 1 << 14;  // even: a draw makes two
     const auto n = static_cast<std::int64_t>(out.shape(0));
     T* data = out.data();
-    lowdim::Stop stop(signals_pending, nullptr);
-    {
-        nb::gil_scoped_release free;
-        lowdim::parallel_blocks((n + block - 1) / block, threads, stop, [=](std::int64_t b) {
-            const std::int64_t end = std::min(n, (b + 1) * block);
-            for (std::int64_t i = b * block; i < end; i += 2) {
+    run(threads, [&](const lowdim::Crew& crew) {
+        lowdim::parallel_ranges(n, block, crew, [=](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t i = begin; i < end; i += 2) {
                 const auto pair = lowdim::normal_pair(lowdim::draw(seed, stream, static_cast<std::uint64_t>(i / 2)));
                 data[i] = static_cast<T>(pair[0]);
                 if (i + 1 < end) data[i + 1] = static_cast<T>(pair[1]);
             }
         });
-    }
-    rethrow_if_stopped(stop);
+    });
 }
 
 void fill_words(const Vector<std::uint32_t>& out, std::uint64_t seed, std::uint64_t stream) {

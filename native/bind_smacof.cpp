@@ -16,17 +16,6 @@ void require_length(const lowdim::Ranking* ranking, std::size_t count) {
     require(ranking == nullptr || static_cast<std::size_t>(ranking->count()) == count, "the ranking must be of as many pairs");
 }
 
-// Runs a pass with the GIL released, and raises what Ctrl-C left behind.
-template <class Pass>
-void run_pass(int threads, const Pass& pass) {
-    lowdim::Stop stop(signals_pending, nullptr);
-    {
-        nb::gil_scoped_release free;
-        pass(lowdim::PairOptions{std::max(threads, 1), &stop});
-    }
-    rethrow_if_stopped(stop);
-}
-
 template <class T>
 lowdim::PairTable<T> table_of(const Dense<const T>& y, const T* targets, std::optional<Vector<const T>>& weights,
                               const lowdim::Ranking* ranking) {
@@ -46,7 +35,7 @@ std::tuple<double, double, double> pull_pairs(const Dense<const T>& y, const Vec
     require(targets.shape(0) == pairs_of(y.shape(1)), "targets must have one entry a pair");
     require(out.shape(0) == y.shape(1) && out.shape(1) == y.shape(0), "out must have one row a point");
     lowdim::PairSums sums{};
-    run_pass(threads, [&](const auto& options) { sums = lowdim::pull_pairs<T>(table, squared, out.data(), options); });
+    run(threads, [&](const lowdim::Crew& crew) { sums = lowdim::pull_pairs<T>(table, squared, out.data(), crew); });
     return {sums.stress, sums.squares, sums.drift};
 }
 
@@ -55,7 +44,7 @@ void map_distances(const Dense<const T>& y, const lowdim::Ranking* ranking, cons
     std::optional<Vector<const T>> unweighted;
     const auto table = table_of<T>(y, nullptr, unweighted, ranking);
     require(out.shape(0) == pairs_of(y.shape(1)), "out must have one entry a pair");
-    run_pass(threads, [&](const auto& options) { lowdim::map_distances<T>(table, out.data(), options); });
+    run(threads, [&](const lowdim::Crew& crew) { lowdim::map_distances<T>(table, out.data(), crew); });
 }
 
 template <class T>
@@ -63,9 +52,9 @@ std::vector<double> line_of_pairs(const Dense<const T>& y, const Dense<const T>&
                                   std::optional<Vector<const T>> weights, int threads) {
     const auto table = table_of<T>(y, targets.data(), weights, nullptr);
     require(targets.shape(0) == pairs_of(y.shape(1)), "targets must have one entry a pair");
-    require(direction.shape(0) == y.shape(0) && direction.shape(1) == y.shape(1), "the direction must have the map's shape");
+    require(same_shape(direction, y), "the direction must have the map's shape");
     std::vector<double> out(5);
-    run_pass(threads, [&](const auto& options) { lowdim::line_of_pairs<T>(table, direction.data(), out.data(), options); });
+    run(threads, [&](const lowdim::Crew& crew) { lowdim::line_of_pairs<T>(table, direction.data(), out.data(), crew); });
     return out;
 }
 
@@ -74,7 +63,7 @@ void measure_pairs(const Matrix<T>& x, int metric, bool root, double scale, cons
     require(metric >= 0 && metric <= lowdim::metric_largest, "there is no such metric");
     require(out.shape(0) == pairs_of(x.shape(0)), "out must have one entry a pair");
     const auto rows = rows_of(x);
-    run_pass(threads, [&](const auto& options) { lowdim::measure_pairs<T>(rows, nullptr, {metric, root, scale}, out.data(), options); });
+    run(threads, [&](const lowdim::Crew& crew) { lowdim::measure_pairs<T>(rows, nullptr, {metric, root, scale}, out.data(), crew); });
 }
 
 template <class T>
@@ -83,7 +72,7 @@ void measure_rows(const Matrix<T>& x, const Matrix<T>& others, int metric, bool 
     require(x.shape(1) == others.shape(1), "both must have the same columns");
     require(out.shape(0) == x.shape(0) && out.shape(1) == others.shape(0), "out must have a row for each of x");
     const auto rows = rows_of(x), base = rows_of(others);
-    run_pass(threads, [&](const auto& options) { lowdim::measure_pairs<T>(rows, &base, {metric, root, scale}, out.data(), options); });
+    run(threads, [&](const lowdim::Crew& crew) { lowdim::measure_pairs<T>(rows, &base, {metric, root, scale}, out.data(), crew); });
 }
 
 template <class T>
@@ -91,27 +80,27 @@ void place_rows(const Dense<const T>& y, const Dense<const T>& targets, std::opt
                 double tol, const Dense<double>& places, const Vector<std::uint8_t>& settled, int threads) {
     const std::size_t k = y.shape(0), n = y.shape(1), m = targets.shape(0);
     require(targets.shape(1) == n && places.shape(0) == m && places.shape(1) == k && settled.shape(0) == m, "shapes must agree");
-    require(!weights || (weights->shape(0) == m && weights->shape(1) == n), "weights must have the shape of the targets");
+    require(!weights || same_shape(*weights, targets), "weights must have the shape of the targets");
     const lowdim::PairTable<T> table = {y.data(), targets.data(), weights ? weights->data() : nullptr, nullptr,
                                         static_cast<std::int64_t>(n), static_cast<std::int64_t>(k)};
-    run_pass(threads, [&](const auto& options) {
-        lowdim::place_rows<T>(table, static_cast<std::int64_t>(m), steps, tol, places.data(), settled.data(), options);
+    run(threads, [&](const lowdim::Crew& crew) {
+        lowdim::place_rows<T>(table, static_cast<std::int64_t>(m), steps, tol, places.data(), settled.data(), crew);
     });
 }
 
 template <class T>
-double meeting_round(const Matrix<T>& x, int metric, bool root, double scale, const Vector<const std::int32_t>& order, std::int64_t size,
+double meeting_round(const Matrix<T>& x, int metric, bool root, double scale, const Ids& order, std::int64_t size,
                      double rate, std::int64_t round, const Dense<T>& y, int threads) {
     const std::size_t n = x.shape(0);
     require(metric <= lowdim::metric_largest, "there is no such metric");
     require(metric >= 0 || x.shape(1) == n, "a table of distances must be square");
     require(order.shape(0) == n && y.shape(0) == n, "order and map must have one entry a row");
     require(size >= 1 && size <= lowdim::party_size && round >= 0, "size must be from 1 to 64");
-    for (std::size_t i = 0; i < n; ++i) require(order(i) >= 0 && static_cast<std::size_t>(order(i)) < n, "an index is out of range");
+    require_below(order, n, threads);
     const lowdim::Meeting<T> meeting = {rows_of(x), {metric, root, scale}, order.data(), size, static_cast<std::int64_t>(y.shape(1)),
                                         static_cast<T>(rate)};
     double sum = 0;
-    run_pass(threads, [&](const auto& options) { sum = lowdim::meeting_round<T>(meeting, round, y.data(), options); });
+    run(threads, [&](const lowdim::Crew& crew) { sum = lowdim::meeting_round<T>(meeting, round, y.data(), crew); });
     return sum;
 }
 
@@ -124,20 +113,20 @@ double isotonic(const Vector<const T>& values, std::optional<Vector<const T>> we
     const lowdim::Sequence<T> sequence = {values.data(), heavy, ranking == nullptr ? nullptr : ranking->places(),
                                           static_cast<std::int64_t>(values.shape(0))};
     double squares = 0;
-    run_pass(threads, [&](const auto& options) { squares = lowdim::isotonic<T>(sequence, total, out.data(), options); });
+    run(threads, [&](const lowdim::Crew& crew) { squares = lowdim::isotonic<T>(sequence, total, out.data(), crew); });
     return squares;
 }
 
 template <class T>
-void sort_ties(const Vector<const std::int64_t>& starts, const Vector<const std::int64_t>& ends, const Vector<const T>& values,
+void sort_ties(const Starts& starts, const Starts& ends, const Vector<const T>& values,
                lowdim::Ranking& ranking, int threads) {
     require(starts.shape(0) == ends.shape(0), "groups must have a start and an end");
     require_length(&ranking, values.shape(0));
     for (std::size_t g = 0; g < starts.shape(0); ++g)
         require(starts(g) >= 0 && starts(g) <= ends(g) && ends(g) <= ranking.count() && (g == 0 || ends(g - 1) <= starts(g)),
                 "groups must ascend");
-    run_pass(threads, [&](const auto& options) {
-        lowdim::sort_ties<T>(starts.data(), ends.data(), static_cast<std::int64_t>(starts.shape(0)), values.data(), ranking.places(), options);
+    run(threads, [&](const lowdim::Crew& crew) {
+        lowdim::sort_ties<T>(starts.data(), ends.data(), static_cast<std::int64_t>(starts.shape(0)), values.data(), ranking.places(), crew);
     });
 }
 
@@ -149,7 +138,7 @@ nb::object view_of(nb::handle owner, const std::int32_t* numbers, std::int64_t c
 void bind_ranking(nb::module_& m) {
     using lowdim::Ranking;
     nb::class_<Ranking>(m, "Ranking", "Pairs of n points held by the rank of their distances, in buckets; order[r] is the pair of rank r.")
-        .def("__init__", [](Ranking* self, const Vector<const std::int32_t>& order, std::int64_t n) {
+        .def("__init__", [](Ranking* self, const Ids& order, std::int64_t n) {
             require(n >= 0 && n <= std::int64_t{1} << 16 && order.shape(0) == lowdim::pairs_of(n), "order must have one entry a pair of n points");
             new (self) Ranking(order.data(), n);
         }, "order"_a.noconvert(), "n"_a)

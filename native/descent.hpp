@@ -91,7 +91,7 @@ struct Post {
 
 // One round; `order` lists the rows so that near ones come together. Returns how many places changed hands.
 inline std::int64_t descent_round(const SearchRows& rows, const std::int32_t* order, const NeighborLists& lists,
-                                  std::uint8_t* fresh, const DescentOptions& choice, const SearchOptions& options) {
+                                  std::uint8_t* fresh, const DescentOptions& choice, const Crew& crew) {
     constexpr std::int64_t parties = 256, owner_rows = 2048, passes = 4;
     const std::int64_t n = rows.x.rows, k = lists.k, forward = std::min(choice.forward, k);
     std::vector<std::int32_t> named(n * forward);
@@ -102,9 +102,9 @@ inline std::int64_t descent_round(const SearchRows& rows, const std::int32_t* or
         std::fill_n(fresh + i * k, forward, std::uint8_t{0});
     }
     const Reversed back = reverse(named, marks, n, forward);
-    const std::int64_t owners = (n + owner_rows - 1) / owner_rows, blocks = (n + parties - 1) / parties;
+    const std::int64_t owners = blocks_of(n, owner_rows), blocks = blocks_of(n, parties);
     std::vector<Hall> halls;
-    for (int t = 0; t < options.threads; ++t) halls.emplace_back(forward + choice.reverse, rows.x.columns);
+    for (int t = 0; t < crew.threads; ++t) halls.emplace_back(forward + choice.reverse, rows.x.columns);
 
     const auto host = [&](std::int64_t i, Hall& hall, Post& post) {
         hall.count = 0;
@@ -130,18 +130,18 @@ inline std::int64_t descent_round(const SearchRows& rows, const std::int32_t* or
     };
 
     std::int64_t changed = 0;
-    for (std::int64_t pass = 0; pass < passes && !options.stop->requested(); ++pass) {
+    for (std::int64_t pass = 0; pass < passes && !crew.stopped(); ++pass) {
         const std::int64_t from = blocks * pass / passes, to = blocks * (pass + 1) / passes;
         std::vector<Post> posts(to - from);
-        parallel_blocks(to - from, options.threads, *options.stop, [&](std::int64_t b) {
+        parallel_blocks(to - from, crew, [&](std::int64_t b) {
             Hall& hall = halls[thread_index()];
             for (std::int64_t p = (from + b) * parties; p < std::min(n, (from + b + 1) * parties); ++p)
                 host(order[p], hall, posts[b]);
             posts[b].sort_by_owner(owners, owner_rows);
         });
-        if (options.stop->requested()) break;
+        if (crew.stopped()) break;
         std::vector<std::int64_t> taken(owners, 0);
-        parallel_blocks(owners, options.threads, *options.stop, [&](std::int64_t owner) {
+        parallel_blocks(owners, crew, [&](std::int64_t owner) {
             for (const Post& post : posts)
                 taken[owner] += kernels().neighbors.apply_updates(lists, fresh, post.updates.data() + post.offsets[owner],
                                                                   post.offsets[owner + 1] - post.offsets[owner]);
@@ -153,7 +153,7 @@ inline std::int64_t descent_round(const SearchRows& rows, const std::int32_t* or
 
 // Walks the graph towards every query from where its list stands now.
 inline void walk_queries(const SearchRows& queries, const SearchRows& base, Walk graph, const NeighborLists& lists,
-                         const SearchOptions& options) {
+                         const Crew& crew) {
     constexpr std::int64_t block = 64;
     const std::int64_t m = queries.x.rows;
     graph.seen_size = 1;
@@ -162,25 +162,25 @@ inline void walk_queries(const SearchRows& queries, const SearchRows& base, Walk
         std::vector<std::uint8_t> asked;
         std::vector<std::int32_t> seen;
     };
-    std::vector<Memory> memory(options.threads);
+    std::vector<Memory> memory(crew.threads);
     for (auto& own : memory) {
         own.asked.resize(lists.k);
         own.seen.assign(graph.seen_size, nobody);
     }
-    parallel_blocks((m + block - 1) / block, options.threads, *options.stop, [&](std::int64_t b) {
+    parallel_ranges(m, block, crew, [&](std::int64_t begin, std::int64_t end) {
         Memory& own = memory[thread_index()];
-        for (std::int64_t i = b * block; i < std::min(m, (b + 1) * block); ++i)
+        for (std::int64_t i = begin; i < end; ++i)
             kernels().neighbors.walk[base.metric](base.x, queries.x.row(i), graph, lists, i, own.asked.data(), own.seen.data());
     });
 }
 
 // The nearest among the candidates of every row, in the terms of the search; `order` keeps near rows together.
 inline void remeasure_lists(const SearchRows& rows, const std::int32_t* order, const std::int32_t* candidates,
-                            std::int64_t width, const NeighborLists& out, const SearchOptions& options) {
+                            std::int64_t width, const NeighborLists& out, const Crew& crew) {
     constexpr std::int64_t block = 64;
     const std::int64_t n = rows.x.rows;
-    parallel_blocks((n + block - 1) / block, options.threads, *options.stop, [&](std::int64_t b) {
-        for (std::int64_t p = b * block; p < std::min(n, (b + 1) * block); ++p)
+    parallel_ranges(n, block, crew, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t p = begin; p < end; ++p)
             kernels().neighbors.remeasure[rows.metric](rows.x, order[p], candidates + order[p] * width, width, out);
     });
 }
@@ -188,13 +188,13 @@ inline void remeasure_lists(const SearchRows& rows, const std::int32_t* order, c
 // The k nearest among the candidates of every row (or among all, without candidates), measured in double precision.
 template <class T>
 void refine_lists(const RowBlock<T>& queries, const RowBlock<T>& base, const std::int32_t* candidates, std::int64_t width,
-                  const std::int32_t* selves, const Measure& measure, const NeighborLists& out, const SearchOptions& options) {
+                  const std::int32_t* selves, const Measure& measure, const NeighborLists& out, const Crew& crew) {
     const std::int64_t block = candidates == nullptr ? 1 : 64;
-    parallel_blocks((queries.rows + block - 1) / block, options.threads, *options.stop, [&](std::int64_t b) {
-        for (std::int64_t i = b * block; i < std::min(queries.rows, (b + 1) * block); ++i) {
+    parallel_ranges(queries.rows, block, crew, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) {
             const Candidates among = {candidates == nullptr ? nullptr : candidates + i * width,
                                       candidates == nullptr ? base.rows : width, selves == nullptr ? -1 : selves[i]};
-            kernels().neighbors.refine<T>()(queries.row(i), base, among, measure, out, i);
+            kernels().neighbors.refine.of<T>()(queries.row(i), base, among, measure, out, i);
         }
     });
 }

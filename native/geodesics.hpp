@@ -125,20 +125,18 @@ inline bool sweep_together(const LengthGraph& g, const Seeds& seeds, std::int64_
 }
 
 // out (slots, n): distances from every query to every node, the node v in column names[v].
-inline void geodesics(const LengthGraph& g, const Seeds& seeds, const std::int32_t* names, float* out, int threads, Stop& stop) {
-    std::vector<GeodesicWork> works(threads);
+inline void geodesics(const LengthGraph& g, const Seeds& seeds, const std::int32_t* names, float* out, const Crew& crew) {
+    std::vector<GeodesicWork> works(crew.threads);
     const std::int64_t many = seeds.count >= 1024 ? 4 : 1;  // batches that share the order of one search
-    const std::int64_t size = many * lockstep, blocks = (seeds.count + size - 1) / size;
-    parallel_blocks(blocks, threads, stop, [&](std::int64_t block) {
+    parallel_ranges(seeds.count, many * lockstep, crew, [&](std::int64_t begin, std::int64_t end) {
         GeodesicWork& work = works[thread_index()];
-        const std::int64_t begin = block * size, end = std::min(begin + size, seeds.count);
         if (end - begin >= lockstep) {
             dijkstra(g, seeds, (begin + end) / 2, work);
             for (std::int64_t v = 0; v < g.n && static_cast<std::int64_t>(work.order.size()) < g.n; ++v)
                 if (std::isinf(work.reach[v])) work.order.push_back(static_cast<std::int32_t>(v));
         }
         bool together = true;
-        for (std::int64_t first = begin; first < end && !stop.requested();) {
+        for (std::int64_t first = begin; first < end && !crew.stopped();) {
             const std::int64_t count = std::min<std::int64_t>(lockstep, end - first);
             if (together && count == lockstep) {
                 together = sweep_together(g, seeds, first, work);
@@ -151,7 +149,7 @@ inline void geodesics(const LengthGraph& g, const Seeds& seeds, const std::int32
                     continue;
                 }
             }
-            for (std::int64_t query = first; query < first + count && !stop.requested(); ++query) {
+            for (std::int64_t query = first; query < first + count && !crew.stopped(); ++query) {
                 dijkstra(g, seeds, query, work);
                 float* row = out + seeds.slots[query] * g.n;
                 for (std::int64_t v = 0; v < g.n; ++v) row[names[v]] = work.reach[v];

@@ -138,14 +138,14 @@ void spread_out(T value, const std::int32_t* places, std::int64_t first, std::in
 // The nearest rising sequence in weighted least squares, into out, stretched so that its weighted sum of squares is
 // `total` (unless that is 0). Returns what the sum was.
 template <class T>
-double isotonic(const Sequence<T>& sequence, double total, T* out, const PairOptions& options) {
-    const std::int64_t n = sequence.n, size = BlockPools<T>::size, blocks = blocks_of(n, size);
-    std::vector<std::vector<Pool>> parts(static_cast<std::size_t>(blocks));
-    std::vector<BlockPools<T>> rooms(static_cast<std::size_t>(std::max(options.threads, 1)), BlockPools<T>(sequence));
-    parallel_blocks(blocks, options.threads, *options.stop, [&](std::int64_t block) {
-        parts[static_cast<std::size_t>(block)] = rooms[static_cast<std::size_t>(thread_index())].of(block * size, std::min(n, (block + 1) * size));
+double isotonic(const Sequence<T>& sequence, double total, T* out, const Crew& crew) {
+    const std::int64_t n = sequence.n, size = BlockPools<T>::size;
+    std::vector<std::vector<Pool>> parts(static_cast<std::size_t>(blocks_of(n, size)));
+    std::vector<BlockPools<T>> rooms(static_cast<std::size_t>(std::max(crew.threads, 1)), BlockPools<T>(sequence));
+    parallel_ranges(n, size, crew, [&](std::int64_t begin, std::int64_t end) {
+        parts[static_cast<std::size_t>(begin / size)] = rooms[static_cast<std::size_t>(thread_index())].of(begin, end);
     });
-    if (options.stop->requested() || n == 0) return 0;
+    if (crew.stopped() || n == 0) return 0;
     std::size_t most = 0;
     for (const auto& part : parts) most += part.size();
     Pools whole(most);
@@ -157,9 +157,7 @@ double isotonic(const Sequence<T>& sequence, double total, T* out, const PairOpt
     double squares = 0;
     for (const Pool& pool : pools) squares += pool.weight > 0 ? pool.sum * (pool.sum / pool.weight) : 0.0;
     const double stretch = total > 0 && squares > 0 ? std::sqrt(total / squares) : 1.0;
-    parallel_blocks(blocks, options.threads, *options.stop, [&](std::int64_t block) {
-        std::int64_t i = block * size;
-        const std::int64_t end = std::min(n, i + size);
+    parallel_ranges(n, size, crew, [&](std::int64_t i, std::int64_t end) {
         auto pool = std::upper_bound(pools.begin(), pools.end(), i, [](std::int64_t at, const Pool& p) { return at < p.end; });
         for (; i < end; ++pool) {
             const T mean = pool->weight > 0 ? static_cast<T>(stretch * (pool->sum / pool->weight)) : T(0);
@@ -174,11 +172,10 @@ double isotonic(const Sequence<T>& sequence, double total, T* out, const PairOpt
 // Puts the members of each group of ties in the order of their values.
 template <class T>
 void sort_ties(const std::int64_t* starts, const std::int64_t* ends, std::int64_t groups, const T* values, std::int32_t* places,
-               const PairOptions& options) {
-    constexpr std::int64_t few = 512;
+               const Crew& crew) {
     const auto before = [values](std::int32_t a, std::int32_t b) { return values[a] < values[b] || (values[a] == values[b] && a < b); };
-    parallel_blocks(blocks_of(groups, few), options.threads, *options.stop, [&](std::int64_t block) {
-        for (std::int64_t group = block * few; group < std::min(groups, (block + 1) * few); ++group) {
+    parallel_ranges(groups, 512, crew, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t group = begin; group < end; ++group) {
             if (!std::is_sorted(places + starts[group], places + ends[group], before))
                 std::sort(places + starts[group], places + ends[group], before);
         }

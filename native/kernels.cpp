@@ -18,6 +18,12 @@ namespace lowdim::LOWDIM_ISA {
 namespace {
 #include "moments.hpp"
 #include "sparse.hpp"
+
+template <class T>
+constexpr MomentKernels<T> moment_kernels = {column_sums<T>, center<T>, shift_rows<T>, subtract_outer<T>, add_scatter<T>};
+template <class T, class I>
+constexpr SparseProducts<T, I> sparse_products = {sparse_times<T, I>, sparse_transpose_times<T, I>};
+
 // each builds on those before it
 #include "lanes.hpp"
 #include "lists.hpp"
@@ -60,12 +66,9 @@ constexpr MeshKernels<D> mesh_kernels = {first_nodes<D>, spread_masses<D>, gathe
 const Kernels& table() {
     static constexpr Kernels kernels = {
         LOWDIM_NAME(LOWDIM_ISA),
-        {column_sums<float>, center<float>, shift_rows<float>, subtract_outer<float>, add_scatter<float>},
-        {column_sums<double>, center<double>, shift_rows<double>, subtract_outer<double>, add_scatter<double>},
-        {sparse_times<float, std::int32_t>, sparse_transpose_times<float, std::int32_t>},
-        {sparse_times<double, std::int32_t>, sparse_transpose_times<double, std::int32_t>},
-        {sparse_times<float, std::int64_t>, sparse_transpose_times<float, std::int64_t>},
-        {sparse_times<double, std::int64_t>, sparse_transpose_times<double, std::int64_t>},
+        {moment_kernels<float>, moment_kernels<double>},
+        {sparse_products<float, std::int32_t>, sparse_products<double, std::int32_t>, sparse_products<float, std::int64_t>,
+         sparse_products<double, std::int64_t>},
         {tile_columns,
          pack_rows,
          {sweep_tiles<Squares>, sweep_tiles<Magnitudes>, sweep_tiles<Largest>, sweep_bits<false>, sweep_bits<true>},
@@ -75,13 +78,12 @@ const Kernels& table() {
          apply_updates,
          {remeasure<SquaredDifferences>, remeasure<AbsoluteDifferences>, remeasure<LargestDifference>},
          {walk<SquaredDifferences>, walk<AbsoluteDifferences>, walk<LargestDifference>},
-         refine<float>,
-         refine<double>},
-        {mirrored_times<float>, mirrored_times<double>},
+         {refine<float>, refine<double>}},
+        {{mirrored_times<float>, mirrored_times<double>}},
         {relax_sweep, square_row, center_row, gram_times, pair_sums},
-        {local_gram<float>, local_gram<double>, local_weights, local_eigen, chebyshev_rows},
-        {pair_kernels<float>, pair_kernels<double>, hull_edges, deepest},
-        {calibrate_row, multiply_spectra, name_rows, map_kernels<1>, map_kernels<2>, map_kernels<3>, mesh_kernels<1>, mesh_kernels<2>,
+        {{local_gram<float>, local_gram<double>}, local_weights, local_eigen, chebyshev_rows},
+        {{pair_kernels<float>, pair_kernels<double>}, hull_edges, deepest},
+        {map_kernels<1>, map_kernels<2>, map_kernels<3>, mesh_kernels<1>, mesh_kernels<2>, calibrate_row, multiply_spectra,
          {measure_node, repel_by_tree}},
         {owners, umap_turns, {umap_half<0>, umap_half<1>, umap_half<2>, umap_half<3>},
          {umap_beside<0>, umap_beside<1>, umap_beside<2>, umap_beside<3>}, umap_radii, powers},

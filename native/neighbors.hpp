@@ -12,6 +12,7 @@
 #include "kernels.hpp"
 #include "parallel.hpp"
 #include "random.hpp"
+#include "tournament.hpp"
 
 namespace lowdim {
 
@@ -20,11 +21,6 @@ struct SearchRows {
     const float* shift;  // taken off every row before products are formed (float32 cancels); may be null
     int metric;
     bool bits() const { return metric >= metric_hamming; }
-};
-
-struct SearchOptions {
-    int threads;
-    Stop* stop;
 };
 
 // The most rows in a block of d columns: a multiple of every tile, and small enough for the cache.
@@ -108,26 +104,19 @@ inline void sweep(const Block& a, const Block& b, const SearchRows& rows, const 
 // All pairs, as a round-robin tournament of blocks: in a round every block meets one other, so no two threads ever
 // hold the same list, and each pair of blocks is multiplied once for both sides. The last round is a block with itself.
 inline std::int64_t tournament_rounds(std::int64_t n, std::int64_t d) {
-    const std::int64_t blocks = (n + block_rows(d) - 1) / block_rows(d);
+    const std::int64_t blocks = blocks_of(n, block_rows(d));
     return blocks + blocks % 2;
 }
 
-// Who plays match `match` of a round before the last.
-inline std::array<std::int64_t, 2> tournament_match(std::int64_t teams, std::int64_t round, std::int64_t match) {
-    const std::int64_t odd = teams - 1;
-    if (match == 0) return {odd, round};
-    return {(round + match) % odd, (round - match + odd) % odd};
-}
-
-inline void tournament_round(const SearchRows& rows, std::int64_t round, const NeighborLists& lists, const SearchOptions& options) {
+inline void tournament_round(const SearchRows& rows, std::int64_t round, const NeighborLists& lists, const Crew& crew) {
     const std::int64_t n = rows.x.rows, size = block_rows(rows.x.columns), teams = tournament_rounds(n, rows.x.columns);
     const auto load = [&](Block& block, std::int64_t b) {
         block.load(rows, nullptr, b * size, std::min(size, n - b * size));
         block.keep_lists(lists);
     };
     const bool last = round == teams - 1;
-    std::vector<Block> home(options.threads), away(options.threads);
-    parallel_blocks(last ? teams : teams / 2, options.threads, *options.stop, [&](std::int64_t match) {
+    std::vector<Block> home(crew.threads), away(crew.threads);
+    parallel_blocks(last ? teams : teams / 2, crew, [&](std::int64_t match) {
         const auto [a, b] = last ? std::array{match, match} : tournament_match(teams, round, match);
         if (a * size >= n || b * size >= n) return;
         Block& one = home[thread_index()];
@@ -144,9 +133,9 @@ inline void tournament_round(const SearchRows& rows, std::int64_t round, const N
 
 // The nearest of `base` to every query. Few queries are shared out by slabs of the base, whose lists are merged.
 inline void scan_queries(const SearchRows& queries, const std::int32_t* names, const SearchRows& base,
-                         const NeighborLists& lists, const SearchOptions& options) {
+                         const NeighborLists& lists, const Crew& crew) {
     const std::int64_t m = queries.x.rows, n = base.x.rows, size = block_rows(base.x.columns);
-    const std::int64_t groups = (m + size - 1) / size, blocks = (n + size - 1) / size;
+    const std::int64_t groups = blocks_of(m, size), blocks = blocks_of(n, size);
     const std::int64_t slabs = std::clamp<std::int64_t>(16 / std::max<std::int64_t>(groups, 1), 1, std::max<std::int64_t>(blocks, 1));
     std::vector<std::vector<float>> distances(slabs - 1);
     std::vector<std::vector<std::int32_t>> indices(slabs - 1);
@@ -155,8 +144,8 @@ inline void scan_queries(const SearchRows& queries, const std::int32_t* names, c
     const auto of_slab = [&](std::int64_t s) {
         return s == 0 ? lists : NeighborLists{distances[s - 1].data(), indices[s - 1].data(), lists.k};
     };
-    std::vector<Block> home(options.threads), away(options.threads);
-    parallel_blocks(groups * slabs, options.threads, *options.stop, [&](std::int64_t work) {
+    std::vector<Block> home(crew.threads), away(crew.threads);
+    parallel_blocks(groups * slabs, crew, [&](std::int64_t work) {
         const std::int64_t first = work / slabs * size, slab = work % slabs;
         const NeighborLists own = of_slab(slab);
         Block& one = home[thread_index()];
@@ -164,7 +153,7 @@ inline void scan_queries(const SearchRows& queries, const std::int32_t* names, c
         one.load(queries, nullptr, first, std::min(size, m - first));
         one.keep_lists(own, first);
         one.rename(names == nullptr ? nullptr : names + first);
-        for (std::int64_t b = blocks * slab / slabs; b < blocks * (slab + 1) / slabs && !options.stop->requested(); ++b) {
+        for (std::int64_t b = blocks * slab / slabs; b < blocks * (slab + 1) / slabs && !crew.stopped(); ++b) {
             other.load(base, nullptr, b * size, std::min(size, n - b * size));
             sweep(one, other, base, lists.k == own.k ? own : lists);
         }
@@ -184,10 +173,10 @@ struct Groups {
 // Every query of a cell looks for its nearest among the cell's members. A row asks in one cell at a time, so the
 // cell owns its list. Queries are rows of `queries`, with lists in that order.
 inline void probe_cells(const SearchRows& queries, const Groups& asking, const SearchRows& base, const Groups& members,
-                        bool same, const NeighborLists& lists, const SearchOptions& options) {
+                        bool same, const NeighborLists& lists, const Crew& crew) {
     const std::int64_t size = block_rows(base.x.columns);
-    std::vector<Block> home(options.threads), away(options.threads);
-    parallel_blocks(members.count, options.threads, *options.stop, [&](std::int64_t cell) {
+    std::vector<Block> home(crew.threads), away(crew.threads);
+    parallel_blocks(members.count, crew, [&](std::int64_t cell) {
         Block& one = home[thread_index()];
         Block& other = away[thread_index()];
         if (asking.size(cell) == 0) return;

@@ -50,16 +50,14 @@ class Octree {
     static constexpr std::int64_t leaf_points = 16;
     static constexpr std::int64_t group_points = 48;  // points that look at the tree together
 
-    Octree(const float* y, std::int64_t n, int threads, Stop& stop)
+    Octree(const float* y, std::int64_t n, const Crew& crew)
         : n_(n), codes_(static_cast<std::size_t>(n)), order_(codes_.size()), axes_(3 * codes_.size()) {
-        sort(y, threads, stop);
-        if (stop.requested()) return;
+        sort(y, crew);
+        if (crew.stopped()) return;
         grow(0, n, false);
         const Tree tree = view(0, 0);
-        constexpr std::int64_t few = 64;
-        const auto count = static_cast<std::int64_t>(nodes_.size());
-        parallel_blocks((count + few - 1) / few, threads, stop, [&](std::int64_t block) {
-            for (std::int64_t i = block * few; i < std::min(count, (block + 1) * few); ++i) kernels().tsne.tree.measure_node(tree, nodes_[i]);
+        parallel_ranges(static_cast<std::int64_t>(nodes_.size()), 64, crew, [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t i = begin; i < end; ++i) kernels().tsne.tree.measure_node(tree, nodes_[i]);
         });
     }
 
@@ -77,7 +75,7 @@ class Octree {
     TreeScratch scratch(float* room) const { return {room, room + 3 * codes_.size()}; }
 
   private:
-    void sort(const float* y, int threads, Stop& stop) {
+    void sort(const float* y, const Crew& crew) {
         float low[3] = {y[0], y[1], y[2]}, high[3] = {y[0], y[1], y[2]};
         for (std::int64_t i = 0; i < 3 * n_; ++i) {
             low[i % 3] = std::min(low[i % 3], y[i]);
@@ -87,10 +85,9 @@ class Octree {
         for (int a = 0; a < 3; ++a) span = std::max(span, static_cast<double>(high[a]) - static_cast<double>(low[a]));
         const double largest = (1 << 21) - 1, scale = span > 0 ? largest / span : 0;
         std::vector<CurvePoint> points(codes_.size());
-        constexpr std::int64_t many = 1 << 12;
         const auto over = [&](const auto& body) {
-            parallel_blocks((n_ + many - 1) / many, threads, stop, [&](std::int64_t block) {
-                for (std::int64_t i = block * many; i < std::min(n_, (block + 1) * many); ++i) body(i);
+            parallel_ranges(n_, 1 << 12, crew, [&](std::int64_t begin, std::int64_t end) {
+                for (std::int64_t i = begin; i < end; ++i) body(i);
             });
         };
         over([&](std::int64_t i) {
@@ -101,7 +98,7 @@ class Octree {
             }
             points[i] = {code, static_cast<std::int32_t>(i)};
         });
-        if (stop.requested()) return;
+        if (crew.stopped()) return;
         sort_by_code(points);
         over([&](std::int64_t i) {
             codes_[i] = points[i].code;
@@ -142,6 +139,22 @@ class Octree {
     std::vector<float> axes_;
     std::vector<TreeNode> nodes_;
     std::vector<std::pair<std::int64_t, std::int64_t>> groups_;
+};
+
+// What acts on one place, a room for every thread.
+class TreeRooms {
+  public:
+    TreeRooms(const Octree& tree, const Crew& crew) : tree_(tree), rooms_(static_cast<std::size_t>(crew.threads)) {}
+
+    TreeScratch mine() {
+        auto& room = rooms_[static_cast<std::size_t>(thread_index())];
+        if (room.empty()) room.resize(tree_.scratch_size());
+        return tree_.scratch(room.data());
+    }
+
+  private:
+    const Octree& tree_;
+    std::vector<std::vector<float>> rooms_;
 };
 
 }  // namespace lowdim

@@ -10,17 +10,11 @@
 
 #include "kernels.hpp"
 #include "parallel.hpp"
+#include "tournament.hpp"
 
 namespace lowdim {
 
-struct PairOptions {
-    int threads;
-    Stop* stop;
-};
-
 inline std::size_t pairs_of(std::int64_t n) { return n < 2 ? 0 : static_cast<std::size_t>(n * (n - 1) / 2); }
-
-inline std::int64_t blocks_of(std::int64_t n, std::int64_t size) { return (n + size - 1) / size; }
 
 // The triangle of pairs of n points in tiles, row after row of them.
 inline std::vector<PairTile> tiles_of(std::int64_t n) {
@@ -38,16 +32,16 @@ inline std::vector<PairTile> tiles_of(std::int64_t n) {
 // own[i] = Σ_j factor (y_i - y_j) over all pairs, (n, k), and the sums of the loss. A tile writes what it adds to its
 // rows, and to its columns, beside what other tiles add to them; the parts are then summed in their order.
 template <class T>
-PairSums pull_pairs(const PairTable<T>& pairs, bool squared, double* own, const PairOptions& options) {
+PairSums pull_pairs(const PairTable<T>& pairs, bool squared, double* own, const Crew& crew) {
     const std::int64_t n = pairs.n, k = pairs.k, blocks = blocks_of(n, pair_block);
     const std::vector<PairTile> tiles = tiles_of(n);
     std::unique_ptr<double[]> parts(new double[static_cast<std::size_t>((blocks + 1) * n * k)]);
     std::vector<PairSums> sums(tiles.size(), PairSums{0, 0, 0});
-    std::vector<std::unique_ptr<T[]>> scratch(static_cast<std::size_t>(std::max(options.threads, 1)));
+    std::vector<std::unique_ptr<T[]>> scratch(static_cast<std::size_t>(std::max(crew.threads, 1)));
     // Part b of a row is what the columns of block b add to it; part `blocks`, what its own block adds from the left.
     const auto part = [&](std::int64_t from, std::int64_t row) { return parts.get() + (from * n + row) * k; };
     for (auto& room : scratch) room.reset(new T[static_cast<std::size_t>(k * pair_block)]);
-    parallel_blocks(static_cast<std::int64_t>(tiles.size()), options.threads, *options.stop, [&](std::int64_t t) {
+    parallel_blocks(static_cast<std::int64_t>(tiles.size()), crew, [&](std::int64_t t) {
         T* const room = scratch[static_cast<std::size_t>(thread_index())].get();
         const PairTile& tile = tiles[static_cast<std::size_t>(t)];
         const std::int64_t a = tile.row_begin / pair_block, b = tile.column_begin / pair_block;
@@ -55,11 +49,10 @@ PairSums pull_pairs(const PairTable<T>& pairs, bool squared, double* own, const 
                                                part(a == b ? blocks : a, tile.column_begin), sums[static_cast<std::size_t>(t)]);
     });
     const bool few = (blocks + 1) * n * k < (std::int64_t{1} << 18);  // added up before threads would be awake
-    parallel_blocks(blocks, few ? 1 : options.threads, *options.stop, [&](std::int64_t block) {
-        const std::int64_t begin = block * pair_block * k, end = std::min(n, (block + 1) * pair_block) * k;
-        std::fill(own + begin, own + end, 0.0);
+    parallel_ranges(n, pair_block, {few ? 1 : crew.threads, crew.stop}, [&](std::int64_t begin, std::int64_t end) {
+        std::fill(own + begin * k, own + end * k, 0.0);
         for (std::int64_t from = 0; from <= blocks; ++from)
-            for (std::int64_t i = begin; i < end; ++i) own[i] += parts[static_cast<std::size_t>(from * n * k + i)];
+            for (std::int64_t i = begin * k; i < end * k; ++i) own[i] += parts[static_cast<std::size_t>(from * n * k + i)];
     });
     PairSums total{0, 0, 0};
     for (const auto& sum : sums) {
@@ -71,31 +64,24 @@ PairSums pull_pairs(const PairTable<T>& pairs, bool squared, double* own, const 
 }
 
 template <class T>
-void map_distances(const PairTable<T>& pairs, T* out, const PairOptions& options) {
+void map_distances(const PairTable<T>& pairs, T* out, const Crew& crew) {
     const std::vector<PairTile> tiles = tiles_of(pairs.n);
-    parallel_blocks(static_cast<std::int64_t>(tiles.size()), options.threads, *options.stop,
+    parallel_blocks(static_cast<std::int64_t>(tiles.size()), crew,
                     [&](std::int64_t t) { kernels().smacof.of<T>().map_distances(pairs, tiles[static_cast<std::size_t>(t)], out); });
 }
 
 constexpr std::int64_t triangle_rows = 16;
 
 template <class T>
-void line_of_pairs(const PairTable<T>& pairs, const T* direction, double* out, const PairOptions& options) {
+void line_of_pairs(const PairTable<T>& pairs, const T* direction, double* out, const Crew& crew) {
     const std::int64_t blocks = blocks_of(pairs.n, triangle_rows);
     std::vector<double> parts(static_cast<std::size_t>(5 * blocks), 0.0);
-    parallel_blocks(blocks, options.threads, *options.stop, [&](std::int64_t block) {
-        const std::int64_t begin = block * triangle_rows;
-        kernels().smacof.of<T>().line(pairs, direction, begin, std::min(pairs.n, begin + triangle_rows), parts.data() + 5 * block);
+    parallel_ranges(pairs.n, triangle_rows, crew, [&](std::int64_t begin, std::int64_t end) {
+        kernels().smacof.of<T>().line(pairs, direction, begin, end, parts.data() + 5 * (begin / triangle_rows));
     });
     std::fill(out, out + 5, 0.0);
     for (std::int64_t i = 0; i < 5 * blocks; ++i) out[i % 5] += parts[static_cast<std::size_t>(i)];
 }
-
-struct RowMeasure {
-    int metric;
-    bool root;
-    double scale;
-};
 
 // Rows of d columns that stay in the first cache while others are measured against them: a multiple of four.
 template <class T>
@@ -106,13 +92,12 @@ std::int64_t close_rows(std::int64_t d) {
 
 // Distances of all pairs of rows, packed; or of every row of x to every row of `others`, as a table.
 template <class T>
-void measure_pairs(const RowBlock<T>& x, const RowBlock<T>* others, const RowMeasure& how, T* out, const PairOptions& options) {
+void measure_pairs(const RowBlock<T>& x, const RowBlock<T>* others, const Measure& how, T* out, const Crew& crew) {
     constexpr std::int64_t few = 32;  // rows that one thread owns
     const RowBlock<T>& base = others == nullptr ? x : *others;
     const auto measure = kernels().smacof.of<T>().measure[how.metric];
     const std::int64_t close = close_rows<T>(x.columns);
-    parallel_blocks(blocks_of(x.rows, few), options.threads, *options.stop, [&](std::int64_t block) {
-        const std::int64_t begin = block * few, end = std::min(x.rows, begin + few);
+    parallel_ranges(x.rows, few, crew, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t first = others == nullptr ? begin : 0; first < base.rows; first += close) {
             for (std::int64_t i = begin; i < end; ++i) {
                 const std::int64_t from = others == nullptr ? std::max(first, i + 1) : first;
@@ -128,8 +113,8 @@ void measure_pairs(const RowBlock<T>& x, const RowBlock<T>* others, const RowMea
 // Every row of `targets` (m, n) finds its place among the n fixed points; settled[i] says whether it came to rest.
 template <class T>
 void place_rows(const PairTable<T>& fixed, std::int64_t rows, std::int64_t most, double tol, double* places, std::uint8_t* settled,
-                const PairOptions& options) {
-    parallel_blocks(rows, options.threads, *options.stop, [&](std::int64_t i) {
+                const Crew& crew) {
+    parallel_blocks(rows, crew, [&](std::int64_t i) {
         std::vector<double> scratch(static_cast<std::size_t>(2 * fixed.k));
         PairTable<T> own = fixed;
         own.targets += i * fixed.n;
@@ -144,28 +129,21 @@ void place_rows(const PairTable<T>& fixed, std::int64_t rows, std::int64_t most,
 template <class T>
 struct Meeting {
     RowBlock<T> x;
-    RowMeasure how;
+    Measure how;
     const std::int32_t* order;  // the points, shuffled; party p is order[p size] …
     std::int64_t size;
     std::int64_t k;
     T rate;
 };
 
-// Round `round` of a tournament of parties (the circle method): who meets whom, or itself when it sits out.
-inline std::pair<std::int64_t, std::int64_t> opponents(std::int64_t parties, std::int64_t round, std::int64_t table) {
-    const std::int64_t even = parties + parties % 2, ring = even - 1;
-    if (table == 0) return {even - 1, round % ring};
-    return {(round + table) % ring, (round + ring - table) % ring};
-}
-
 // One round: each party meets one other, (n, k) coordinates change in place. Returns Σ (δ - d)² as met.
 template <class T>
-double meeting_round(const Meeting<T>& meeting, std::int64_t round, T* y, const PairOptions& options) {
+double meeting_round(const Meeting<T>& meeting, std::int64_t round, T* y, const Crew& crew) {
     const std::int64_t n = meeting.x.rows, k = meeting.k, size = meeting.size, parties = blocks_of(n, size);
-    const std::int64_t tables = (parties + parties % 2) / 2;
-    std::vector<double> sums(static_cast<std::size_t>(tables), 0.0);
-    parallel_blocks(tables, options.threads, *options.stop, [&](std::int64_t table) {
-        const auto [a, b] = opponents(parties, round, table);
+    const std::int64_t teams = parties + parties % 2;
+    std::vector<double> sums(static_cast<std::size_t>(teams / 2), 0.0);
+    parallel_blocks(teams / 2, crew, [&](std::int64_t table) {
+        const auto [a, b] = tournament_match(teams, round % (teams - 1), table);
         if (a >= parties || b >= parties) return;  // the other one does not exist: sit out
         std::vector<T> coordinates(static_cast<std::size_t>(2 * k * size), T(0));
         std::vector<T> targets(static_cast<std::size_t>(size * size), T(-1));

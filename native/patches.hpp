@@ -35,13 +35,13 @@ class Whereabouts {
 constexpr std::int64_t patch_rows = 64;  // rows in a block of work
 
 // counts[a] is the number of rows that share a patch with row a.
-inline void count_columns(const Patches& patches, std::int32_t* counts, int threads, Stop& stop) {
+inline void count_columns(const Patches& patches, std::int32_t* counts, const Crew& crew) {
     const Whereabouts where(patches);
-    std::vector<std::vector<std::int64_t>> seen(threads);
-    parallel_blocks((patches.n + patch_rows - 1) / patch_rows, threads, stop, [&](std::int64_t block) {
+    std::vector<std::vector<std::int64_t>> seen(crew.threads);
+    parallel_ranges(patches.n, patch_rows, crew, [&](std::int64_t begin, std::int64_t end) {
         auto& mine = seen[thread_index()];
         if (mine.empty()) mine.assign(patches.n, -1);
-        for (std::int64_t a = block * patch_rows; a < std::min(patches.n, (block + 1) * patch_rows); ++a) {
+        for (std::int64_t a = begin; a < end; ++a) {
             std::int32_t count = 0;
             for (std::int64_t e = where.starts[a]; e < where.starts[a + 1]; ++e) {
                 const std::int32_t* members = patches.members + where.places[e] / patches.p * patches.p;
@@ -58,18 +58,18 @@ inline void count_columns(const Patches& patches, std::int32_t* counts, int thre
 
 // Columns ascend in every row; `starts` comes from the counts.
 inline void add_patches(const Patches& patches, const double* blocks, const std::int32_t* starts, std::int32_t* columns,
-                        double* values, int threads, Stop& stop) {
+                        double* values, const Crew& crew) {
     const Whereabouts where(patches);
-    std::vector<std::vector<double>> sums(threads);
-    std::vector<std::vector<std::int64_t>> seen(threads);
-    parallel_blocks((patches.n + patch_rows - 1) / patch_rows, threads, stop, [&](std::int64_t block) {
+    std::vector<std::vector<double>> sums(crew.threads);
+    std::vector<std::vector<std::int64_t>> seen(crew.threads);
+    parallel_ranges(patches.n, patch_rows, crew, [&](std::int64_t begin, std::int64_t end) {
         auto& sum = sums[thread_index()];
         auto& mine = seen[thread_index()];
         if (mine.empty()) {
             mine.assign(patches.n, -1);
             sum.assign(patches.n, 0.0);
         }
-        for (std::int64_t a = block * patch_rows; a < std::min(patches.n, (block + 1) * patch_rows); ++a) {
+        for (std::int64_t a = begin; a < end; ++a) {
             std::int32_t* found = columns + starts[a];
             for (std::int64_t e = where.starts[a]; e < where.starts[a + 1]; ++e) {
                 const std::int64_t place = where.places[e];

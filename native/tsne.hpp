@@ -72,13 +72,6 @@ inline void attraction(const MapEdges& edges, const float* y, const float* here,
     attraction_of<D>(edges, y, here, begin, end, inverse_dof, force);
 }
 
-// Whether all of these are numbers of rows.
-inline bool name_rows(const std::int32_t* columns, std::int64_t count, std::int64_t rows) {
-    std::uint32_t largest = 0;  // a negative number is larger than any row
-    for (std::int64_t p = 0; p < count; ++p) largest = std::max(largest, static_cast<std::uint32_t>(columns[p]));
-    return count == 0 || static_cast<std::int64_t>(largest) < rows;
-}
-
 // One step of rows begin … end: momentum, a gain a coordinate, steps no longer than `longest`.
 template <int D>
 void descend(const MapEdges& edges, const Descent& rule, const float* y, const float* repulsion, float* velocity, float* gains,

@@ -1,0 +1,34 @@
+// What the tables of several families speak of.
+#pragma once
+
+#include <cstdint>
+
+namespace lowdim {
+
+// Rows of contiguous values, `stride` values from one row to the next.
+template <class T>
+struct RowBlock {
+    const T* data;
+    std::int64_t rows;
+    std::int64_t columns;
+    std::int64_t stride;
+    const T* row(std::int64_t i) const { return data + i * stride; }
+};
+
+// What exists for both precisions.
+template <template <class> class Of>
+struct Both {
+    Of<float> narrow;
+    Of<double> wide;
+
+    template <class T>
+    const Of<T>& of() const {
+        if constexpr (sizeof(T) == sizeof(float)) {
+            return narrow;
+        } else {
+            return wide;
+        }
+    }
+};
+
+}  // namespace lowdim
