@@ -10,7 +10,8 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.manifold import smacof
 
 from lowdim import MDS, NonmetricMDS, datasets
-from lowdim.solve.disparities import Curve, Ranks, Ratio
+from lowdim.solve.disparities import Curve, Ratio
+from lowdim.solve.ranks import Ranks
 from lowdim.solve.smacof import Steps, majorise, majorise_in_stages, weight_solver
 from lowdim.solve.sstress import sstress_gradient
 from lowdim.summaries.pairs import Pairs
