@@ -41,6 +41,13 @@ class Definiteness:
     def __bool__(self) -> bool:
         return self.holds
 
+    def __str__(self) -> str:
+        """The verdict in a sentence."""
+        which = "the smallest eigenvalue" if self.exact else "the smallest eigenvalue that a quick look found"
+        side = "not below" if self.holds else "below"
+        doubt = "; another may be smaller" if self.holds and not self.exact else ""
+        return f"{'yes' if self.holds else 'no'}: {which}, {self.smallest:.6g}, is {side} {-self.tolerance:.2g}{doubt}"
+
 
 def is_psd(K: Any, *, tol: float | None = None, quick: bool | None = None, random_state: Seed = 0) -> Definiteness:
     """Whether a symmetric matrix is positive semidefinite.

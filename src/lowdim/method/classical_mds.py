@@ -172,14 +172,14 @@ class ClassicalMDS(Estimator):
         table = Mapped(rows, len(self.alphas_), self._inner_products())
         return Centred(table, self.kernel_means_, None, None, threads).times(self.alphas_)
 
-    def _inner_products(self) -> Callable[[Array], Array]:
+    def _inner_products(self) -> Callable[[Array, int], Array]:
         """-½δ² of new rows, δ their distances to the rows that the map was found from."""
         given, chosen = self._is("precomputed"), self.landmarks_
         fitted = None if given else self._measure(1)  # several chunks of new rows are measured at once already
 
-        def inner_products(new: Array) -> Array:
+        def inner_products(new: Array, first: int) -> Array:
             if fitted is None:
-                distances = checked_new_distances(new if chosen is None else new[:, chosen])
+                distances = checked_new_distances(new if chosen is None else new[:, chosen], first=first)
             else:
                 distances = fitted.to(measure_of(open_rows(new), fitted.metric, 1, fitted))
             return scaling.corrected_squares(distances, self.correction, self.correction_constant_)
