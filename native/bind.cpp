@@ -28,6 +28,7 @@ NB_MODULE(_native, m) {
     bind_manifold(m);
     bind_local(m);
     bind_smacof(m);
+    bind_bends(m);
     bind_tsne(m);
     bind_umap(m);
     m.def("idle", &idle, "seconds"_a, "threads"_a, "Wait, polling for Ctrl-C as every long kernel does.");

@@ -426,6 +426,35 @@ struct FilterKernels {
     void (*rows[3])(const FilterStep&, std::int64_t, std::int64_t);  // of 8, 16 and 32 vectors
 };
 
+// ---- rising curves of a distance ----
+
+// Where the pieces of a curve meet; distances from `low` on are brought to 0 … 1.
+struct Bend {
+    const double* at;
+    std::int64_t breaks;
+    double low, inverse_width;
+};
+
+template <class T>
+struct CurveKernels {
+    void (*moments)(const Bend&, const T*, const T*, const T*, std::int64_t, double*);
+    void (*curve)(const Bend&, const T*, const double*, std::int64_t, T*);
+};
+
+struct BendKernels {
+    CurveKernels<float> narrow;
+    CurveKernels<double> wide;
+
+    template <class T>
+    const CurveKernels<T>& of() const {
+        if constexpr (sizeof(T) == sizeof(float)) {
+            return narrow;
+        } else {
+            return wide;
+        }
+    }
+};
+
 struct Kernels {
     const char* name;
     MomentKernels<float> moments32;
@@ -442,6 +471,7 @@ struct Kernels {
     TsneKernels tsne;
     UmapKernels umap;
     FilterKernels filter;
+    BendKernels bends;
 
     template <class T>
     const MomentKernels<T>& moments() const {

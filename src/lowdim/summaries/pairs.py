@@ -24,7 +24,7 @@ from lowdim.memory import require_memory
 from lowdim.progress import report
 from lowdim.summaries.space import unit_rows
 
-__all__ = ["Measure", "Pairs", "binary_unit", "given_pairs", "given_table", "measure_of", "pair_weights"]
+__all__ = ["Measure", "Pairs", "binary_unit", "dense_block", "given_pairs", "given_table", "measure_of", "pair_weights"]
 
 Array = NDArray[Any]
 
@@ -135,6 +135,12 @@ def measure_of(rows: Rows, metric: Metric, threads: int, like: Measure | None = 
         raise BadInput(f"metric {metric.name!r} compares sets: every value must be 0 or 1. Binarise the columns.")
     factor = _safe_factor(table) if like is None else like.factor
     return Measure(metric, table if factor == 1 else table * table.dtype.type(factor), factor, threads)
+
+
+def dense_block(rows: Rows, begin: int, end: int) -> Array:
+    """Rows begin … end as a dense array."""
+    block = rows.block(begin, end)
+    return np.asarray(block.toarray() if rows.sparse else block)
 
 
 def given_table(rows: Rows, *, missing: bool) -> Array:
