@@ -339,3 +339,19 @@ def test_grid_search_reaches_into_a_kernel():
     ).fit(X, y)
     best = search.best_params_["kernelpca__kernel__k1__gamma"]
     assert search.best_estimator_[0].kernel == rbf(best) + 1e-9 * linear()
+
+
+def test_what_overflows_or_vanishes_is_named():
+    X = rows(0)
+    with pytest.raises(BadInput, match="overflow"):
+        is_euclidean(np.sqrt(squares(X)) * 1e200)
+    with pytest.raises(BadInput, match="vanish"):
+        rbf()(X * 1e-200)
+    with pytest.raises(BadInput, match=r"gamma=.* too large for float32"):
+        KernelPCA().fit((X * 1e-25).astype(np.float32))
+    assert_allclose(rbf()(X * 1e-150), rbf()(X), rtol=1e-9)
+    with pytest.raises(BadInput, match=r"must give a finite number .* gave nan"):
+        KernelPCA(kernel=lambda x, y: np.nan).fit(X)
+    for tol in (-1.0, "a", np.nan):
+        with pytest.raises(BadParameter, match="tol must be a number of at least 0"):
+            is_psd(np.eye(3), tol=tol)

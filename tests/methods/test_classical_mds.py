@@ -274,3 +274,21 @@ def test_what_fit_transform_returns_is_the_callers(rng):
         Z = model.fit_transform(X)
         Z[:] = 0
         assert model.embedding_.any()
+
+
+@pytest.mark.parametrize(("scale", "dtype"), [(1e-200, np.float64), (1e-30, np.float32), (1e145, np.float64)])
+@pytest.mark.parametrize("correction", [None, "lingoes", "cailliez"])
+def test_size_does_not_matter(scale, dtype, correction):
+    """Squares of such distances vanish, or are so large that their sum is not a number."""
+    X = table(2, 30, 4)
+    D, new = (cdist(rows, X, "chebyshev").astype(dtype) for rows in (X, X[:5] + 1))
+    options = {"metric": "precomputed", "correction": correction}
+    one, other = ClassicalMDS(3, **options).fit(D), ClassicalMDS(3, **options).fit(D * dtype(scale))
+    close = 1e-9 if dtype == np.float64 else 1e-4
+    size = np.abs(one.embedding_).max()
+    assert_allclose(other.embedding_ / scale, one.embedding_, atol=close * size)
+    assert_allclose(other.goodness_of_fit_, one.goodness_of_fit_, rtol=1e-5)
+    assert_allclose(other.transform(new * dtype(scale)) / scale, one.transform(new), atol=close * size)
+    assert_allclose(other.transform(D * dtype(scale)) / scale, one.embedding_, atol=10 * close * size)
+    if correction == "cailliez":
+        assert other.correction_constant_ / scale == pytest.approx(one.correction_constant_, rel=1e-4)

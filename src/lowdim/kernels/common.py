@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.distances import METRICS
-from lowdim.errors import BadParameter
+from lowdim.errors import BadInput, BadParameter
 from lowdim.kernels.base import Kernel
 from lowdim.kernels.points import Pair
 from lowdim.kernels.widths import SCALES, inverse_of, variance
@@ -107,11 +107,17 @@ class from_function(Kernel):
 
     def of(self, pair: Any) -> Array:
         if not isinstance(pair, Pair):
-            return np.array([self.function(x, x) for x in pair.a.rows], dtype=pair.a.rows.dtype)
+            return self._checked([self.function(x, x) for x in pair.a.rows], pair.a.rows.dtype)
         left, right = pair.each
-        return np.array([[self.function(x, y) for y in right] for x in left], dtype=left.dtype).reshape(
-            len(left), len(right)
-        )
+        values = self._checked([[self.function(x, y) for y in right] for x in left], left.dtype)
+        return values.reshape(len(left), len(right))
+
+    def _checked(self, given: list[Any], dtype: np.dtype[Any]) -> Array:
+        values = np.array(given, dtype=dtype)
+        if not np.isfinite(values).all():
+            bad = values[~np.isfinite(values)][0]
+            raise BadInput(f"the kernel must give a finite number for any two rows; for two of them it gave {bad}.")
+        return values
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,14 @@ class _Decaying(Kernel):
 
     def _exponent(self, pair: Any) -> Array:
         distances = self._distances(pair)
-        distances *= -distances.dtype.type(self.gamma)
+        with np.errstate(over="ignore"):
+            factor = -distances.dtype.type(self.gamma)
+        if not np.isfinite(factor):
+            raise BadInput(
+                f"gamma={self.gamma:g} is too large for {distances.dtype}: the rows differ by so little that their "
+                "squares vanish. Rescale the columns."
+            )
+        distances *= factor
         return distances
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.check import overflow_error
+from lowdim.errors import BadInput
 from lowdim.param import Choice, Either, Real
 
 __all__ = ["POSITIVE", "SCALES", "WIDTHS", "inverse_of", "variance"]
@@ -33,4 +34,7 @@ def variance(rows: Array) -> float:
     """The variance of all numbers in a table, without a wide copy of it."""
     mean = float(rows.mean(dtype=np.float64))
     blocks = (rows[start : start + BLOCK] for start in range(0, len(rows), BLOCK))
-    return sum(float(np.square(block - mean, dtype=np.float64).sum()) for block in blocks) / rows.size
+    out = sum(float(np.square(block - mean, dtype=np.float64).sum()) for block in blocks) / rows.size
+    if out < np.finfo(np.float64).tiny and rows.min() < rows.max():
+        raise BadInput("the rows differ by so little that their squares vanish. Rescale the columns, or give gamma.")
+    return out

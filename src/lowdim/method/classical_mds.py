@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from lowdim.check import check_weights, read_rows
+from lowdim.check import check_weights, overflow_error, read_rows
 from lowdim.data.rows import Rows, open_rows
 from lowdim.distances import metric_of
 from lowdim.errors import LowdimWarning, NotEnoughData
@@ -25,7 +25,7 @@ from lowdim.solve.landmarks import uniform_landmarks
 from lowdim.solve.principal import Plan, principal_axes
 from lowdim.summaries.centred import Centred
 from lowdim.summaries.gram import Mapped, finite_rows
-from lowdim.summaries.pairs import Measure, given_table, measure_of
+from lowdim.summaries.pairs import Measure, given_table, measure_of, safe_factor
 from lowdim.threads import thread_count
 
 __all__ = ["ClassicalMDS"]
@@ -140,14 +140,20 @@ class ClassicalMDS(Estimator):
         k, n = self.n_components, len(D)
         if k is not None and k > n:
             raise NotEnoughData(f"n_components={k} must be at most the number of rows, {n}. Ask for fewer.")
-        D, constant = scaling.corrected(D, self.correction, threads, seed)
+        factor = safe_factor(D)
+        self.unit_ = 1 / factor
+        D, constant = scaling.corrected(D if factor == 1 else D * D.dtype.type(factor), self.correction, threads, seed)
         found = scaling.scale(scaling.gram_of_distances(D, weights, threads), k, seed)
         self.alphas_, self.kernel_means_ = np.ascontiguousarray(found.alphas, dtype=D.dtype), found.means
-        self.eigenvalues_ = found.values.astype(D.dtype)
+        self.eigenvalues_ = (found.values * np.float64(self.unit_) ** 2).astype(D.dtype)
+        if not np.isfinite(self.eigenvalues_).all():
+            raise overflow_error()
         self.goodness_of_fit_ = scaling.goodness_of_fit(found, found.points.shape[1])
-        self.correction_constant_, self.converged_ = constant, found.converged
-        all_known = self.landmarks_ is None
-        self.embedding_ = np.ascontiguousarray(found.points, dtype=D.dtype) if all_known else self._place(rows)
+        self.constant_ = constant  # in the unit, in which its square does not vanish
+        self.correction_constant_ = constant * self.unit_ ** (2 if self.correction == "lingoes" else 1)
+        self.converged_ = found.converged
+        points = np.ascontiguousarray(found.points * self.unit_, dtype=D.dtype)
+        self.embedding_ = points if self.landmarks_ is None else self._place(rows)
 
     def _distances(self, rows: Rows, threads: int) -> Array:
         """Distances between the rows that the map is found from."""
@@ -170,11 +176,12 @@ class ClassicalMDS(Estimator):
         if self._is("euclidean"):  # Gower's formula is then a projection
             return Centred(rows, self.mean_, None, None, threads).times(self.components_.T)
         table = Mapped(rows, len(self.alphas_), self._inner_products())
-        return Centred(table, self.kernel_means_, None, None, threads).times(self.alphas_)
+        places = Centred(table, self.kernel_means_, None, None, threads).times(self.alphas_)
+        return places if self.unit_ == 1 else places * places.dtype.type(self.unit_)
 
     def _inner_products(self) -> Callable[[Array, int], Array]:
-        """-½δ² of new rows, δ their distances to the rows that the map was found from."""
-        given, chosen = self._is("precomputed"), self.landmarks_
+        """-½δ² of new rows, δ their distances to the rows that the map was found from, in the unit of the fit."""
+        given, chosen, unit = self._is("precomputed"), self.landmarks_, self.unit_
         fitted = None if given else self._measure(1)  # several chunks of new rows are measured at once already
 
         def inner_products(new: Array, first: int) -> Array:
@@ -182,7 +189,8 @@ class ClassicalMDS(Estimator):
                 distances = checked_new_distances(new if chosen is None else new[:, chosen], first=first)
             else:
                 distances = fitted.to(measure_of(open_rows(new), fitted.metric, 1, fitted))
-            return scaling.corrected_squares(distances, self.correction, self.correction_constant_)
+            distances = distances if unit == 1 else distances / distances.dtype.type(unit)
+            return scaling.corrected_squares(distances, self.correction, self.constant_)
 
         return inner_products
 
