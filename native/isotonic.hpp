@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -50,10 +51,19 @@ class Pools {
     Pool last_{0, 0, 0};
 };
 
-// The nearest rising sequence to values (n,) in weighted least squares, into out. Returns its weighted sum of squares.
-// `places` says where number i of the sequence stands in all three; null: at i.
 template <class T>
-double isotonic(const T* values, const T* weights, const std::int32_t* places, std::int64_t n, T* out, const PairOptions& options) {
+struct Sequence {
+    const T* values;
+    const T* weights;            // null: all one
+    const std::int32_t* places;  // where number i stands in both, and in what is made of them; null: at i
+    std::int64_t n;
+};
+
+// The nearest rising sequence in weighted least squares, into out, stretched so that its weighted sum of squares is
+// `total` (unless that is 0). Returns what the sum was.
+template <class T>
+double isotonic(const Sequence<T>& sequence, double total, T* out, const PairOptions& options) {
+    const auto [values, weights, places, n] = sequence;
     constexpr std::int64_t block_size = 1 << 14;
     const std::int64_t blocks = blocks_of(n, block_size);
     std::vector<std::vector<Pool>> parts(static_cast<std::size_t>(blocks));
@@ -93,12 +103,13 @@ double isotonic(const T* values, const T* weights, const std::int32_t* places, s
     const std::vector<Pool> pools = whole.finish();
     double squares = 0;
     for (const Pool& pool : pools) squares += pool.weight > 0 ? pool.sum * (pool.sum / pool.weight) : 0.0;
+    const double stretch = total > 0 && squares > 0 ? std::sqrt(total / squares) : 1.0;
     parallel_blocks(blocks, options.threads, *options.stop, [&](std::int64_t block) {
         std::int64_t i = block * block_size;
         const std::int64_t end = std::min(n, i + block_size);
         auto pool = std::upper_bound(pools.begin(), pools.end(), i, [](std::int64_t at, const Pool& p) { return at < p.end; });
         for (; i < end; ++pool) {
-            const T mean = pool->weight > 0 ? static_cast<T>(pool->sum / pool->weight) : T(0);
+            const T mean = pool->weight > 0 ? static_cast<T>(stretch * (pool->sum / pool->weight)) : T(0);
             const std::int64_t last = std::min(end, pool->end);
             for (; i < last; ++i) out[places == nullptr ? i : places[i]] = mean;
         }

@@ -10,7 +10,6 @@
 
 #include "kernels.hpp"
 #include "parallel.hpp"
-#include "team.hpp"
 
 namespace lowdim {
 
@@ -18,20 +17,6 @@ struct PairOptions {
     int threads;
     Stop* stop;
 };
-
-// body(block, thread) for all blocks. OpenMP's threads go on spinning between two passes, where the caller works alone or
-// other programs do; long passes can pay for threads that come and go.
-template <class Body>
-void share_out(std::int64_t blocks, bool longish, const PairOptions& options, const Body& body) {
-    if (!longish || options.threads <= 1 || blocks <= 1) {
-        parallel_blocks(blocks, options.threads, *options.stop, [&](std::int64_t block) { body(block, thread_index()); });
-        return;
-    }
-    std::int64_t left = blocks;
-    run_rounds(static_cast<int>(std::min<std::int64_t>(options.threads, blocks)), *options.stop, body, [&]() { return std::exchange(left, 0); });
-}
-
-constexpr std::int64_t long_pass = std::int64_t{1} << 20;  // pairs: most of a millisecond
 
 inline std::int64_t blocks_of(std::int64_t n, std::int64_t size) { return (n + size - 1) / size; }
 
@@ -49,8 +34,8 @@ PairSums pull_pairs(const PairTable<T>& pairs, bool squared, double* own, const 
     // Part b of a row is what the columns of block b add to it; part `blocks`, what its own block adds from the left.
     const auto part = [&](std::int64_t from, std::int64_t row) { return parts.get() + (from * n + row) * k; };
     for (auto& room : scratch) room.reset(new T[static_cast<std::size_t>(k * pair_block)]);
-    share_out(static_cast<std::int64_t>(tiles.size()), n * (n - 1) / 2 >= long_pass, options, [&](std::int64_t t, int thread) {
-        T* const room = scratch[static_cast<std::size_t>(thread)].get();
+    parallel_blocks(static_cast<std::int64_t>(tiles.size()), options.threads, *options.stop, [&](std::int64_t t) {
+        T* const room = scratch[static_cast<std::size_t>(thread_index())].get();
         const auto [a, b] = tiles[static_cast<std::size_t>(t)];
         const PairTile tile = {a * pair_block, std::min(n, (a + 1) * pair_block), b * pair_block, std::min(n, (b + 1) * pair_block)};
         kernels().smacof.of<T>().pull[squared](pairs, tile, room, part(b, tile.row_begin),

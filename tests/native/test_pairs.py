@@ -68,20 +68,45 @@ def test_flat_maps_in_single_precision_lose_nothing_by_their_shortcut(n):
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_slots_only_say_where_a_target_stands(dtype, rng):
     y, targets, weights = cloud(150, 2, dtype)
-    slots = rng.permutation(len(targets)).astype(np.int32)
+    ranking = _native.Ranking(rng.permutation(len(targets)).astype(np.int32))
+    slots = ranking.slots
     shuffled = np.empty_like(targets)
     shuffled[slots] = targets
     plain, moved = np.empty((150, 2)), np.empty((150, 2))
     sums = _native.pull_pairs(y, targets, weights, None, False, plain, 1)
-    assert _native.pull_pairs(y, shuffled, weights, slots, False, moved, 1) == sums
+    assert _native.pull_pairs(y, shuffled, weights, ranking, False, moved, 1) == sums
     np.testing.assert_array_equal(plain, moved)
     ordered, scattered = np.empty_like(targets), np.empty_like(targets)
     _native.map_distances(y, None, ordered, 1)
-    _native.map_distances(y, slots, scattered, 2)
+    _native.map_distances(y, ranking, scattered, 2)
     np.testing.assert_array_equal(scattered[slots], ordered)
     np.testing.assert_allclose(ordered, pdist(y.T.astype(np.float64)), rtol=CLOSE[dtype])
-    with pytest.raises(ValueError, match="out of range"):
-        _native.map_distances(y, slots + 1, scattered, 1)
+    with pytest.raises(ValueError, match="as many pairs"):
+        _native.map_distances(y[:, :-1].copy(), ranking, scattered, 1)
+
+
+@pytest.mark.parametrize("count", [0, 1, 8191, 8192, 8193, 30_000])
+def test_a_ranking_holds_ranks_in_buckets(count, rng):
+    order = rng.permutation(count).astype(np.int32)
+    ranking = _native.Ranking(order)
+    np.testing.assert_array_equal(np.sort(ranking.slots), np.arange(count))
+    np.testing.assert_array_equal(ranking.slots[order], ranking.places)
+    np.testing.assert_array_equal(ranking.places >> 13, np.arange(count) >> 13)
+    pairs = np.argsort(ranking.slots)  # within a bucket, as in the triangle
+    for start in range(0, count, 1 << 13):
+        assert (np.diff(pairs[start : start + (1 << 13)]) > 0).all()
+
+
+@pytest.mark.parametrize("order", [[0, 0], [0, 2], [-1, 0]])
+def test_a_ranking_is_checked_once(order):
+    with pytest.raises(ValueError, match="every pair once"):
+        _native.Ranking(np.array(order, np.int32))
+
+
+def test_a_ranking_outlives_its_maker_through_its_arrays(rng):
+    places = _native.Ranking(np.arange(1000, dtype=np.int32)).places
+    np.testing.assert_array_equal(places, np.arange(1000))
+    assert not places.flags.writeable
 
 
 def test_points_in_one_place_pull_nowhere():
@@ -125,36 +150,44 @@ def test_isotonic_regression(n, dtype, rng):
         weights = rng.uniform(0.1, 2, n).astype(dtype)
         for heavy in (None, weights):
             out = np.empty_like(values)
-            squares = _native.isotonic(values, heavy, None, out, 2)
+            squares = _native.isotonic(values, heavy, None, 0.0, out, 2)
             mass = np.ones(n) if heavy is None else heavy.astype(float)
             want = isotonic_regression(values.astype(float), sample_weight=mass)
             np.testing.assert_allclose(out, want, atol=1e-6 if dtype == np.float32 else 1e-12)
             assert squares == pytest.approx(mass @ want**2, rel=1e-5, abs=1e-9)
+            if squares > 0:
+                assert _native.isotonic(values, heavy, None, 3.0, out, 2) == squares
+                assert mass @ out.astype(float) ** 2 == pytest.approx(3.0, rel=1e-5)
 
 
 def test_values_without_weight_change_nothing():
     out = np.empty(6)
-    _native.isotonic(np.array([5.0, 1.0, 2.0, 9.0, 0.0, 3.0]), np.array([0.0, 1.0, 1.0, 0.0, 0.0, 1.0]), None, out, 1)
+    _native.isotonic(
+        np.array([5.0, 1.0, 2.0, 9.0, 0.0, 3.0]), np.array([0.0, 1.0, 1.0, 0.0, 0.0, 1.0]), None, 0.0, out, 1
+    )
     np.testing.assert_allclose(out[[1, 2, 5]], [1, 2, 3])
     assert (np.diff(out[1:]) >= 0).all()
 
 
 def test_a_sequence_may_stand_in_any_order(rng):
     values, weights = rng.standard_normal(20_000), rng.uniform(0, 1, 20_000)
-    places = rng.permutation(20_000).astype(np.int32)
+    ranking = _native.Ranking(rng.permutation(20_000).astype(np.int32))
+    places = ranking.places
     plain, moved = np.empty_like(values), np.empty_like(values)
-    squares = _native.isotonic(values[places], weights[places], None, plain, 2)
-    assert _native.isotonic(values, weights, places, moved, 2) == squares
+    squares = _native.isotonic(values[places], weights[places], None, 0.0, plain, 2)
+    assert _native.isotonic(values, weights, ranking, 0.0, moved, 2) == squares
     np.testing.assert_array_equal(moved[places], plain)
-    with pytest.raises(ValueError, match="out of range"):
-        _native.isotonic(values, weights, places - 1, moved, 2)
+    with pytest.raises(ValueError, match="as many pairs"):
+        _native.isotonic(values[1:], weights[1:], ranking, 0.0, moved[1:], 2)
 
 
 def test_ties_are_put_in_order():
     values = np.array([4.0, 3.0, 2.0, 1.0, 9.0, 9.0])
-    places = np.array([0, 1, 2, 3, 5, 4], np.int32)
-    _native.sort_ties(np.array([0, 4]), np.array([3, 6]), values, places, 1)
-    np.testing.assert_array_equal(places, [2, 1, 0, 3, 4, 5])
+    ranking = _native.Ranking(np.array([0, 1, 2, 3, 5, 4], np.int32))
+    values, other = values[np.argsort(ranking.slots)], ranking.copy()
+    _native.sort_ties(np.array([0, 4]), np.array([3, 6]), values, ranking, 1)
+    np.testing.assert_array_equal(ranking.places, [2, 1, 0, 3, 4, 5])
+    np.testing.assert_array_equal(other.places, [0, 1, 2, 3, 5, 4])
 
 
 def met_by_numpy(D, order, size, rate, pairs_of_parties, y):
@@ -203,7 +236,7 @@ def test_bits_do_not_depend_on_threads():
     for threads in (1, 2, 4, 8):
         out, fit = np.empty((700, 2)), np.empty_like(targets)
         sums = _native.pull_pairs(y, targets, weights, None, False, out, threads)
-        squares = _native.isotonic(targets, weights, None, fit, threads)
+        squares = _native.isotonic(targets, weights, None, 0.0, fit, threads)
         seen.add((sums, squares, out.tobytes(), fit.tobytes()))
     assert len(seen) == 1
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
+from lowdim import _native
 from lowdim.memory import require_memory
 from lowdim.summaries.pairs import Pairs
 
@@ -22,9 +22,9 @@ Array = NDArray[Any]
 
 
 class Disparities(ABC):
-    """The targets of the pairs, by pair or by slot."""
+    """The targets of the pairs."""
 
-    slots: NDArray[np.int32] | None = None
+    ranking: _native.Ranking | None = None  # where the target of a pair stands, if not at the pair
 
     @staticmethod
     @abstractmethod
