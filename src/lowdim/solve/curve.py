@@ -19,7 +19,7 @@ __all__ = ["Curve", "bends"]
 
 Array = NDArray[Any]
 
-CHUNK = 1 << 16
+CHUNK = 1 << 14  # pairs: what is computed of them stays in the cache
 SHARES = (0.2, 0.4, 0.6, 0.8)  # of the pairs, below the breaks of a spline
 APART = 0.01  # breaks nearer than this to each other or to an end would only fit noise
 CORNERS = 257  # that a spline is shown with
@@ -70,7 +70,7 @@ class Curve(Disparities):
     def curve(self) -> Array | None:
         """From distance 0 to twice the largest for a straight line, which goes on as it is; else within the known."""
         t = np.linspace(0, 1, 2 if self.straight else CORNERS)
-        values = np.maximum(bends(t, self.breaks) @ self.coefficients, 0)
+        values = np.maximum(self.coefficients @ bends(t, self.breaks), 0)
         x = self.low + self.width * t
         if self.straight:
             slope = (values[1] - values[0]) / self.width
@@ -82,8 +82,8 @@ class Curve(Disparities):
         """R and S with |R g - S b|² the fit, g ≥ 0 the factors of the rising curves."""
         gram = np.zeros((self.rising.shape[1],) * 2)
         for t, weights in self._chunks():
-            values = bends(t, self.breaks) @ self.rising
-            gram += values.T @ (values if weights is None else weights[:, None] * values)
+            values = self.rising.T @ bends(t, self.breaks)  # (m, chunk)
+            gram += values @ (values if weights is None else weights * values).T
         sizes, vectors = np.linalg.eigh(gram)
         kept = sizes > 1e-12 * sizes[-1]
         root = np.sqrt(sizes[kept])[:, None] * vectors[:, kept].T
@@ -99,8 +99,8 @@ class Curve(Disparities):
 
 
 def bends(t: Array, breaks: Array) -> Array:
-    """1, t, t² and (t - b)₊² for every break b, (n, 3 + breaks)."""
-    return np.column_stack([np.ones_like(t), t, t * t, np.maximum(t[:, None] - breaks, 0) ** 2])
+    """1, t, t² and (t - b)₊² for every break b, (3 + breaks, n)."""
+    return np.stack([np.ones_like(t), t, t * t, *(np.maximum(t - b, 0) ** 2 for b in breaks)])
 
 
 def _breaks(quantiles: Array, low: float, width: float) -> Array:
