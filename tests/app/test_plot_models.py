@@ -417,7 +417,7 @@ def test_shepard_draws_disparities_and_leaves_unknown_pairs_out(rng) -> None:
     np.testing.assert_array_equal(x, np.sort(shown.distances[known]))
     np.testing.assert_allclose(y, shown.disparities[known][np.argsort(shown.distances[known])])
     assert (np.diff(y) >= 0).all()
-    assert note_of(ax).endswith("2 pairs without a distance")
+    assert note_of(ax).endswith(f"stress-1 = {model.stress1_:.3f}; 2 of 66 pairs without a distance")
     with pytest.raises(errors.BadInput, match="disparities must hold"):
         plot.shepard(D, model.embedding_, disparities=shown.disparities[1:])
 

@@ -66,13 +66,14 @@ def shepard(D: Any, Z: Any, *, disparities: Any = None, ax: Axes | None = None, 
     if wanted is not None:
         order = np.lexsort((wanted, given))
         order = order[np.linspace(0, len(order) - 1, min(len(order), MOST_CORNERS)).astype(np.intp)]
+        ax.set_ylim(0, 1.03 * float(max(mapped.max(), wanted.max())) or 1.0)
         ax.plot(given[order], wanted[order], color=OKABE_ITO[5], linewidth=1.6, label="disparity")
         ax.legend(frameon=False, loc="upper left", fontsize=SMALL)
     name_axes(ax, "given distance", "distance in the map")
     with single_blas():
-        note = _agreement(given, mapped)
+        note = _agreement(given, mapped, wanted)
     if not known.all():
-        note = f"{note}; {np.count_nonzero(~known)} pairs without a distance"
+        note = f"{note}; {np.count_nonzero(~known)} of {len(known)} pairs without a distance"
     caption(ax, title, note if len(rows) == n else f"{note}; {len(rows)} of {n} rows")
     return ax
 
@@ -129,12 +130,14 @@ def _visible() -> Any:
     return ListedColormap(colormaps[RISING](np.linspace(0.22, 1, 256)))
 
 
-def _agreement(given: Array, mapped: Array) -> str:
-    """Pearson's correlation, and Kruskal's stress-1 after the best common scale."""
+def _agreement(given: Array, mapped: Array, wanted: Array | None) -> str:
+    """Pearson's correlation, and Kruskal's stress-1 over the disparities, or over the distances at the best scale."""
     squares = float(mapped @ mapped)
     if squares == 0 or not given.any() or np.ptp(given) == 0 or np.ptp(mapped) == 0:
         return "one of the two distances does not vary"
     r = float(np.corrcoef(given, mapped)[0, 1])
+    if wanted is not None and wanted.any():
+        return f"r = {r:.3f}, stress-1 = {np.linalg.norm(wanted - mapped) / np.linalg.norm(wanted):.3f}"
     scale = float(given @ mapped) / squares
     stress = float(np.sqrt(((given - scale * mapped) ** 2).sum() / (given**2).sum()))
     return f"r = {r:.3f}, stress-1 = {stress:.3f} at the best scale"
