@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist
 
 import lowdim
 from lowdim import ClassicalMDS
-from lowdim.errors import BadInput, BadParameter, LowdimWarning, NotEnoughData
+from lowdim.errors import BadInput, BadParameter, LowdimWarning, ModelFileError, NotEnoughData
 from lowdim.kernels import is_euclidean
 from lowdim.solve import gram as solver
 
@@ -137,6 +137,14 @@ def test_model_files(options, tmp_path):
     model = ClassicalMDS(2, n_landmarks=20, **options).fit(X)
     lowdim.save(model, tmp_path / "m")
     assert_array_equal(lowdim.load(tmp_path / "m").transform(X), model.transform(X))
+
+
+@pytest.mark.parametrize(("name", "value"), [("unit_", 0.0), ("unit_", None), ("constant_", -1.0), ("alphas_", ...)])
+def test_a_model_that_contradicts_itself_is_not_saved(name, value, tmp_path):
+    model = ClassicalMDS(2, metric="manhattan").fit(table(0))
+    setattr(model, name, model.alphas_[:-1] if value is ... else value)
+    with pytest.raises(ModelFileError, match=r"contradicts itself|must be"):
+        lowdim.save(model, tmp_path / "m")
 
 
 def test_all_rows_equal_is_one_point():

@@ -25,7 +25,7 @@ from lowdim.solve.landmarks import uniform_landmarks
 from lowdim.solve.principal import Plan, principal_axes
 from lowdim.summaries.centred import Centred
 from lowdim.summaries.gram import Mapped, finite_rows
-from lowdim.summaries.pairs import Measure, given_table, measure_of, safe_factor
+from lowdim.summaries.pairs import Measure, given_table, measure_of
 from lowdim.threads import thread_count
 
 __all__ = ["ClassicalMDS"]
@@ -140,19 +140,15 @@ class ClassicalMDS(Estimator):
         k, n = self.n_components, len(D)
         if k is not None and k > n:
             raise NotEnoughData(f"n_components={k} must be at most the number of rows, {n}. Ask for fewer.")
-        factor = safe_factor(D)
-        self.unit_ = 1 / factor
-        D, constant = scaling.corrected(D if factor == 1 else D * D.dtype.type(factor), self.correction, threads, seed)
-        found = scaling.scale(scaling.gram_of_distances(D, weights, threads), k, seed)
+        found = scaling.scale_distances(D, k, weights=weights, correction=self.correction, threads=threads, seed=seed)
+        self.unit_, self.constant_, self.converged_ = found.unit, found.constant, found.converged
         self.alphas_, self.kernel_means_ = np.ascontiguousarray(found.alphas, dtype=D.dtype), found.means
-        self.eigenvalues_ = (found.values * np.float64(self.unit_) ** 2).astype(D.dtype)
+        self.eigenvalues_ = (found.values * np.float64(found.unit) ** 2).astype(D.dtype)
         if not np.isfinite(self.eigenvalues_).all():
             raise overflow_error()
         self.goodness_of_fit_ = scaling.goodness_of_fit(found, found.points.shape[1])
-        self.constant_ = constant  # in the unit, in which its square does not vanish
-        self.correction_constant_ = constant * self.unit_ ** (2 if self.correction == "lingoes" else 1)
-        self.converged_ = found.converged
-        points = np.ascontiguousarray(found.points * self.unit_, dtype=D.dtype)
+        self.correction_constant_ = found.constant * found.unit ** (2 if self.correction == "lingoes" else 1)
+        points = np.ascontiguousarray(found.points * found.unit, dtype=D.dtype)
         self.embedding_ = points if self.landmarks_ is None else self._place(rows)
 
     def _distances(self, rows: Rows, threads: int) -> Array:
@@ -181,7 +177,7 @@ class ClassicalMDS(Estimator):
 
     def _inner_products(self) -> Callable[[Array, int], Array]:
         """-½δ² of new rows, δ their distances to the rows that the map was found from, in the unit of the fit."""
-        given, chosen, unit = self._is("precomputed"), self.landmarks_, self.unit_
+        given, chosen = self._is("precomputed"), self.landmarks_
         fitted = None if given else self._measure(1)  # several chunks of new rows are measured at once already
 
         def inner_products(new: Array, first: int) -> Array:
@@ -189,8 +185,7 @@ class ClassicalMDS(Estimator):
                 distances = checked_new_distances(new if chosen is None else new[:, chosen], first=first)
             else:
                 distances = fitted.to(measure_of(open_rows(new), fitted.metric, 1, fitted))
-            distances = distances if unit == 1 else distances / distances.dtype.type(unit)
-            return scaling.corrected_squares(distances, self.correction, self.constant_)
+            return scaling.corrected_squares(distances, self.unit_, self.correction, self.constant_)
 
         return inner_products
 
