@@ -160,6 +160,22 @@ def test_the_least_squared_stress_of_a_row(seed, k, some_missing, away):
         assert loss(y) <= found * (1 + 1e-6) + 1e-9
 
 
+@pytest.mark.parametrize("loss", ["stress", "sstress"])
+@pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
+def test_new_rows_beside_a_map_without_width(loss, metric, rng):
+    """Fitted rows on a line, or in one place: a new one beside them keeps its distances, on either side."""
+    line, point = np.outer(rng.standard_normal(12), [1.0, 2.0, 2.0]), np.ones((5, 3))
+    for X, new in ((line, rng.standard_normal((6, 3)) * 3), (point, 1 + rng.standard_normal((4, 3)))):
+        given_rows, asked = (X, new) if metric == "euclidean" else (cdist(X, X), cdist(new, X))
+        model = MDS(loss=loss, metric=metric).fit(given_rows)
+        np.testing.assert_allclose(cdist(model.transform(asked), model.embedding_), cdist(new, X), atol=1e-5)
+    inside = MDS(4, loss=loss).fit(rng.standard_normal((20, 2)))
+    X = inside.X_fit_
+    Z = inside.transform(X[:5] + 0.1)
+    np.testing.assert_allclose(cdist(Z, inside.embedding_), cdist(X[:5] + 0.1, X), atol=1e-5)
+    assert np.abs(Z[:, 2:]).max() < 1e-6
+
+
 def test_rows_are_counted_from_the_first_one(monkeypatch, rng):
     """New rows are placed in blocks; what is wrong with one is told by its own number."""
     from lowdim.errors import BadInput

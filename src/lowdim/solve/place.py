@@ -25,6 +25,8 @@ MOST_STEPS = 1000
 NEAREST = 5  # fixed points in whose middle a new one starts
 TABLE_VALUES = 1 << 22  # distances, or coordinates, that are held at once
 HALVINGS = 128  # far more than the digits of the root, which is tiny where nothing but rounding pulls
+FLAT = 1e-5  # of the longest extent of a map: it has no width
+NOTHING = 1e-13  # of a square: rounding
 REST = {4: 1e-6, 8: 1e-9}  # by bytes: a step shorter than this, of the map's size, is rest
 
 
@@ -77,7 +79,11 @@ def _place(distances: Array, first: int, ground: Ground, threads: int) -> tuple[
     if ground.loss == "sstress":
         places, moving = least_sstress(fixed, wanted**2, known), np.zeros(len(wanted), dtype=bool)
     else:
-        places = _middles(np.where(known, distances, np.inf), fixed)
+        # From within a line that holds the whole map, majorisation can't find the way to a place beside it.
+        extent = np.linalg.svd(fixed - fixed.mean(axis=0), compute_uv=False)
+        flat = len(extent) < fixed.shape[1] or extent[-1] <= FLAT * extent[0]
+        near = np.where(known, distances, np.inf)
+        places = least_sstress(fixed, wanted**2, known) if flat else _middles(near, fixed)
         moving = _majorise(places, fixed, wanted.astype(targets.dtype), weights, threads)
     same = np.where(known, distances, np.inf)
     nearest = np.argmin(same, axis=1)
@@ -148,5 +154,6 @@ def _least_sstress(fixed: Array, squares: Array, known: Array) -> Array:
         low, high = np.where(short, middle, low), np.where(short, high, middle)
     y = along_axes(high)
     idle = (high <= most * 2.0 ** (8 - HALVINGS))[:, 0]  # nothing pulls along the lowest axis: either side will do
-    y[idle, 0] = np.sqrt(np.maximum(wanted_square(high) - (y[:, 1:] ** 2).sum(axis=1, keepdims=True), 0))[idle, 0]
+    left = wanted_square(high)[:, 0] - (y[:, 1:] ** 2).sum(axis=1)
+    y[idle, 0] = np.sqrt(np.where(left > NOTHING * (1 + squares.max(axis=1)), left, 0.0))[idle]
     return np.matmul(axes, y[:, :, None])[:, :, 0] + mean
