@@ -25,6 +25,7 @@ NB_MODULE(_native, m) {
     bind_manifold(m);
     bind_local(m);
     bind_smacof(m);
+    bind_bends(m);
     bind_tsne(m);
     bind_repulsion(m);
     bind_fuzzy(m);

@@ -20,6 +20,7 @@ void bind_gram(nb::module_& m);
 void bind_manifold(nb::module_& m);
 void bind_local(nb::module_& m);
 void bind_smacof(nb::module_& m);
+void bind_bends(nb::module_& m);
 void bind_tsne(nb::module_& m);
 void bind_repulsion(nb::module_& m);
 void bind_fuzzy(nb::module_& m);

@@ -58,6 +58,7 @@ constexpr MeshKernels<D> mesh_kernels = {first_nodes<D>, spread_masses<D>, gathe
 #include "wide.hpp"
 #include "umap.hpp"
 #include "filter.hpp"
+#include "bends.hpp"
 }  // namespace
 
 #define LOWDIM_QUOTE(x) #x
@@ -88,6 +89,7 @@ const Kernels& table() {
         {owners, umap_turns, {umap_half<0>, umap_half<1>, umap_half<2>, umap_half<3>},
          {umap_beside<0>, umap_beside<1>, umap_beside<2>, umap_beside<3>}, umap_radii, powers},
         {{filter_rows<8>, filter_rows<16>, filter_rows<32>}},
+        {{bend_moments<float>, bend_curve<float>}, {bend_moments<double>, bend_curve<double>}},
     };
     return kernels;
 }

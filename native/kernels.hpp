@@ -1,6 +1,7 @@
 // The table of kernels that exist once for every instruction set, family by family.
 #pragma once
 
+#include "tables/bends.hpp"
 #include "tables/common.hpp"
 #include "tables/filter.hpp"
 #include "tables/gram.hpp"
@@ -27,6 +28,7 @@ struct Kernels {
     TsneKernels tsne;
     UmapKernels umap;
     FilterKernels filter;
+    Both<BendKernels> bends;
 };
 
 // The best table that this processor can run, or the one that LOWDIM_ISA names.

@@ -15,7 +15,7 @@ from matplotlib.quiver import Quiver
 from scipy.spatial.distance import pdist, squareform
 from sklearn.datasets import load_iris, load_wine
 
-from lowdim import PCA, errors, plot
+from lowdim import PCA, NonmetricMDS, errors, plot
 from lowdim.plot.images import rebuilt
 from lowdim.plot.pairs import MOST_ROWS
 
@@ -395,13 +395,31 @@ def test_of_many_rows_the_same_pairs_are_taken_from_both_forms(monkeypatch, rng)
     [
         (np.zeros((2, 2)), errors.BadInput, r"\(3, 3\) or \(3,\)"),
         (np.array([1.0, -1.0, 1.0]), errors.BadInput, "negative"),
-        (np.array([1.0, np.nan, 1.0]), errors.BadInput, "not finite"),
+        (np.array([1.0, np.inf, 1.0]), errors.BadInput, "infinite"),
+        (np.full(3, np.nan), errors.BadInput, "no known distance"),
         (np.array(["a", "b", "c"]), errors.BadInputType, "numbers"),
     ],
 )
 def test_distances_are_checked(D, error, words) -> None:
     with pytest.raises(error, match=words):
         plot.shepard(D, np.eye(3, 2))
+
+
+def test_shepard_draws_disparities_and_leaves_unknown_pairs_out(rng) -> None:
+    D = squareform(pdist(rng.normal(size=(12, 4))))
+    D[2, 5] = D[5, 2] = D[0, 1] = D[1, 0] = np.nan
+    model = NonmetricMDS(metric="precomputed").fit(D)
+    shown = model.shepard(D)
+    ax = plot.shepard(D, model.embedding_, disparities=shown.disparities)
+    known = ~np.isnan(shown.distances)
+    assert known.sum() == 64 and len(ax.collections[0].get_offsets()) == 64
+    x, y = ax.get_lines()[-1].get_data()
+    np.testing.assert_array_equal(x, np.sort(shown.distances[known]))
+    np.testing.assert_allclose(y, shown.disparities[known][np.argsort(shown.distances[known])])
+    assert (np.diff(y) >= 0).all()
+    assert note_of(ax).endswith(f"stress-1 = {model.stress1_:.3f}; 2 of 66 pairs without a distance")
+    with pytest.raises(errors.BadInput, match="disparities must hold"):
+        plot.shepard(D, model.embedding_, disparities=shown.disparities[1:])
 
 
 def test_equal_points_and_single_rows() -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.spatial.distance import cdist
 
+import lowdim
 from lowdim import errors
 from lowdim.summaries.neighbors import NeighborIndex, neighbors
 
@@ -217,6 +218,26 @@ def test_given_distances_and_functions(rng):
         neighbors(sp.csr_array(D), 6, metric="precomputed")
     with pytest.raises(errors.BadParameter, match="approximate"):
         neighbors(X, 6, metric="jaccard", algorithm="approximate")
+
+
+def test_rounding_does_not_make_a_distance(rng):
+    """1 - a correlation may be -2e-16: the rule is that of classical and metric scaling."""
+    X = rng.normal(size=(60, 8))
+    D = 1 - np.corrcoef(X)
+    D[3, 4] = D[4, 3] = -1e-16
+    clean, stored, clean_stored = np.maximum(D, 0), sp.csr_array(D), sp.csr_array(D)
+    clean_stored.data = np.maximum(stored.data, 0)
+    for given_table, wanted in ((D, clean), (stored, clean_stored), (D.astype(np.float32), clean)):
+        graph, want = (neighbors(table, 6, metric="precomputed") for table in (given_table, wanted))
+        assert (graph.distances >= 0).all()
+        assert np.array_equal(graph.indices, want.indices)
+        assert graph.distances[3, 0] == 0 and graph.indices[3, 0] == 4
+    found = lowdim.Isomap(metric="precomputed").fit(D)
+    assert np.array_equal(found.embedding_, lowdim.Isomap(metric="precomputed").fit(clean).embedding_)
+    assert np.isfinite(found.transform(D[:5])).all()
+    D[3, 4] = -1e-3
+    with pytest.raises(errors.BadInput, match="row 3 to row 4"):
+        neighbors(D, 6, metric="precomputed")
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

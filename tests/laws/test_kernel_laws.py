@@ -80,6 +80,8 @@ def test_the_algebra_means_what_it_says(a, b, seed, c):
     assert_allclose((a * b)(X, Y), a(X, Y) * b(X, Y), rtol=1e-12)
     assert_allclose((c * a)(X, Y), c * a(X, Y), rtol=1e-12)
     assert_allclose((a**3)(X, Y), a(X, Y) ** 3, rtol=1e-10)
+    assert_allclose((a + c)(X, Y), a(X, Y) + c, rtol=1e-12, atol=1e-12)
+    assert sum([a, b, a]) == a + b + a and 1 + a == a + 1
     assert_allclose(polynomial_of(a, [c, 2.0, 1.0])(X, Y), c + 2 * a(X, Y) + a(X, Y) ** 2, rtol=1e-12, atol=1e-12)
 
 
@@ -118,6 +120,7 @@ def test_sums_and_products_are_associative():
         lambda: -1 * rbf(1.0),
         lambda: 0 * rbf(1.0),
         lambda: rbf(1.0) - rbf(0.5),
+        lambda: rbf(1.0) + -1,
         lambda: 1 - rbf(1.0),
         lambda: -rbf(1.0),
         lambda: polynomial_of(rbf(1.0), [1.0, -2.0]),
@@ -190,6 +193,8 @@ def test_verdicts_and_their_evidence(quick):
     assert -0.5 - 1e-9 <= verdict.smallest < -1e-3
     if not quick:
         assert verdict.smallest == pytest.approx(-0.5)
+        assert str(verdict).startswith("no: the smallest eigenvalue, -0.5, is below -")
+    assert ("another may be smaller" in str(is_psd(X @ X.T, quick=quick))) is quick
 
 
 def test_verdicts_are_as_strict_as_the_precision_of_the_matrix():
@@ -334,3 +339,19 @@ def test_grid_search_reaches_into_a_kernel():
     ).fit(X, y)
     best = search.best_params_["kernelpca__kernel__k1__gamma"]
     assert search.best_estimator_[0].kernel == rbf(best) + 1e-9 * linear()
+
+
+def test_what_overflows_or_vanishes_is_named():
+    X = rows(0)
+    with pytest.raises(BadInput, match="overflow"):
+        is_euclidean(np.sqrt(squares(X)) * 1e200)
+    with pytest.raises(BadInput, match="vanish"):
+        rbf()(X * 1e-200)
+    with pytest.raises(BadInput, match=r"gamma=.* too large for float32"):
+        KernelPCA().fit((X * 1e-25).astype(np.float32))
+    assert_allclose(rbf()(X * 1e-150), rbf()(X), rtol=1e-9)
+    with pytest.raises(BadInput, match=r"must give a finite number .* gave nan"):
+        KernelPCA(kernel=lambda x, y: np.nan).fit(X)
+    for tol in (-1.0, "a", np.nan):
+        with pytest.raises(BadParameter, match="tol must be a number of at least 0"):
+            is_psd(np.eye(3), tol=tol)

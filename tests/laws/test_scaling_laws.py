@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist, pdist, squareform
 
 from lowdim import MDS, NonmetricMDS
+from lowdim.solve.place import least_sstress
 
 KINDS = {
     "ratio": MDS(),
@@ -116,24 +117,83 @@ def test_new_points_of_a_plane_find_their_places(rng):
         np.testing.assert_allclose(cdist(by_table.transform(gaps), by_table.embedding_), D, atol=2e-4)
 
 
-def test_a_new_row_goes_where_its_own_stress_is_least(rng):
+@pytest.mark.parametrize("loss", ["stress", "sstress"])
+def test_a_new_row_goes_where_its_own_loss_is_least(loss, rng):
     """Against a general optimiser, with everything else fixed."""
     from scipy.optimize import minimize
 
     X = rng.standard_normal((30, 6))
-    model = MDS().fit(X)
-    new = rng.standard_normal((5, 6))
+    model = MDS(loss=loss).fit(X)
+    new, power = rng.standard_normal((5, 6)), 1 if loss == "stress" else 2
     for row, place in zip(new, model.transform(new), strict=True):
-        wanted = cdist(row[None], X)[0]
+        wanted = cdist(row[None], X)[0] ** power
 
-        def stress(z, wanted=wanted):
-            return ((cdist(z[None], model.embedding_)[0] - wanted) ** 2).sum()
+        def own_loss(z, wanted=wanted):
+            return ((cdist(z[None], model.embedding_)[0] ** power - wanted) ** 2).sum()
 
-        starts = [place + away for away in rng.standard_normal((6, 2))]
+        starts = [place + away for away in 2 * rng.standard_normal((8, 2))]
         found = min(
-            minimize(stress, at, method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-12}).fun for at in starts
+            minimize(own_loss, at, method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-12}).fun for at in starts
         )
-        assert stress(place) == pytest.approx(found, rel=1e-6)
+        assert own_loss(place) == pytest.approx(found, rel=1e-6)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 3), st.booleans(), st.floats(0, 5))
+def test_the_least_squared_stress_of_a_row(seed, k, some_missing, away):
+    """No other start leads lower, also where fixed points lie on a line and nothing says which side."""
+    from scipy.optimize import minimize
+
+    rng = np.random.default_rng(seed)
+    fixed = rng.standard_normal((9, k))
+    fixed[:, 1:] *= rng.integers(0, 2)  # on a line
+    squares = rng.uniform(0, 4, (4, 9)) + away
+    known = rng.random((4, 9)) < 0.7 if some_missing else np.ones((4, 9), dtype=bool)
+    known[:, 0] = True
+    squares[0, known[0]] = 2.5
+    places = least_sstress(fixed, squares, known)
+    for y, wanted, there in zip(places, squares, known, strict=True):
+
+        def loss(z, wanted=wanted, there=there):
+            return ((((z - fixed) ** 2).sum(axis=1) - wanted)[there] ** 2).sum()
+
+        found = min(minimize(loss, start).fun for start in (y + 0.1, -y - 0.1, *rng.standard_normal((2, k))))
+        assert loss(y) <= found * (1 + 1e-6) + 1e-9
+
+
+@pytest.mark.parametrize("loss", ["stress", "sstress"])
+@pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
+def test_new_rows_beside_a_map_without_width(loss, metric, rng):
+    """Fitted rows on a line, or in one place: a new one beside them keeps its distances, on either side."""
+    line, point = np.outer(rng.standard_normal(12), [1.0, 2.0, 2.0]), np.ones((5, 3))
+    for X, new in ((line, rng.standard_normal((6, 3)) * 3), (point, 1 + rng.standard_normal((4, 3)))):
+        given_rows, asked = (X, new) if metric == "euclidean" else (cdist(X, X), cdist(new, X))
+        model = MDS(loss=loss, metric=metric).fit(given_rows)
+        np.testing.assert_allclose(cdist(model.transform(asked), model.embedding_), cdist(new, X), atol=1e-5)
+    inside = MDS(4, loss=loss).fit(rng.standard_normal((20, 2)))
+    X = inside.X_fit_
+    Z = inside.transform(X[:5] + 0.1)
+    np.testing.assert_allclose(cdist(Z, inside.embedding_), cdist(X[:5] + 0.1, X), atol=1e-5)
+    assert np.abs(Z[:, 2:]).max() < 1e-6
+
+
+def test_rows_are_counted_from_the_first_one(monkeypatch, rng):
+    """New rows are placed in blocks; what is wrong with one is told by its own number."""
+    from lowdim.errors import BadInput
+    from lowdim.solve import place
+
+    monkeypatch.setattr(place, "TABLE_VALUES", 30)
+    X, new = rng.standard_normal((10, 3)), rng.standard_normal((9, 3))
+    D, wrong = cdist(X, X), cdist(new, X)
+    by_rows, by_table = MDS().fit(X), MDS(metric="precomputed").fit(D)
+    new[7, 1] = np.nan
+    with pytest.raises(BadInput, match="row 7, column 1"):
+        by_rows.transform(new)
+    wrong[5, 2] = -9
+    with pytest.raises(BadInput, match="from row 5 to row 2"):
+        by_table.transform(wrong)
+    wrong[5], wrong[8] = 1, np.nan
+    with pytest.raises(BadInput, match="row 8 of the new ones"):
+        by_table.transform(wrong)
 
 
 def test_several_starts_keep_the_best():

@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist
 
 import lowdim
 from lowdim import ClassicalMDS
-from lowdim.errors import BadInput, BadParameter, LowdimWarning, NotEnoughData
+from lowdim.errors import BadInput, BadParameter, LowdimWarning, ModelFileError, NotEnoughData
 from lowdim.kernels import is_euclidean
 from lowdim.solve import gram as solver
 
@@ -137,6 +137,14 @@ def test_model_files(options, tmp_path):
     model = ClassicalMDS(2, n_landmarks=20, **options).fit(X)
     lowdim.save(model, tmp_path / "m")
     assert_array_equal(lowdim.load(tmp_path / "m").transform(X), model.transform(X))
+
+
+@pytest.mark.parametrize(("name", "value"), [("unit_", 0.0), ("unit_", None), ("constant_", -1.0), ("alphas_", ...)])
+def test_a_model_that_contradicts_itself_is_not_saved(name, value, tmp_path):
+    model = ClassicalMDS(2, metric="manhattan").fit(table(0))
+    setattr(model, name, model.alphas_[:-1] if value is ... else value)
+    with pytest.raises(ModelFileError, match=r"contradicts itself|must be"):
+        lowdim.save(model, tmp_path / "m")
 
 
 def test_all_rows_equal_is_one_point():
@@ -274,3 +282,21 @@ def test_what_fit_transform_returns_is_the_callers(rng):
         Z = model.fit_transform(X)
         Z[:] = 0
         assert model.embedding_.any()
+
+
+@pytest.mark.parametrize(("scale", "dtype"), [(1e-200, np.float64), (1e-30, np.float32), (1e145, np.float64)])
+@pytest.mark.parametrize("correction", [None, "lingoes", "cailliez"])
+def test_size_does_not_matter(scale, dtype, correction):
+    """Squares of such distances vanish, or are so large that their sum is not a number."""
+    X = table(2, 30, 4)
+    D, new = (cdist(rows, X, "chebyshev").astype(dtype) for rows in (X, X[:5] + 1))
+    options = {"metric": "precomputed", "correction": correction}
+    one, other = ClassicalMDS(3, **options).fit(D), ClassicalMDS(3, **options).fit(D * dtype(scale))
+    close = 1e-9 if dtype == np.float64 else 1e-4
+    size = np.abs(one.embedding_).max()
+    assert_allclose(other.embedding_ / scale, one.embedding_, atol=close * size)
+    assert_allclose(other.goodness_of_fit_, one.goodness_of_fit_, rtol=1e-5)
+    assert_allclose(other.transform(new * dtype(scale)) / scale, one.transform(new), atol=close * size)
+    assert_allclose(other.transform(D * dtype(scale)) / scale, one.embedding_, atol=10 * close * size)
+    if correction == "cailliez":
+        assert other.correction_constant_ / scale == pytest.approx(one.correction_constant_, rel=1e-4)

@@ -11,8 +11,8 @@ from scipy.spatial.distance import cdist, pdist, squareform
 import lowdim
 from lowdim import MDS, NonmetricMDS
 from lowdim.errors import BadInput, BadParameter, Cancelled, LowdimWarning, MemoryTooSmall, NotEnoughData
-from lowdim.solve.disparities import Ranks
 from lowdim.solve.place import bend
+from lowdim.solve.ranks import Ranks
 from lowdim.summaries.pairs import Pairs, binary_unit
 
 # Three points on a line: pairs (0,1), (0,2), (1,2) at 1, 5, 4.
@@ -385,3 +385,33 @@ def test_groups_that_nothing_joins_are_refused_by_stochastic_descent_too(rng):
     for solver in ("smacof", "sgd"):
         with pytest.raises(BadInput, match="2 groups"):
             MDS(metric="precomputed", solver=solver).fit(D)
+
+
+def test_weights_that_rounding_loses(rng):
+    X, W = rng.standard_normal((30, 3)), np.ones((30, 30))
+    W[:15, 15:] = W[15:, :15] = 0
+    W[0, 20] = W[20, 0] = 1e-30
+    with pytest.raises(BadInput, match="weights so small"):
+        MDS().fit(X, weights=W)
+    for size in (1e60, 1e-60):
+        assert MDS().fit(X, weights=np.full((30, 30), size)).stress1_ == pytest.approx(MDS().fit(X).stress1_, rel=1e-3)
+        with pytest.raises(BadInput, match="too large or too small for float32"):
+            MDS().fit(X.astype(np.float32), weights=np.full((30, 30), size))
+
+
+@pytest.mark.parametrize("cls", [MDS, NonmetricMDS, lowdim.ClassicalMDS])
+@pytest.mark.parametrize("value", [np.nan, -1.0, np.inf])
+def test_a_metric_must_give_lengths(cls, value, rng):
+    X = rng.standard_normal((10, 3))
+    with pytest.raises(BadInput, match=rf"the metric must give .* it gave {value}"):
+        cls(metric=lambda a, b: value).fit(X)
+    rounding = cls(metric=lambda a, b: float(np.abs(a - b).sum()) or -1e-17).fit(X)
+    np.testing.assert_array_equal(
+        rounding.embedding_, cls(metric=lambda a, b: float(np.abs(a - b).sum())).fit(X).embedding_
+    )
+
+
+def test_subnormal_rows(rng):
+    X = rng.standard_normal((20, 3))
+    Z = MDS().fit_transform((X * 1e-42).astype(np.float32))
+    np.testing.assert_allclose(pdist(Z.astype(float)) / 1e-42, pdist(MDS().fit_transform(X)), atol=0.02)

@@ -10,7 +10,9 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.manifold import smacof
 
 from lowdim import MDS, NonmetricMDS, datasets
-from lowdim.solve.disparities import Curve, Ranks, Ratio
+from lowdim.solve.curve import Curve
+from lowdim.solve.disparities import Ratio
+from lowdim.solve.ranks import Ranks
 from lowdim.solve.smacof import Steps, majorise, majorise_in_stages, weight_solver
 from lowdim.solve.sstress import sstress_gradient
 from lowdim.summaries.pairs import Pairs
@@ -158,3 +160,38 @@ def test_nonmetric_is_no_worse_than_scikit_learn(digits):
     theirs = smacof(D, metric=False, n_init=1, init=None, random_state=0, max_iter=300, normalized_stress=True)[1]
     ours = NonmetricMDS(metric="precomputed", n_init=2).fit(D)
     assert ours.stress1_ <= theirs * 1.01
+
+
+def test_a_spline_is_the_best_of_its_kind(rng):
+    """Against a general optimiser over the spline's own coefficients, with weights and a missing pair."""
+    from scipy.interpolate import BSpline
+
+    D, W = squareform(rng.uniform(1, 9, 66)), squareform(rng.uniform(0.2, 2, 66))
+    W[0, 1] = W[1, 0] = 0
+    pairs, Y = pairs_of(D, W), rng.standard_normal((12, 2))
+    delta, w, d = pairs.distances, pairs.weights, pdist(Y)
+    fit = Curve(pairs, 2)
+    targets = fit.update(np.ascontiguousarray(Y.T), 1)
+    assert (w * targets) @ targets == pytest.approx(pairs.total, rel=1e-12)
+    places = (delta - fit.low) / fit.width
+    knots = np.concatenate([[0.0] * 3, fit.breaks, [1.0] * 3])
+    assert len(fit.breaks) == 4 and abs((places[w > 0] < fit.breaks[1]).mean() - 0.4) < 0.02
+    splines = BSpline(knots, np.eye(len(knots) - 3), 2)(np.clip(places, 0, 1))
+
+    def loss(steps):
+        return (w * (splines @ np.cumsum(steps) - d) ** 2).sum()
+
+    best = minimize(loss, np.ones(splines.shape[1]), bounds=[(0, None)] * splines.shape[1], tol=1e-14).x
+    fitted = splines @ np.cumsum(best)
+    fitted *= np.sqrt(pairs.total / ((w * fitted) @ fitted))
+    np.testing.assert_allclose(targets[w > 0], fitted[w > 0], atol=2e-3 * fitted.max())
+
+
+def test_breaks_that_nearly_meet_are_one(rng):
+    """Most distances all but equal: pieces of no width would divide by it."""
+    d = np.concatenate([5 + 1e-9 * rng.random(55), rng.uniform(1, 9, 11)])
+    fit = Curve(Pairs(12, d, None, 1.0), 2)
+    targets = fit.update(np.ascontiguousarray(rng.standard_normal((2, 12))), 1)
+    assert len(fit.breaks) <= 2
+    assert np.isfinite(targets).all() and (np.diff(targets[np.argsort(d)]) >= -1e-9).all()
+    assert targets @ targets == pytest.approx(d @ d, rel=1e-9)

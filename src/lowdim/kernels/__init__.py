@@ -12,18 +12,15 @@ from __future__ import annotations
 from lowdim.kernels.algebra import Product, Scaled, Sum, polynomial_of
 from lowdim.kernels.base import Kernel
 from lowdim.kernels.common import (
-    chi2,
     cosine,
     from_distance,
     from_function,
-    laplacian,
     linear,
     polynomial,
     precomputed,
-    rational_quadratic,
-    rbf,
     sigmoid,
 )
+from lowdim.kernels.decaying import chi2, laplacian, rational_quadratic, rbf
 from lowdim.kernels.definite import Definiteness, is_conditionally_negative_definite, is_euclidean, is_psd
 from lowdim.kernels.named import as_kernel
 from lowdim.kernels.schoenberg import (

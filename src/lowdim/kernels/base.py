@@ -103,9 +103,13 @@ class Kernel:
         return parts
 
     def __add__(self, other: Any) -> Kernel:
-        from lowdim.kernels.algebra import Sum
+        from lowdim.kernels.algebra import Sum, polynomial_of
 
+        if isinstance(other, numbers.Real):  # a constant is a kernel too, and sum() begins with 0
+            return polynomial_of(self, (float(other), 1.0)) if other else self
         return Sum((self, other)) if isinstance(other, Kernel) else NotImplemented
+
+    __radd__ = __add__
 
     def __mul__(self, other: Any) -> Kernel:
         from lowdim.kernels.algebra import Product, Scaled

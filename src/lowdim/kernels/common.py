@@ -1,4 +1,4 @@
-"""The kernels of lecture 1 and their kin."""
+"""Kernels of inner products, and those that come from elsewhere: a matrix, a function, a distance."""
 
 from __future__ import annotations
 
@@ -9,33 +9,24 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.check import overflow_error
 from lowdim.distances import METRICS
 from lowdim.errors import BadInput, BadParameter
 from lowdim.kernels.base import Kernel
-from lowdim.kernels.points import Pair, Points, variance
+from lowdim.kernels.points import Pair
+from lowdim.kernels.widths import SCALES, inverse_of, variance
 from lowdim.param import Choice, Either, Integer, Real, Such, param
 
 __all__ = [
-    "chi2",
     "cosine",
     "from_distance",
     "from_function",
-    "laplacian",
     "linear",
     "polynomial",
     "precomputed",
-    "rational_quadratic",
-    "rbf",
     "sigmoid",
 ]
 
 Array = NDArray[Any]
-
-POSITIVE = Real(0, open=True)
-SCALES = Either(POSITIVE, Choice("scale"))
-WIDTHS = Either(POSITIVE, Choice("scale", "median"))
-SAMPLE = 1000  # rows that a median is taken over
 
 
 @dataclass(frozen=True)
@@ -60,7 +51,7 @@ class _Dotted(Kernel):
 
     def resolve(self, rows: Array) -> Self:
         gamma: Any = self.gamma  # type: ignore[attr-defined]
-        return self if gamma != "scale" else replace(self, gamma=_inverse(rows.shape[1] * variance(rows)))  # type: ignore[call-arg]
+        return self if gamma != "scale" else replace(self, gamma=inverse_of(rows.shape[1] * variance(rows)))  # type: ignore[call-arg]
 
     def _inner(self, pair: Any) -> Array:
         values = np.array(pair.dots)
@@ -96,106 +87,6 @@ class sigmoid(_Dotted):
 
 
 @dataclass(frozen=True)
-class _Decaying(Kernel):
-    """What kernels of a distance share: its unit 1 / γ, given or found on the rows."""
-
-    def _distances(self, pair: Any) -> Array:
-        """What γ multiplies."""
-        return pair.squares
-
-    def _scale(self, rows: Array) -> float:
-        """What "scale" takes for a typical distance."""
-        return rows.shape[1] * variance(rows)
-
-    def resolve(self, rows: Array) -> Self:
-        gamma: Any = self.gamma  # type: ignore[attr-defined]
-        if not isinstance(gamma, str):
-            return self
-        typical = self._scale(rows) if gamma == "scale" else self._median(rows)
-        return replace(self, gamma=_inverse(typical))  # type: ignore[call-arg]
-
-    def _median(self, rows: Array) -> float:
-        """The median distance between distinct rows of an even sample."""
-        sample = Points(np.ascontiguousarray(rows[:: max(1, -(-len(rows) // SAMPLE))], dtype=np.float64))
-        if len(sample.rows) < 2:
-            return 1.0
-        return float(np.median(self._distances(Pair(sample, sample))[np.triu_indices(len(sample.rows), 1)]))
-
-    def _exponent(self, pair: Any) -> Array:
-        distances = self._distances(pair)
-        distances *= distances.dtype.type(-self.gamma)  # type: ignore[attr-defined]
-        return distances
-
-
-@dataclass(frozen=True)
-class rbf(_Decaying):
-    """exp(-γ |x - y|²), the Gaussian."""
-
-    gamma: float | str = param(
-        "scale",
-        WIDTHS,
-        "A number; or 'scale' for 1 / (columns · variance); or 'median' for 1 / (median squared distance).",
-        kw_only=False,
-    )
-
-    def of(self, pair: Any) -> Array:
-        exponent = self._exponent(pair)
-        return np.exp(exponent, out=exponent)
-
-
-@dataclass(frozen=True)
-class rational_quadratic(_Decaying):
-    """(1 + γ |x - y|² / α)^-α: Gaussians of many widths; the Gaussian itself as α grows."""
-
-    gamma: float | str = param("scale", WIDTHS, "A number, 'scale' or 'median', as in rbf.", kw_only=False)
-    alpha: float = param(1.0, POSITIVE, "How little weight the wide ones have.", kw_only=False)
-
-    def of(self, pair: Any) -> Array:
-        base = self._exponent(pair)
-        base /= base.dtype.type(-self.alpha)
-        base += 1
-        return np.power(base, base.dtype.type(-self.alpha), out=base)
-
-
-@dataclass(frozen=True)
-class laplacian(_Decaying):
-    """exp(-γ Σ|x - y|)."""
-
-    gamma: float | str = param(
-        "scale",
-        WIDTHS,
-        "A number; or 'scale' for 1 / (columns · standard deviation); or 'median' for 1 / (median distance).",
-        kw_only=False,
-    )
-
-    def _distances(self, pair: Any) -> Array:
-        return pair.magnitudes
-
-    def _scale(self, rows: Array) -> float:
-        return rows.shape[1] * variance(rows) ** 0.5
-
-    def of(self, pair: Any) -> Array:
-        return np.exp(self._exponent(pair))
-
-
-@dataclass(frozen=True)
-class chi2(_Decaying):
-    """exp(-γ Σ (x - y)² / (x + y)) for counts and shares, which are not negative."""
-
-    gamma: float | str = param(
-        1.0, Either(POSITIVE, Choice("median")), "A number, or 'median' for 1 / (median distance).", kw_only=False
-    )
-
-    def _distances(self, pair: Any) -> Array:
-        return pair.chi_squares
-
-    def of(self, pair: Any) -> Array:
-        if pair.a.rows.min(initial=0) < 0 or (isinstance(pair, Pair) and pair.b.rows.min(initial=0) < 0):
-            raise BadInput("the chi2 kernel is for values that are not negative; shift them, or use another kernel.")
-        return np.exp(self._exponent(pair))
-
-
-@dataclass(frozen=True)
 class precomputed(Kernel):
     """The input is the kernel matrix itself."""
 
@@ -216,11 +107,17 @@ class from_function(Kernel):
 
     def of(self, pair: Any) -> Array:
         if not isinstance(pair, Pair):
-            return np.array([self.function(x, x) for x in pair.a.rows], dtype=pair.a.rows.dtype)
+            return self._checked([self.function(x, x) for x in pair.a.rows], pair.a.rows.dtype)
         left, right = pair.each
-        return np.array([[self.function(x, y) for y in right] for x in left], dtype=left.dtype).reshape(
-            len(left), len(right)
-        )
+        values = self._checked([[self.function(x, y) for y in right] for x in left], left.dtype)
+        return values.reshape(len(left), len(right))
+
+    def _checked(self, given: list[Any], dtype: np.dtype[Any]) -> Array:
+        values = np.array(given, dtype=dtype)
+        if not np.isfinite(values).all():
+            bad = values[~np.isfinite(values)][0]
+            raise BadInput(f"the kernel must give a finite number for any two rows; for two of them it gave {bad}.")
+        return values
 
 
 @dataclass(frozen=True)
@@ -243,12 +140,3 @@ class from_distance(Kernel):
         squares = pair.squares if euclidean else np.square(pair.distances(self.metric))
         squares *= squares.dtype.type(-0.5)
         return squares
-
-
-def _inverse(typical: float) -> float:
-    """γ for a typical distance; 1 where all rows are equal."""
-    if not np.isfinite(typical):
-        raise overflow_error()
-    with np.errstate(over="ignore", divide="ignore"):
-        gamma = np.divide(1.0, typical)
-    return float(gamma) if np.isfinite(gamma) else 1.0

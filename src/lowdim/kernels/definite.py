@@ -10,9 +10,11 @@ import scipy.linalg
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
-from lowdim.errors import BadInput
+from lowdim.check import overflow_error
+from lowdim.errors import BadInput, BadParameter
 from lowdim.kernels.distance_tables import checked_distances
 from lowdim.memory import require_memory
+from lowdim.param import Real
 from lowdim.random import Seed, normal, seed_of
 from lowdim.threads import single_blas, uninterrupted
 
@@ -40,6 +42,13 @@ class Definiteness:
 
     def __bool__(self) -> bool:
         return self.holds
+
+    def __str__(self) -> str:
+        """The verdict in a sentence."""
+        which = "the smallest eigenvalue" if self.exact else "the smallest eigenvalue that a quick look found"
+        side = "not below" if self.holds else "below"
+        doubt = "; another may be smaller" if self.holds and not self.exact else ""
+        return f"{'yes' if self.holds else 'no'}: {which}, {self.smallest:.6g}, is {side} {-self.tolerance:.2g}{doubt}"
 
 
 def is_psd(K: Any, *, tol: float | None = None, quick: bool | None = None, random_state: Seed = 0) -> Definiteness:
@@ -75,18 +84,22 @@ def is_euclidean(
     """Whether D are distances between points of some Euclidean space (their squares with `squared=True`)."""
     D = _square(D, "D")
     lengths = checked_distances(D).astype(np.float64)
-    squares = _mean_of_both(lengths if squared else lengths**2)
+    with np.errstate(over="ignore", invalid="ignore"):  # named below
+        squares = _mean_of_both(lengths if squared else lengths**2)
     return _verdict(double_centred(squares), _share(D, tol), quick, seed_of(random_state))
 
 
 def double_centred(D: Array) -> Array:
     """-½ H D H."""
-    means = D.mean(axis=0)
-    return -0.5 * (D - means - means[:, None] + means.mean())
+    with np.errstate(over="ignore", invalid="ignore"):
+        means = D.mean(axis=0)
+        return -0.5 * (D - means - means[:, None] + means.mean())
 
 
 def _verdict(A: Array, share: float, quick: bool | None, seed: int) -> Definiteness:
     n = len(A)
+    if not np.isfinite(A).all():
+        raise overflow_error()
     quick = n > EXACT_LIMIT if quick is None else quick
     if quick:
         with single_blas():
@@ -119,6 +132,8 @@ def _lanczos_values(A: Array, seed: int) -> Array:
 
 def _share(A: NDArray[Any], tol: float | None) -> float:
     """What rounding may take: the matrix is no better than the dtype that it came in."""
+    if tol is not None and not Real(0).accepts(tol):
+        raise BadParameter(f"tol must be {Real(0).text}; got {tol!r}.")
     return len(A) * float(np.finfo(A.dtype).eps) if tol is None else tol
 
 

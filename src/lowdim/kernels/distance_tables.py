@@ -22,7 +22,7 @@ TILE = 256
 
 def rounding_of(dtype: np.dtype[Any]) -> float:
     """What rounding may do to a distance, as a share of the largest: taken from squares, it loses half the digits."""
-    return max(LEAST_SLACK, float(np.sqrt(np.finfo(dtype).eps)))
+    return max(LEAST_SLACK, float(np.sqrt(np.finfo(dtype).eps)) if dtype.kind == "f" else 0.0)
 
 
 def checked_distances(D: Array, *, missing: bool = False) -> Array:
@@ -45,13 +45,13 @@ def checked_distances(D: Array, *, missing: bool = False) -> Array:
     return D
 
 
-def checked_new_distances(D: Array, *, missing: bool = False) -> Array:
-    """Distances (m, n) of new rows to fitted ones, checked in the same way."""
-    _require_lengths(D, missing)
+def checked_new_distances(D: Array, *, missing: bool = False, first: int = 0) -> Array:
+    """Distances (m, n) of new rows, from number `first` on, to fitted ones, checked in the same way."""
+    _require_lengths(D, missing, first)
     return np.maximum(D, 0) if _lowest(D) < 0 else D
 
 
-def _require_lengths(D: Array, missing: bool) -> float:
+def _require_lengths(D: Array, missing: bool, first: int = 0) -> float:
     """Refuse what is no length; returns what rounding may have done."""
     largest = float(np.fmax.reduce(D, axis=None, initial=0.0))
     slack = rounding_of(D.dtype) * largest
@@ -60,13 +60,13 @@ def _require_lengths(D: Array, missing: bool) -> float:
         i, j = (int(at) for at in np.argwhere(np.isinf(D) | (-slack > D))[0])
         raise BadInput(
             f"a distance must be finite and not negative{', or NaN where it is not known' if missing else ''}; from "
-            f"row {i} to row {j} it is {D[i, j]}. Mend it, or give similarities to a method that takes them."
+            f"row {first + i} to row {j} it is {D[i, j]}. Mend it, or give similarities to a method that takes them."
         )
     if not missing and np.isnan(D).any():
         i, j = (int(at) for at in np.argwhere(np.isnan(D))[0])
         raise BadInput(
-            f"the distance from row {i} to row {j} is NaN, and every distance must be known here. Fill it in, or use "
-            "MDS(metric='precomputed'), which copes with distances that are not known."
+            f"the distance from row {first + i} to row {j} is NaN, and every distance must be known here. Fill it "
+            "in, or use MDS(metric='precomputed'), which copes with distances that are not known."
         )
     return slack
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lowdim.errors import BadParameter
-from lowdim.kernels import common
+from lowdim.kernels import common, decaying
 from lowdim.kernels.base import Kernel
 from lowdim.param import Choice, Either, Such
 
@@ -14,14 +14,14 @@ __all__ = ["NAMES", "as_kernel", "kernel_domain"]
 NAMES: dict[str, type[Kernel]] = {
     "linear": common.linear,
     "cosine": common.cosine,
-    "rbf": common.rbf,
-    "gaussian": common.rbf,
+    "rbf": decaying.rbf,
+    "gaussian": decaying.rbf,
     "polynomial": common.polynomial,
     "poly": common.polynomial,
     "sigmoid": common.sigmoid,
-    "laplacian": common.laplacian,
-    "chi2": common.chi2,
-    "rational_quadratic": common.rational_quadratic,
+    "laplacian": decaying.laplacian,
+    "chi2": decaying.chi2,
+    "rational_quadratic": decaying.rational_quadratic,
     "precomputed": common.precomputed,
 }
 

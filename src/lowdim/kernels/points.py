@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Diagonal", "Pair", "Points", "variance"]
+__all__ = ["Diagonal", "Pair", "Points"]
 
 Array = NDArray[Any]
 SCIPY_NAMES = {"manhattan": "cityblock"}  # where they differ from ours
-BLOCK = 4096  # rows at a time where a wide copy of all of them would be too much
 
 
 class Points:
@@ -169,10 +168,3 @@ def _left(right: Array) -> Array:
     np.multiply(right[:, :-2], -2, out=out[:, :-2])
     out[:, -2], out[:, -1] = right[:, -1], 1
     return out
-
-
-def variance(rows: Array) -> float:
-    """The variance of all numbers in a table, without a wide copy of it."""
-    mean = float(rows.mean(dtype=np.float64))
-    blocks = (rows[start : start + BLOCK] for start in range(0, len(rows), BLOCK))
-    return sum(float(np.square(block - mean, dtype=np.float64).sum()) for block in blocks) / rows.size

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from lowdim.check import check_weights, read_rows
+from lowdim.check import check_weights, overflow_error, read_rows
 from lowdim.data.rows import Rows, open_rows
 from lowdim.distances import metric_of
 from lowdim.errors import LowdimWarning, NotEnoughData
@@ -140,14 +140,16 @@ class ClassicalMDS(Estimator):
         k, n = self.n_components, len(D)
         if k is not None and k > n:
             raise NotEnoughData(f"n_components={k} must be at most the number of rows, {n}. Ask for fewer.")
-        D, constant = scaling.corrected(D, self.correction, threads, seed)
-        found = scaling.scale(scaling.gram_of_distances(D, weights, threads), k, seed)
+        found = scaling.scale_distances(D, k, weights=weights, correction=self.correction, threads=threads, seed=seed)
+        self.unit_, self.constant_, self.converged_ = found.unit, found.constant, found.converged
         self.alphas_, self.kernel_means_ = np.ascontiguousarray(found.alphas, dtype=D.dtype), found.means
-        self.eigenvalues_ = found.values.astype(D.dtype)
+        self.eigenvalues_ = (found.values * np.float64(found.unit) ** 2).astype(D.dtype)
+        if not np.isfinite(self.eigenvalues_).all():
+            raise overflow_error()
         self.goodness_of_fit_ = scaling.goodness_of_fit(found, found.points.shape[1])
-        self.correction_constant_, self.converged_ = constant, found.converged
-        all_known = self.landmarks_ is None
-        self.embedding_ = np.ascontiguousarray(found.points, dtype=D.dtype) if all_known else self._place(rows)
+        self.correction_constant_ = found.constant * found.unit ** (2 if self.correction == "lingoes" else 1)
+        points = np.ascontiguousarray(found.points * found.unit, dtype=D.dtype)
+        self.embedding_ = points if self.landmarks_ is None else self._place(rows)
 
     def _distances(self, rows: Rows, threads: int) -> Array:
         """Distances between the rows that the map is found from."""
@@ -170,19 +172,20 @@ class ClassicalMDS(Estimator):
         if self._is("euclidean"):  # Gower's formula is then a projection
             return Centred(rows, self.mean_, None, None, threads).times(self.components_.T)
         table = Mapped(rows, len(self.alphas_), self._inner_products())
-        return Centred(table, self.kernel_means_, None, None, threads).times(self.alphas_)
+        places = Centred(table, self.kernel_means_, None, None, threads).times(self.alphas_)
+        return places if self.unit_ == 1 else places * places.dtype.type(self.unit_)
 
-    def _inner_products(self) -> Callable[[Array], Array]:
-        """-½δ² of new rows, δ their distances to the rows that the map was found from."""
+    def _inner_products(self) -> Callable[[Array, int], Array]:
+        """-½δ² of new rows, δ their distances to the rows that the map was found from, in the unit of the fit."""
         given, chosen = self._is("precomputed"), self.landmarks_
         fitted = None if given else self._measure(1)  # several chunks of new rows are measured at once already
 
-        def inner_products(new: Array) -> Array:
+        def inner_products(new: Array, first: int) -> Array:
             if fitted is None:
-                distances = checked_new_distances(new if chosen is None else new[:, chosen])
+                distances = checked_new_distances(new if chosen is None else new[:, chosen], first=first)
             else:
                 distances = fitted.to(measure_of(open_rows(new), fitted.metric, 1, fitted))
-            return scaling.corrected_squares(distances, self.correction, self.correction_constant_)
+            return scaling.corrected_squares(distances, self.unit_, self.correction, self.constant_)
 
         return inner_products
 

@@ -13,16 +13,18 @@ from lowdim.check import read_rows, read_scores
 from lowdim.data.rows import Rows, open_rows
 from lowdim.errors import BadInput, BadParameter, LowdimWarning, NotEnoughData
 from lowdim.estimator import Estimator, estimator
-from lowdim.kernels.common import WIDTHS, precomputed, rbf
+from lowdim.kernels.base import Kernel
+from lowdim.kernels.common import precomputed
 from lowdim.kernels.named import as_kernel, kernel_domain
+from lowdim.kernels.widths import WIDTHS
 from lowdim.param import Choice, Integer, Maybe, Real, SeedLike, param
 from lowdim.random import Seed, seed_of
-from lowdim.solve.gram import choose_solver, scores_of_gram, top_of_gram
-from lowdim.solve.landmarks import spread_landmarks, uniform_landmarks
+from lowdim.solve.gram import Components, choose_solver, components_of_gram
+from lowdim.solve.landmarks import draw_landmarks
 from lowdim.solve.nystrom import by_nystrom
-from lowdim.solve.preimage import MAX_STEPS, Images, by_fixed_point, by_ridge
+from lowdim.solve.preimage import MAX_STEPS, Images, pre_images
 from lowdim.summaries.centred import Centred
-from lowdim.summaries.gram import Given, Gram, KernelRows, finite_rows, kernel_table, square_rows
+from lowdim.summaries.gram import Given, Gram, KernelRows, Source, finite_rows, kernel_table, square_rows
 from lowdim.threads import thread_count
 
 __all__ = ["KernelPCA"]
@@ -114,15 +116,9 @@ class KernelPCA(Estimator):
         if self.rows_ is None:
             raise BadInput("a precomputed kernel has no rows to go back to; fit the rows themselves.")
         Z = read_scores(Z, self.alphas_.shape[1])
-        kernel: Any = self.kernel_
-        gaussian = isinstance(kernel, rbf)
-        if self.pre_image == "fixed_point" and not gaussian:
-            raise BadParameter(f"pre_image='fixed_point' needs the rbf kernel; got {kernel!r}. Use 'ridge'.")
         wide = (self.rows_, self.scores_, self.alphas_, self.mean_weights_)
         images = Images(*(part.astype(np.float64) for part in wide))
-        if self.pre_image == "ridge" or not gaussian:
-            return by_ridge(Z.astype(np.float64), images, self.alpha).astype(Z.dtype)
-        found, restless = by_fixed_point(Z.astype(np.float64), images, kernel.gamma)
+        found, restless = pre_images(Z.astype(np.float64), images, self.kernel_, self.pre_image, self.alpha)
         if restless:
             warnings.warn(
                 f"{restless} of {len(Z)} pre-images still moved after {MAX_STEPS} steps, and may be rough. "
@@ -148,62 +144,38 @@ class KernelPCA(Estimator):
             return self._fit_gram(Gram(KernelRows(np.array(table), kernel), None, threads))
 
     def _fit_gram(self, gram: Gram) -> Array:
-        n, k = gram.n, gram.n if self.n_components is None else self.n_components
-        if k > n:
+        n, k = gram.n, self.n_components
+        if k is not None and k > n:
             raise NotEnoughData(f"n_components={k} must be at most the number of rows, {n}. Ask for fewer.")
         if self.solver == "nystrom":
             raise BadParameter("solver='nystrom' needs the rows themselves, not a matrix.")
-        self.solver_ = choose_solver(n, k, self.solver)
-        found = top_of_gram(gram, k, solver=self.solver_, tol=self.tol, seed=seed_of(self.random_state))
-        values = np.where(found.values > gram.rounding, found.values, 0.0)
-        if self.n_components is None:
-            values = values[: max(1, np.count_nonzero(values))]
-        Z, alphas = scores_of_gram(gram, values, found.vectors[:, : len(values)])
-        self.n_iter_, self.converged_, self.nystrom_error_ = found.n_iter, found.converged, 0.0
-        source = gram.source
-        if isinstance(source, KernelRows):
-            rows: Array | None = source.points.rows
-            self.kernel_, self.n_features_in_ = source.kernel, source.points.rows.shape[1]
-        else:
-            rows, self.kernel_, self.n_features_in_ = None, precomputed(), n
-        self.rows_ = rows
-        self.mean_weights_ = gram.shares.astype(gram.dtype)
-        return self._keep(values, alphas, gram.means, Z, gram.trace)
+        self.solver_ = choose_solver(n, k or n, self.solver)
+        found = components_of_gram(gram, k, solver=self.solver_, tol=self.tol, seed=seed_of(self.random_state))
+        return self._keep(found, gram.source)
 
-    def _fit_nystrom(self, table: Array, kernel: Any, scores: bool) -> Array:
-        n, k, seed = len(table), self.n_components, seed_of(self.random_state)
-        count = min(n, LANDMARKS) if self.n_landmarks is None else self.n_landmarks
-        k = count if k is None else k
-        if k > count:
-            raise NotEnoughData(f"n_components={k} must be at most the number of landmarks, {count}.")
-        if not kernel.psd:
-            warnings.warn(
-                f"Nyström's approximation is for positive semidefinite kernels, and {kernel!r} is not known to be one: "
-                "what its matrix has of negative eigenvalues is lost, and its error is not known. "
-                "Use solver='lanczos', or look at a sample with lowdim.kernels.is_psd.",
-                LowdimWarning,
-                stacklevel=4,
-            )
-        spread = self.landmarks == "kmeans++"
-        drawn = spread_landmarks(table, kernel, count, seed) if spread else uniform_landmarks(n, count, seed)
-        source = KernelRows(table[drawn], kernel)
-        found = by_nystrom(open_rows(table), source, k, thread_count(self.n_jobs))
-        self.solver_, self.n_iter_, self.converged_ = "nystrom", 1, True
-        self.nystrom_error_ = found.error if kernel.psd else np.nan
-        self.kernel_, self.rows_ = kernel, source.points.rows
-        self.mean_weights_ = found.mean_weights.astype(table.dtype)
-        own = (source.block(slice(None), slice(None)) - found.means) @ found.alphas
-        self._keep(found.values, found.alphas, found.means, own, found.trace)
-        return self._scores(open_rows(table)) if scores else own
+    def _fit_nystrom(self, table: Array, kernel: Kernel, scores: bool) -> Array:
+        count = min(len(table), LANDMARKS) if self.n_landmarks is None else self.n_landmarks
+        if self.n_components is not None and self.n_components > count:
+            raise NotEnoughData(f"n_components={self.n_components} must be at most the number of landmarks, {count}.")
+        drawn = draw_landmarks(table, kernel, count, self.landmarks, seed_of(self.random_state))
+        source, rows = KernelRows(table[drawn], kernel), open_rows(table)
+        self.solver_ = "nystrom"
+        own = self._keep(by_nystrom(rows, source, self.n_components, thread_count(self.n_jobs)), source)
+        return self._scores(rows) if scores else own
 
-    def _keep(self, values: Array, alphas: Array, means: Array, Z: Array, trace: float) -> Array:
-        dtype = self.mean_weights_.dtype
-        total = max(trace, float(values.sum()), np.finfo(float).tiny)  # an indefinite kernel may have less
-        self.eigenvalues_ = values.astype(dtype)
-        self.explained_variance_ratio_ = (values / total).astype(dtype)
-        self.kernel_means_ = means.astype(np.float64)
-        self.scores_ = Z.astype(dtype)
-        self.alphas_ = np.ascontiguousarray(alphas, dtype=dtype)
+    def _keep(self, found: Components, source: Source) -> Array:
+        """What was found, in the dtype of the rows; returns the scores of the source's rows."""
+        dtype = source.dtype
+        self.rows_: Array | None = source.points.rows if isinstance(source, KernelRows) else None
+        self.kernel_: Kernel = source.kernel if isinstance(source, KernelRows) else precomputed()
+        self.n_features_in_ = source.n if self.rows_ is None else self.rows_.shape[1]
+        total = max(found.trace, float(found.values.sum()), np.finfo(float).tiny)  # an indefinite kernel may have less
+        self.eigenvalues_ = found.values.astype(dtype)
+        self.explained_variance_ratio_ = (found.values / total).astype(dtype)
+        self.alphas_ = np.ascontiguousarray(found.alphas, dtype=dtype)
+        self.kernel_means_, self.mean_weights_ = found.means.astype(np.float64), found.mean_weights.astype(dtype)
+        self.scores_ = found.scores.astype(dtype)
+        self.n_iter_, self.converged_, self.nystrom_error_ = found.n_iter, found.converged, found.error
         return self.scores_.copy()
 
     def _scores(self, rows: Rows) -> Array:

@@ -16,10 +16,11 @@ from lowdim.estimator import estimator
 from lowdim.method.scaling import Scaling, init_domain, metric_domain
 from lowdim.param import Choice, Integer, Maybe, Real, SeedLike, param
 from lowdim.random import Seed, seed_of
-from lowdim.solve.disparities import Curve, Disparities, Ratio
+from lowdim.solve.curve import Curve
+from lowdim.solve.disparities import Disparities, Ratio
 from lowdim.solve.meetings import Schedule, descend, measured_stress
 from lowdim.solve.smacof import Layout, require_connected
-from lowdim.solve.starts import classical_start, principal_start, random_start
+from lowdim.solve.starts import best_of, classical_start, given_start, principal_start, random_start
 from lowdim.summaries.pairs import Measure, Pairs, given_pairs, given_table, measure_of
 from lowdim.threads import thread_count
 
@@ -113,7 +114,7 @@ class MDS(Scaling):
             schedule = Schedule(self.max_iter or EPOCHS, (seed + number) % 2**64, kind)
             return descend(source, first, schedule, unit, own_threads)
 
-        best = self._best(run, rows.count, threads)
+        best = best_of(run, self.n_init, rows.count, threads)
         by_point, total = measured_stress(source, best.points, unit, threads)
         self._tell(by_point, total, unit)
         self.stress_path_ = best.path * np.float64(unit) ** 2
@@ -135,7 +136,7 @@ class MDS(Scaling):
             some = np.ascontiguousarray(source.table[:: max(1, n // 200)])
             unit = Measure(metric, some, source.factor, threads).pairs().unit
         if isinstance(self.init, np.ndarray):
-            return source, self._given_start(n) / unit, unit
+            return source, given_start(self.init, n, self.n_components) / unit, unit
         if self.init == "random":
             return source, None, unit
         start = classical_start(pairs, self.n_components, seed) if metric.given else None

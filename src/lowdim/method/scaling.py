@@ -1,53 +1,44 @@
-"""What metric and nonmetric multidimensional scaling share: starts, the report of the fit, new rows."""
+"""What metric and nonmetric multidimensional scaling share: the fit over all pairs and its report, new rows."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from lowdim.check import overflow_error, read_rows
-from lowdim.data.rows import ArrayRows, Rows
+from lowdim.check import finite_error, overflow_error, read_rows
+from lowdim.data.rows import ArrayRows, Chunk, Rows
 from lowdim.distances import METRICS, metric_of
-from lowdim.errors import BadInput, BadParameter, LowdimWarning
+from lowdim.errors import BadInput, LowdimWarning
 from lowdim.estimator import Estimator
 from lowdim.kernels.distance_tables import checked_new_distances
-from lowdim.memory import require_memory
 from lowdim.param import Choice, Domain, Either, Such
-from lowdim.progress import report
 from lowdim.random import Seed, seed_of
 from lowdim.solve.disparities import Disparities, Ratio
-from lowdim.solve.place import bend, place
+from lowdim.solve.place import MOST_STEPS, Ground, place_in_blocks
+from lowdim.solve.shepard import Shepard, shepard_of
 from lowdim.solve.smacof import Layout, Steps, along_axes, majorise_in_stages, stress_by_point, weight_solver
 from lowdim.solve.sstress import minimise_sstress
-from lowdim.solve.starts import classical_start, principal_start, random_start
-from lowdim.summaries.pairs import Measure, Pairs, given_pairs, given_table, measure_of, pair_weights
-from lowdim.threads import ordered_map, single_blas, thread_count
+from lowdim.solve.starts import best_of, start_of
+from lowdim.summaries.given import Blocks
+from lowdim.summaries.pairs import Measure, Pairs, dense_block, given_pairs, given_table, measure_of, pair_weights
+from lowdim.threads import thread_count
 
-__all__ = ["Scaling", "Shepard", "init_domain", "metric_domain"]
+__all__ = ["Scaling", "init_domain", "metric_domain"]
 
 Array = NDArray[Any]
 
-STEPS = TRANSFORM_STEPS = 1000
-FEW_ROWS = 512  # a step over their pairs takes less time than waking threads
+STEPS = 1000
 
 metric_domain: Domain = Either(Choice(*METRICS), Such("a function of two rows", callable))
 init_domain: Domain = Either(
     Choice("classical", "random"), Such("an array (n, k)", lambda value: isinstance(value, np.ndarray))
 )
-
-
-class Shepard(NamedTuple):
-    """The three numbers of every pair i < j, in SciPy's order: NaN where there is no distance."""
-
-    distances: Array
-    disparities: Array
-    mapped: Array
 
 
 class Scaling(Estimator):
@@ -79,29 +70,12 @@ class Scaling(Estimator):
         zero from a fitted one is put on its place.
         """
         check_is_fitted(self, "embedding_")
-        rows, threads, metric = read_rows(self, X, fitting=False), thread_count(self.n_jobs), metric_of(self.metric)
-        fixed = None if self.X_fit_ is None else measure_of(ArrayRows(self.X_fit_), metric, threads)
-        held = rows.dtype if self.X_fit_ is None else self.X_fit_.dtype
-        out = np.empty((rows.count, self.embedding_.shape[1]), dtype=rows.dtype)
-        restless = 0
-        size = max(1, (1 << 22) // len(self.embedding_))
-        with single_blas(), np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            for begin in range(0, rows.count, size):
-                end = min(rows.count, begin + size)
-                block = ArrayRows(_dense(rows, begin, end).astype(held, copy=False))
-                if fixed is None:
-                    distances = checked_new_distances(block.whole(), missing=True)
-                else:
-                    distances = fixed.to(measure_of(block, metric, threads, fixed))
-                targets = bend(distances, self.disparity_curve_)
-                found, moving = place(targets, distances, self.embedding_, self.loss, TRANSFORM_STEPS, threads)
-                out[begin:end], restless = found, restless + moving
-                report("placing rows", end, rows.count)
-        if not np.isfinite(out).all():
-            raise overflow_error()
+        rows, threads = read_rows(self, X, fitting=False), thread_count(self.n_jobs)
+        ground = Ground(self.embedding_, self.disparity_curve_, self.loss)
+        out, restless = place_in_blocks(rows, self._distances_to_fitted(rows, threads), ground, threads)
         if restless:
             warnings.warn(
-                f"{restless} of {rows.count} rows still moved after {TRANSFORM_STEPS} steps.",
+                f"{restless} of {rows.count} rows still moved after {MOST_STEPS} steps.",
                 LowdimWarning,
                 stacklevel=2,
             )
@@ -110,24 +84,18 @@ class Scaling(Estimator):
     def shepard(self, X: Any, weights: Any = None) -> Shepard:
         """What a Shepard diagram shows of the fitted rows X: distances, disparities and distances in the map."""
         check_is_fitted(self, "embedding_")
-        from scipy.spatial.distance import pdist
-
         pairs, _ = self._pairs(read_rows(self, X, fitting=False), weights, thread_count(self.n_jobs))
         if pairs.n != len(self.embedding_):
             raise BadInput(f"X must be the {len(self.embedding_)} fitted rows; got {pairs.n}.")
-        given = pairs.distances.astype(np.float64) * pairs.unit
-        mapped = pdist(self.embedding_.astype(np.float64))
-        disparities = bend(given, self.disparity_curve_)
-        if pairs.weights is not None:
-            given[pairs.weights == 0] = disparities[pairs.weights == 0] = np.nan
-        return Shepard(given, disparities, mapped)
+        return shepard_of(pairs, self.embedding_, self.disparity_curve_)
 
     def _fit_by_pairs(self, rows: Rows, weights: Any) -> None:
         """The best map over all starts, by majorisation of the stress or descent of the squared stress."""
         threads = thread_count(self.n_jobs)
-        self._require_room(rows.count, rows.dtype.itemsize, min(self.n_init, threads))
+        starts = min(self.n_init, threads)
+        self._disparity_kind().require_room(type(self).__name__, rows.count, rows.dtype.itemsize, starts)
         pairs, measure = self._pairs(rows, weights, threads)
-        squared, total = self.loss == "sstress", pairs.total
+        squared, total, seed = self.loss == "sstress", pairs.total, seed_of(self.random_state)
         solve = weight_solver(pairs)
 
         def run(number: int, own_threads: int) -> Layout:
@@ -135,13 +103,13 @@ class Scaling(Estimator):
             if total <= 0:  # all rows in one place
                 return Layout(np.zeros((pairs.n, self.n_components)), 0.0, fit=fit)
             steps = Steps(self.max_iter or STEPS, self.tol, own_threads)
-            start = self._start(number, pairs, measure)
+            start = start_of(number, self.init, pairs, measure, self.n_components, seed)
             if squared:
                 return replace(minimise_sstress(pairs, start, steps), fit=fit)
             fit = self._disparities(pairs)
             return replace(majorise_in_stages(pairs, start, fit, steps, solve), fit=fit)
 
-        best = self._best(run, pairs.n, threads)
+        best = best_of(run, self.n_init, pairs.n, threads)
         assert best.fit is not None
         fit = best.fit
         targets = fit.update(np.ascontiguousarray(best.points.T, dtype=pairs.distances.dtype), threads)
@@ -170,21 +138,6 @@ class Scaling(Estimator):
     def _disparities(self, pairs: Pairs) -> Disparities:
         raise NotImplementedError
 
-    def _require_room(self, n: int, itemsize: int, starts: int) -> None:
-        """Refuse what so many starts at once would need for the pairs of n rows, before anything is measured."""
-        bytes_a_pair = itemsize + starts * self._disparity_kind().bytes_a_pair(itemsize)
-        require_memory(
-            n * (n - 1) // 2 * bytes_a_pair,
-            f"{type(self).__name__} of all pairs of {n} rows{f', {starts} starts at once,' if starts > 1 else ''}",
-            "Use MDS(solver='sgd') on the data, fewer n_jobs, float32, or fewer rows.",
-        )
-
-    def _given_start(self, n: int) -> Array:
-        if self.init.shape != (n, self.n_components) or not np.isfinite(self.init).all():
-            shape = (n, self.n_components)
-            raise BadParameter(f"init must be finite and of shape {shape}; got shape {self.init.shape}.")
-        return np.asarray(self.init, dtype=np.float64)
-
     def _pairs(self, rows: Rows, weights: Any, threads: int) -> tuple[Pairs, Measure | None]:
         """The distances of all pairs, and the rows they were measured on, if any."""
         metric = metric_of(self.metric)
@@ -196,29 +149,20 @@ class Scaling(Estimator):
             pairs.n, pairs.distances, pair_weights(weights, pairs.n, pairs.distances.dtype), pairs.unit
         ), measure
 
-    def _start(self, number: int, pairs: Pairs, measure: Measure | None) -> Array:
-        """Start number 0 is what `init` says, all others are random."""
-        n, k, seed = pairs.n, self.n_components, seed_of(self.random_state)
-        if number == 0 and isinstance(self.init, np.ndarray):
-            return self._given_start(n) / pairs.unit
-        if number == 0 and self.init == "classical":
-            euclidean = measure is not None and measure.metric.name == "euclidean" and pairs.weights is None
-            if euclidean and measure is not None and measure.table.shape[1] < n:
-                return principal_start(measure, k, pairs.unit, seed)
-            return classical_start(pairs, k, seed)
-        return random_start(n, k, seed, number)
+    def _distances_to_fitted(self, rows: Rows, threads: int) -> Blocks:
+        """Distances (m, n) of new rows begin … end, measured, or given and checked."""
+        if self.X_fit_ is None:
+            return lambda begin, end: checked_new_distances(dense_block(rows, begin, end), missing=True, first=begin)
+        metric, held = metric_of(self.metric), self.X_fit_.dtype
+        fixed = measure_of(ArrayRows(self.X_fit_), metric, threads)
 
-    def _best(self, run: Callable[[int, int], Layout], n: int, threads: int) -> Layout:
-        """The best of n_init runs, which share the threads; of equals the first. The others are let go of at once."""
-        at_once = min(self.n_init, threads)
-        inner = max(1, threads // at_once) if n > FEW_ROWS else 1
-        best: Layout | None = None
-        # One run at a time has its signals heard in native code; several are told by their reports (see ordered_map).
-        for layout in ordered_map(lambda number: run(number, inner), range(self.n_init), at_once):
-            if best is None or layout.loss < best.loss:
-                best = layout
-        assert best is not None
-        return best
+        def measured(begin: int, end: int) -> Array:
+            block = dense_block(rows, begin, end)
+            if not np.isfinite(block).all():
+                raise finite_error(rows, Chunk(begin, end, lambda: block))
+            return fixed.to(measure_of(ArrayRows(block.astype(held, copy=False)), metric, threads, fixed))
+
+        return measured
 
     def _keep(self, layout: Layout, rows: Rows, unit: float, curve: Array | None) -> None:
         """The map in the units and the dtype of the data, and how it was come by."""
@@ -227,7 +171,7 @@ class Scaling(Estimator):
         if not (np.isfinite(embedding).all() and np.isfinite(self.stress_)):
             raise overflow_error()
         self.embedding_ = embedding
-        self.X_fit_ = None if metric.given else np.array(_dense(rows, 0, rows.count))
+        self.X_fit_ = None if metric.given else np.array(dense_block(rows, 0, rows.count))
         self.disparity_curve_ = curve
         self.n_iter_ = layout.n_iter
         self.converged_ = bool(layout.converged)
@@ -250,8 +194,3 @@ class Scaling(Estimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = tags.input_tags.allow_nan = self.metric == "precomputed"
         return tags
-
-
-def _dense(rows: Rows, begin: int, end: int) -> Array:
-    block = rows.block(begin, end)
-    return np.asarray(block.toarray() if rows.sparse else block)

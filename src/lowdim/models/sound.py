@@ -71,6 +71,9 @@ def _check_dual(state: dict[str, Any], d: Any) -> None:
     _require(_is_table(alphas), "alphas_ must be finite")
     _require(_is_table(state.get("kernel_means_"), n), f"kernel_means_ must be {n} finite numbers")
     _require(rows is None or _is_table(rows, n, d), f"rows_ must be {n} rows of {d} finite numbers")
+    if "embedding_" in state:
+        _require(Real(0, open=True).accepts(state.get("unit_")), "unit_ must be a positive number")
+        _require(Real(0).accepts(state.get("constant_")), "constant_ must be a number of at least 0")
     for name, shape in (("scores_", (n, k)), ("mean_weights_", (n,))):
         _require(name not in state or _is_table(state[name], *shape), f"{name} must be finite, of shape {shape}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,28 @@ from lowdim.memory import require_memory
 from lowdim.solve.eigen import Eigen, top, top_of_operator
 from lowdim.summaries.gram import Gram
 
-__all__ = ["choose_solver", "scores_of_gram", "smallest_of_gram", "top_of_gram"]
+__all__ = ["Components", "choose_solver", "components_of_gram", "scores_of_gram", "smallest_of_gram", "top_of_gram"]
 
 Array = NDArray[Any]
 
 DENSE_LIMIT = 1000  # rows up to which an n³ solver takes less than a few passes
 MAX_PASSES = 300
 WIDTH = 16  # columns that a pass over the matrix serves at the price of one
+
+
+@dataclass(frozen=True)
+class Components:
+    """Components of a kernel's space as combinations of the images of m rows."""
+
+    values: Array  # (k,) eigenvalues of the centred matrix, descending, none below zero
+    alphas: Array  # (m, k): rows with the kernel values g have the scores (g - means) alphas
+    means: Array  # (m,)
+    mean_weights: Array  # (m,): the mean of all images as a combination of these
+    scores: Array  # (m, k) of the m rows
+    trace: float  # of the centred matrix
+    n_iter: int = 1
+    converged: bool = True
+    error: float = 0.0  # share of the trace before centring that the m images can't see
 
 
 def choose_solver(n: int, k: int, wish: str = "auto") -> str:
@@ -35,7 +51,7 @@ def top_of_gram(gram: Gram, k: int, *, solver: str = "auto", tol: float | None =
         require_memory(
             3 * 8 * gram.n**2,
             f"the dense solver for {gram.n} rows",
-            "Use solver='lanczos', or landmarks.",
+            "Ask for few components, which need no dense solver, or use landmarks.",
         )
         return top(gram.dense(), None if k == gram.n else k)
     tol = tolerance(gram) if tol is None else tol
@@ -44,6 +60,17 @@ def top_of_gram(gram: Gram, k: int, *, solver: str = "auto", tol: float | None =
     if not found.converged:
         _warn(f"tol={tol:g}: the last components may be rough, as they are where the matrix has negative eigenvalues")
     return found
+
+
+def components_of_gram(
+    gram: Gram, k: int | None, *, solver: str = "auto", tol: float | None = None, seed: int = 0
+) -> Components:
+    """The k largest components, or all that vary; those that don't have nothing but zeros."""
+    found = top_of_gram(gram, gram.n if k is None else k, solver=solver, tol=tol, seed=seed)
+    values = np.where(found.values > gram.rounding, found.values, 0.0)
+    values = values[: max(1, np.count_nonzero(values))] if k is None else values
+    scores, alphas = scores_of_gram(gram, values, found.vectors[:, : len(values)])
+    return Components(values, alphas, gram.means, gram.shares, scores, gram.trace, found.n_iter, found.converged)
 
 
 def smallest_of_gram(gram: Gram, largest: float, seed: int = 0) -> float:
@@ -84,5 +111,5 @@ def _warn(missed: str) -> None:
     warnings.warn(
         f"{MAX_PASSES} passes did not reach {missed}. Ask for fewer components, or use fewer rows.",
         LowdimWarning,
-        stacklevel=5,
+        stacklevel=6,
     )

@@ -12,13 +12,18 @@ from lowdim.kernels import Kernel
 from lowdim.kernels.points import Pair, Points
 from lowdim.threads import single_blas
 
-__all__ = ["spread_landmarks", "uniform_landmarks"]
+__all__ = ["draw_landmarks", "uniform_landmarks"]
 
 Array = NDArray[Any]
 Places = NDArray[np.int64]
 
 ROUNDS = 32  # of drawing; all of a round's landmarks are compared with the rows in one product
 CANDIDATES = 8  # rows looked at for every landmark
+
+
+def draw_landmarks(rows: Array, kernel: Kernel, count: int, how: str, seed: int) -> Places:
+    """Places of `count` rows: evenly ("uniform"), or far from one another ("kmeans++")."""
+    return uniform_landmarks(len(rows), count, seed) if how == "uniform" else _spread(rows, kernel, count, seed)
 
 
 def uniform_landmarks(n: int, count: int, seed: int) -> Places:
@@ -28,7 +33,7 @@ def uniform_landmarks(n: int, count: int, seed: int) -> Places:
     return np.sort(np.random.default_rng(seed).choice(n, count, replace=False))
 
 
-def spread_landmarks(rows: Array, kernel: Kernel, count: int, seed: int) -> Places:
+def _spread(rows: Array, kernel: Kernel, count: int, seed: int) -> Places:
     """Places of rows drawn as k-means++ does, in the kernel's space: far from those already drawn.
 
     They are drawn in rounds, from a uniform sample where there are very many rows.

@@ -6,51 +6,68 @@ PCA of them, by their moments, is kernel PCA of the approximation.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.data.rows import ArrayRows, Rows
+from lowdim.errors import LowdimWarning
+from lowdim.kernels import Kernel
 from lowdim.kernels.points import Points
 from lowdim.solve.eigen import top
+from lowdim.solve.gram import Components
 from lowdim.summaries.gram import KernelRows, kernel_table
 from lowdim.summaries.moments import moments_of
 
-__all__ = ["Nystrom", "by_nystrom"]
+__all__ = ["by_nystrom"]
 
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Nystrom:
-    """Components as combinations of landmarks, and how much of the kernel they can't see."""
-
-    values: Array  # (k,) eigenvalues of the approximate centred matrix, descending
-    alphas: Array  # (m, k): scores are (k(y, L) - means) alphas
-    means: Array  # (m,) of the columns of C
-    mean_weights: Array  # (m,): the mean in the kernel's space as a combination of landmarks
-    trace: float  # of the centred matrix
-    error: float  # tr(k(X, X) - C K⁻¹ Cᵀ) / tr k(X, X), which is exact: the difference is semidefinite
-
-
-def by_nystrom(rows: Rows, source: KernelRows, k: int, threads: int) -> Nystrom:
-    """The k largest components of rows on the landmarks of `source`."""
-    landmarks = KernelRows(source.points.rows.astype(np.float64), source.kernel)
-    spread = top(landmarks.block(slice(None), slice(None)))
-    floor = np.finfo(source.dtype).eps * len(spread.values) * max(float(spread.values[0]), 0.0)
-    kept = spread.values > floor
-    root = spread.vectors[:, kept] / np.sqrt(spread.values[kept])  # (m, r): root rootᵀ = K⁻¹
+def by_nystrom(rows: Rows, source: KernelRows, k: int | None, threads: int) -> Components:
+    """The k largest components of rows, or all that there are, on the landmarks of `source`."""
+    if not source.kernel.psd:
+        _warn_of_negative_eigenvalues(source.kernel)
+    root = _inverse_root(source)
     m = moments_of(kernel_table(rows, source), None, None, threads)
+    k = max(1, root.shape[1]) if k is None else k
     found = top(root.T @ m.within @ root, min(k, root.shape[1]))
     missing = k - len(found.values)  # more components than the landmarks span
     values = np.pad(np.maximum(found.values, 0), (0, missing))
     alphas = np.pad(root @ found.vectors, ((0, 0), (0, missing)))
     middle = root.T @ m.mean
     whole = _total_diagonal(rows, source)
-    seen = float(np.einsum("ij,ij->", root, m.within @ root)) + m.n * float(middle @ middle)
-    error = max(0.0, 1 - seen / whole) if whole > 0 else 0.0
-    return Nystrom(values, alphas, m.mean, root @ middle, whole - m.n * float(middle @ middle), error)
+    unseen = whole - m.n * float(middle @ middle) - float(np.einsum("ij,ij->", root, m.within @ root))
+    error = max(0.0, unseen / whole) if whole > 0 else 0.0  # exact: k(X, X) - C K⁻¹ Cᵀ is semidefinite
+    return Components(
+        values,
+        alphas,
+        m.mean,
+        root @ middle,
+        scores=(source.block(slice(None), slice(None)) - m.mean) @ alphas,
+        trace=whole - m.n * float(middle @ middle),
+        error=error if source.kernel.psd else np.nan,
+    )
+
+
+def _inverse_root(source: KernelRows) -> Array:
+    """R (m, r) with R Rᵀ = K⁻¹ on what the landmarks span."""
+    landmarks = KernelRows(source.points.rows.astype(np.float64), source.kernel)
+    spread = top(landmarks.block(slice(None), slice(None)))
+    floor = np.finfo(source.dtype).eps * len(spread.values) * max(float(spread.values[0]), 0.0)
+    kept = spread.values > floor
+    return spread.vectors[:, kept] / np.sqrt(spread.values[kept])
+
+
+def _warn_of_negative_eigenvalues(kernel: Kernel) -> None:
+    warnings.warn(
+        f"Nyström's approximation is for positive semidefinite kernels, and {kernel!r} is not known to be one: "
+        "what its matrix has of negative eigenvalues is lost, and its error is not known. "
+        "Use solver='lanczos', or look at a sample with lowdim.kernels.is_psd.",
+        LowdimWarning,
+        stacklevel=6,
+    )
 
 
 def _total_diagonal(rows: Rows, source: KernelRows) -> float:

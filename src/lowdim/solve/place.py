@@ -1,21 +1,32 @@
-"""New points among fixed ones, by majorisation of their own stress."""
+"""New points among fixed ones, each where its own loss is least."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
+from lowdim.check import overflow_error
+from lowdim.data.rows import Rows
 from lowdim.errors import BadInput
+from lowdim.progress import report
+from lowdim.summaries.given import Blocks
 from lowdim.summaries.pairs import binary_unit
+from lowdim.threads import single_blas
 
-__all__ = ["bend", "place"]
+__all__ = ["MOST_STEPS", "Ground", "bend", "least_sstress", "place_in_blocks"]
 
 Array = NDArray[Any]
 
+MOST_STEPS = 1000
 NEAREST = 5  # fixed points in whose middle a new one starts
+TABLE_VALUES = 1 << 22  # distances, or coordinates, that are held at once
+HALVINGS = 128  # far more than the digits of the root, which is tiny where nothing but rounding pulls
+FLAT = 1e-5  # of the longest extent of a map: it has no width
+NOTHING = 1e-13  # of a square: rounding
 REST = {4: 1e-6, 8: 1e-9}  # by bytes: a step shorter than this, of the map's size, is rest
 
 
@@ -31,21 +42,49 @@ def bend(distances: Array, curve: Array | None) -> Array:
     return out.astype(distances.dtype)
 
 
-def place(targets: Array, distances: Array, embedding: Array, loss: str, steps: int, threads: int) -> tuple[Array, int]:
-    """Places (m, k) of rows with these targets (m, n), and how many of them had not come to rest."""
+@dataclass(frozen=True)
+class Ground:
+    """A fitted map that stays as it is."""
+
+    embedding: Array  # (n, k)
+    curve: Array | None  # from distance to disparity
+    loss: str
+
+
+def place_in_blocks(rows: Rows, distances: Blocks, ground: Ground, threads: int) -> tuple[Array, int]:
+    """Places (m, k) of new rows at these distances, and how many of them had not come to rest."""
+    out, restless = np.empty((rows.count, ground.embedding.shape[1]), dtype=rows.dtype), 0
+    size = max(1, TABLE_VALUES // len(ground.embedding))
+    with single_blas(), np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        for begin in range(0, rows.count, size):
+            end = min(rows.count, begin + size)
+            out[begin:end], moving = _place(distances(begin, end), begin, ground, threads)
+            restless += moving
+            report("placing rows", end, rows.count)
+    if not np.isfinite(out).all():
+        raise overflow_error()
+    return out, restless
+
+
+def _place(distances: Array, first: int, ground: Ground, threads: int) -> tuple[Array, int]:
+    embedding, targets = ground.embedding, bend(distances, ground.curve)
     known = ~np.isnan(targets)
     if not known.any(axis=1).all():
-        i = int(np.argmin(known.any(axis=1)))
+        i = first + int(np.argmin(known.any(axis=1)))
         raise BadInput(f"row {i} of the new ones has no known distance at all, so it has no place.")
     unit = binary_unit(float(np.nanmax(np.abs(targets), initial=0.0)))
     fixed = embedding.astype(np.float64) / unit
     wanted = np.where(known, targets, 0).astype(np.float64) / unit
-    places = _middles(np.where(known, distances, np.inf), fixed)
     weights = None if known.all() else known.astype(targets.dtype)
-    if loss == "sstress":
-        moving = _descend_sstress(places, fixed, wanted, known, steps)
+    if ground.loss == "sstress":
+        places, moving = least_sstress(fixed, wanted**2, known), np.zeros(len(wanted), dtype=bool)
     else:
-        moving = _majorise(places, fixed, wanted.astype(targets.dtype), weights, steps, threads)
+        # From within a line that holds the whole map, majorisation can't find the way to a place beside it.
+        extent = np.linalg.svd(fixed - fixed.mean(axis=0), compute_uv=False)
+        flat = len(extent) < fixed.shape[1] or extent[-1] <= FLAT * extent[0]
+        near = np.where(known, distances, np.inf)
+        places = least_sstress(fixed, wanted**2, known) if flat else _middles(near, fixed)
+        moving = _majorise(places, fixed, wanted.astype(targets.dtype), weights, threads)
     same = np.where(known, distances, np.inf)
     nearest = np.argmin(same, axis=1)
     on_it = same[np.arange(len(same)), nearest] == 0
@@ -55,11 +94,11 @@ def place(targets: Array, distances: Array, embedding: Array, loss: str, steps: 
     return out, int(moving.sum())
 
 
-def _majorise(places: Array, fixed: Array, wanted: Array, weights: Array | None, steps: int, threads: int) -> Array:
+def _majorise(places: Array, fixed: Array, wanted: Array, weights: Array | None, threads: int) -> Array:
     y = np.ascontiguousarray(fixed.T, dtype=wanted.dtype)
     settled = np.zeros(len(places), dtype=np.uint8)
     tol = REST[wanted.dtype.itemsize] * (float(np.abs(fixed).max(initial=0.0)) + 1)
-    _native.place_rows(y, np.ascontiguousarray(wanted), weights, steps, tol, places, settled, threads)
+    _native.place_rows(y, np.ascontiguousarray(wanted), weights, MOST_STEPS, tol, places, settled, threads)
     return settled == 0
 
 
@@ -73,33 +112,48 @@ def _middles(distances: Array, fixed: Array) -> Array:
     return np.ascontiguousarray((share[:, :, None] * fixed[near]).sum(axis=1) / share.sum(axis=1)[:, None])
 
 
-def _descend_sstress(places: Array, fixed: Array, wanted: Array, known: Array, steps: int) -> Array:
-    """Damped Newton steps on Σ_j (|y - y_j|² - δ_j²)² of each row; `places` change. Returns who still moved."""
-    moving = np.ones(len(places), dtype=bool)
-    tol = REST[8] * (float(np.abs(fixed).max(initial=0.0)) + 1)
-    identity = np.eye(fixed.shape[1])
-    for i in range(len(places)):
-        y, anchors, squares, damping = places[i], fixed[known[i]], wanted[i, known[i]] ** 2, 0.0
+def least_sstress(fixed: Array, squares: Array, known: Array) -> Array:
+    """The places (m, k) where Σ_j (|y - y_j|² - δ_j²)², over the known of the squares δ² (m, n), is least of all."""
+    size = max(1, len(squares) if known.all() else TABLE_VALUES // fixed.size)
+    out = np.empty((len(squares), fixed.shape[1]))
+    for start in range(0, len(squares), size):
+        part = slice(start, start + size)
+        out[part] = _least_sstress(fixed, squares[part], known[part])
+    return out
 
-        def state(at: Array, anchors: Array = anchors, squares: Array = squares) -> tuple[float, Array, Array]:
-            gaps = at - anchors
-            excess = (gaps**2).sum(axis=1) - squares
-            return float(excess @ excess), gaps, excess
 
-        loss, gaps, excess = state(y)
-        for _ in range(steps):
-            gradient = 4 * excess @ gaps
-            hessian = 8 * gaps.T @ gaps + 4 * excess.sum() * identity
-            lift = max(0.0, 1e-9 * float(np.trace(gaps.T @ gaps)) - float(np.linalg.eigvalsh(hessian)[0])) + damping
-            step = np.linalg.solve(hessian + (lift + 1e-300) * identity, -gradient)
-            if np.linalg.norm(step) <= tol:
-                moving[i] = False
-                break
-            new = state(y + step)
-            if new[0] < loss:
-                y, damping = y + step, damping / 4
-                loss, gaps, excess = new
-            else:
-                damping = max(4 * damping, 1e-3 * float(np.trace(gaps.T @ gaps)))
-        places[i] = y
-    return moving
+def _least_sstress(fixed: Array, squares: Array, known: Array) -> Array:
+    """By the root of one falling function a row (Beck, Stoica and Li 2008).
+
+    Seen from the mean of the n known points a_j, with c_j = |a_j|² - δ_j², the loss is a constant and
+    n|y|⁴ + 2 yᵀ(2M + γ)y - 4 b·y, where M = Σ a_j a_jᵀ, γ = Σ c_j and b = Σ c_j a_j. It is least where (λ + 2M) y = b
+    for the λ = γ + n|y|² that leaves no direction of λ + 2M below zero.
+    """
+    weights = np.ones((1, len(fixed))) if known.all() else known.astype(np.float64)  # one M for all rows, or one each
+    n = weights.sum(axis=1, keepdims=True)
+    mean = weights @ fixed / n
+    points = weights[:, :, None] * (fixed - mean[:, None, :])
+    excess = np.where(known, (points**2).sum(axis=2) - squares, 0.0)
+    level = excess.sum(axis=1, keepdims=True)
+    spread, axes = np.linalg.eigh(2 * np.matmul(points.transpose(0, 2, 1), points))
+    lowest, above = spread[:, :1], spread - spread[:, :1]
+    pull = np.matmul(excess[:, None, :], np.matmul(points, axes))[:, 0]  # b along the axes
+
+    def along_axes(root: Array) -> Array:
+        return np.divide(pull, root + above, out=np.zeros_like(pull), where=root + above > 0)
+
+    def wanted_square(root: Array) -> Array:
+        return (root - lowest - level) / n
+
+    # The root is λ + lowest; beyond `most`, |y|² is less than it would have to be.
+    most = np.maximum(2 * (level + lowest), np.cbrt(2 * n * (pull**2).sum(axis=1, keepdims=True)))
+    low, high = np.zeros_like(most), most
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        short = (along_axes(middle) ** 2).sum(axis=1, keepdims=True) > wanted_square(middle)
+        low, high = np.where(short, middle, low), np.where(short, high, middle)
+    y = along_axes(high)
+    idle = (high <= most * 2.0 ** (8 - HALVINGS))[:, 0]  # nothing pulls along the lowest axis: either side will do
+    left = wanted_square(high)[:, 0] - (y[:, 1:] ** 2).sum(axis=1)
+    y[idle, 0] = np.sqrt(np.where(left > NOTHING * (1 + squares.max(axis=1)), left, 0.0))[idle]
+    return np.matmul(axes, y[:, :, None])[:, :, 0] + mean

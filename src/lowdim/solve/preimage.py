@@ -9,12 +9,12 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from lowdim.errors import BadParameter
-from lowdim.kernels import rbf
+from lowdim.kernels import Kernel, rbf
 from lowdim.kernels.points import Pair, Points
 from lowdim.progress import report
 from lowdim.threads import single_blas, uninterrupted
 
-__all__ = ["MAX_STEPS", "Images", "by_fixed_point", "by_ridge"]
+__all__ = ["MAX_STEPS", "Images", "pre_images"]
 
 Array = NDArray[np.float64]
 
@@ -34,7 +34,16 @@ class Images:
     mean_weights: Array  # (n,): the mean in the kernel's space as a combination of images
 
 
-def by_fixed_point(Z: Array, images: Images, gamma: float) -> tuple[Array, int]:
+def pre_images(Z: Array, images: Images, kernel: Kernel, how: str, alpha: float) -> tuple[Array, int]:
+    """Rows for scores, and how many still moved: by fixed point for Gaussian kernels unless a ridge is wished for."""
+    if isinstance(kernel, rbf) and how != "ridge":
+        return _by_fixed_point(Z, images, float(kernel.gamma))
+    if how == "fixed_point":
+        raise BadParameter(f"pre_image='fixed_point' needs the rbf kernel; got {kernel!r}. Use 'ridge'.")
+    return _by_ridge(Z, images, alpha), 0
+
+
+def _by_fixed_point(Z: Array, images: Images, gamma: float) -> tuple[Array, int]:
     """Rows for scores under a Gaussian kernel, by the fixed point of Mika and others, and how many still moved.
 
         x ← Σ cᵢ k(x, xᵢ) xᵢ / Σ cᵢ k(x, xᵢ)
@@ -67,7 +76,7 @@ def by_fixed_point(Z: Array, images: Images, gamma: float) -> tuple[Array, int]:
     return np.concatenate(parts), restless
 
 
-def by_ridge(Z: Array, images: Images, alpha: float) -> Array:
+def _by_ridge(Z: Array, images: Images, alpha: float) -> Array:
     """Rows for scores by kernel ridge regression of the fitted rows on their scores (Bakır and others)."""
     step = -(-len(images.rows) // RIDGE_ROWS)
     scores, rows = np.ascontiguousarray(images.scores[::step]), images.rows[::step]

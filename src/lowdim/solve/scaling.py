@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,17 +11,18 @@ from lowdim.kernels.definite import double_centred
 from lowdim.memory import require_memory
 from lowdim.solve.gram import choose_solver, scores_of_gram, smallest_of_gram, top_of_gram
 from lowdim.summaries.gram import Given, Gram
+from lowdim.summaries.pairs import safe_factor
 from lowdim.threads import uninterrupted
 
 __all__ = [
     "Scaling",
     "cailliez_constant",
-    "corrected",
     "corrected_squares",
     "goodness_of_fit",
     "gram_of_distances",
     "minus_half_squares",
     "scale",
+    "scale_distances",
 ]
 
 Array = NDArray[np.float64]
@@ -38,6 +39,18 @@ class Scaling:
     trace: float
     complete: bool  # whether all eigenvalues are known
     converged: bool
+    unit: float = 1.0  # of the distances behind all of these: a power of two in which their squares are safe
+    constant: float = 0.0  # of the correction, in this unit
+
+
+def scale_distances(
+    D: Array, k: int | None, *, weights: Array | None, correction: str | None, threads: int, seed: int
+) -> Scaling:
+    """Classical scaling of distances (n, n), corrected if that is wished for and they are not Euclidean."""
+    factor = safe_factor(D)
+    D, constant = _corrected(D if factor == 1 else D * D.dtype.type(factor), correction, threads, seed)
+    found = scale(gram_of_distances(D, weights, threads), k, seed)
+    return replace(found, unit=1 / factor, constant=constant)
 
 
 def scale(gram: Gram, k: int | None, seed: int) -> Scaling:
@@ -57,7 +70,7 @@ def scale(gram: Gram, k: int | None, seed: int) -> Scaling:
     return Scaling(points, values, alphas, gram.means, gram.trace, dense, found.converged)
 
 
-def corrected(D: Array, correction: str | None, threads: int, seed: int) -> tuple[Array, float]:
+def _corrected(D: Array, correction: str | None, threads: int, seed: int) -> tuple[Array, float]:
     """Distances made Euclidean by a constant between different rows, and the constant: none if they are already.
 
     Lingoes's √(d² + 2c) makes the centred matrix B + cH, so c is minus its smallest eigenvalue. Rows count once,
@@ -96,11 +109,13 @@ def cailliez_constant(distances: Array) -> float:
     return max(0.0, float(values.real[np.abs(values.imag) <= 1e-8 * np.abs(values).max()].max()))
 
 
-def corrected_squares(distances: Array, correction: str | None, constant: float) -> Array:
+def corrected_squares(distances: Array, unit: float, correction: str | None, constant: float) -> Array:
     """-½d² of new rows as the fitted map understands d: a row at no distance from a fitted one is that row itself.
 
-    Of several fitted rows at no distance the first one counts, for they are apart on the map.
+    Of several fitted rows at no distance the first one counts, for they are apart on the map. All but the distances is
+    in the unit of the map.
     """
+    distances = distances if unit == 1 else distances / distances.dtype.type(unit)
     if not constant:
         return minus_half_squares(distances)
     out = minus_half_squares(_lengthened(distances, correction, constant))

@@ -131,7 +131,13 @@ def weight_solver(pairs: Pairs) -> Solver:
     require_connected(V != 0)
     mean = float(pairs.weights.mean())
     V[np.diag_indices(n)] = -V.sum(axis=1)
-    factor = uninterrupted(lambda: scipy.linalg.cho_factor(V + mean, overwrite_a=True, check_finite=False))
+    try:
+        factor = uninterrupted(lambda: scipy.linalg.cho_factor(V + mean, overwrite_a=True, check_finite=False))
+    except scipy.linalg.LinAlgError as error:
+        raise BadInput(
+            "some rows are tied to the others by weights so small, beside the largest, that rounding loses them. "
+            "Raise these weights, or map such rows by themselves."
+        ) from error
     return lambda pulled: scipy.linalg.cho_solve(factor, pulled, check_finite=False)
 
 

@@ -1,4 +1,4 @@
-"""Where maps start: Torgerson's classical solution, or points drawn at random."""
+"""Where maps start: Torgerson's classical solution, points drawn at random, or given ones; and the best of several."""
 
 from __future__ import annotations
 
@@ -8,18 +8,55 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lowdim.errors import BadParameter
 from lowdim.memory import require_memory
 from lowdim.random import normal
 from lowdim.solve.eigen import Eigen, top, top_of_operator
+from lowdim.solve.smacof import Layout
 from lowdim.summaries.pairs import Measure, Pairs
+from lowdim.threads import ordered_map
 
-__all__ = ["classical_start", "principal_start", "random_start"]
+__all__ = ["best_of", "classical_start", "given_start", "principal_start", "random_start", "start_of"]
 
 Array = NDArray[Any]
 
 SMALL = 256  # rows for which all eigenvalues cost nothing
 ROUGH = 1e-3  # a start need not be better
 PASSES = 30
+FEW_ROWS = 512  # a step over their pairs takes less time than waking threads
+
+
+def best_of(run: Callable[[int, int], Layout], starts: int, n: int, threads: int) -> Layout:
+    """The best of run(number, threads), which share the threads; of equals the first. Others are let go of at once."""
+    at_once = min(starts, threads)
+    inner = max(1, threads // at_once) if n > FEW_ROWS else 1
+    best: Layout | None = None
+    # One run at a time has its signals heard in native code; several are told by their reports (see ordered_map).
+    for layout in ordered_map(lambda number: run(number, inner), range(starts), at_once):
+        if best is None or layout.loss < best.loss:
+            best = layout
+    assert best is not None
+    return best
+
+
+def start_of(number: int, init: Any, pairs: Pairs, measure: Measure | None, k: int, seed: int) -> Array:
+    """Start number 0 is what `init` says, all others are random; (n, k) in the unit of the pairs."""
+    n = pairs.n
+    if number == 0 and isinstance(init, np.ndarray):
+        return given_start(init, n, k) / pairs.unit
+    if number == 0 and init == "classical":
+        euclidean = measure is not None and measure.metric.name == "euclidean" and pairs.weights is None
+        if euclidean and measure is not None and measure.table.shape[1] < n:
+            return principal_start(measure, k, pairs.unit, seed)
+        return classical_start(pairs, k, seed)
+    return random_start(n, k, seed, number)
+
+
+def given_start(init: Array, n: int, k: int) -> Array:
+    """A start that was given, in its own unit."""
+    if init.shape != (n, k) or not np.isfinite(init).all():
+        raise BadParameter(f"init must be finite and of shape {(n, k)}; got shape {init.shape}.")
+    return np.asarray(init, dtype=np.float64)
 
 
 def classical_start(pairs: Pairs, k: int, seed: int) -> Array:

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.errors import BadInput, NotEnoughData
+from lowdim.kernels.distance_tables import rounding_of
 
 __all__ = ["all_entries", "distances_of", "nearest_entries"]
 
@@ -22,7 +23,8 @@ def distances_of(matrix: Any, own: bool) -> sp.csr_array:
     with np.errstate(over="ignore"):
         narrow = csr.data.astype(np.float32)
     row = np.repeat(np.arange(csr.shape[0]), np.diff(csr.indptr))
-    bad = np.flatnonzero(~(np.isfinite(narrow) & (narrow >= 0)))
+    lowest = -rounding_of(matrix.dtype) * np.fmax.reduce(narrow, initial=0.0)
+    bad = np.flatnonzero(~(np.isfinite(narrow) & (narrow >= lowest)))
     if len(bad):
         place = int(bad[0])
         raise BadInput(
@@ -31,7 +33,7 @@ def distances_of(matrix: Any, own: bool) -> sp.csr_array:
         )
     kept = csr.indices != row if own else np.ones(csr.nnz, dtype=bool)
     starts = np.concatenate([[0], np.cumsum(kept)])[csr.indptr]
-    return sp.csr_array((narrow[kept], csr.indices[kept], starts), shape=csr.shape)
+    return sp.csr_array((np.maximum(narrow[kept], 0), csr.indices[kept], starts), shape=csr.shape)
 
 
 def nearest_entries(matrix: Any, k: int | None, own: bool) -> Entries:

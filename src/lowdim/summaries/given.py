@@ -13,6 +13,7 @@ from lowdim import _native
 from lowdim.data.rows import Rows
 from lowdim.distances import Metric
 from lowdim.errors import BadInput, BadParameter
+from lowdim.kernels.distance_tables import rounding_of
 from lowdim.progress import report
 from lowdim.summaries.entries import nearest_entries
 from lowdim.summaries.lists import Lists
@@ -21,11 +22,11 @@ from lowdim.threads import ordered_map
 __all__ = [
     "Blocks",
     "chosen",
+    "lengths",
     "of_function",
     "of_matrix",
     "of_some",
     "of_sparse",
-    "require_distances",
     "select",
     "wide",
 ]
@@ -44,9 +45,7 @@ def select(blocks: Blocks, m: int, n: int, k: int, own: bool, threads: int) -> L
 
     def work(start: int) -> int:
         stop = min(start + size, m)
-        with np.errstate(over="ignore"):
-            block = np.ascontiguousarray(blocks(start, stop), dtype=np.float32)
-        require_distances(block, np.arange(start, stop))
+        block = lengths(blocks(start, stop), np.arange(start, stop))
         selves = np.arange(start, stop, dtype=np.int32) if own else None
         part = out[slice(start, stop)]
         _native.select_rows(block, selves, 0, part.distances, part.indices)
@@ -57,15 +56,20 @@ def select(blocks: Blocks, m: int, n: int, k: int, own: bool, threads: int) -> L
     return out
 
 
-def require_distances(block: Array, rows: Array) -> None:
-    """Raise BadInput if a distance from one of the `rows` is not finite or negative."""
-    if np.isfinite(block).all() and not (block < 0).any():
-        return
-    i, j = (int(at) for at in np.argwhere(~(np.isfinite(block) & (block >= 0)))[0])
-    raise BadInput(
-        f"a distance must be from 0 to 3e38; from row {rows[i]} to row {j} it is {block[i, j]}. "
-        "Mend the distances, or rescale them."
-    )
+def lengths(block: Array, rows: Array) -> NDArray[np.float32]:
+    """Distances from the `rows` in float32: zero where rounding left them below it, and refused where they are none."""
+    with np.errstate(over="ignore"):
+        narrow = np.ascontiguousarray(block, dtype=np.float32)
+    if np.isfinite(narrow).all() and not (narrow < 0).any():
+        return narrow
+    bad = ~(np.isfinite(narrow) & (narrow >= -rounding_of(block.dtype) * np.fmax.reduce(narrow, axis=None)))
+    if bad.any():
+        i, j = (int(at) for at in np.argwhere(bad)[0])
+        raise BadInput(
+            f"a distance must be from 0 to 3e38; from row {rows[i]} to row {j} it is {block[i, j]}. "
+            "Mend the distances, or rescale them."
+        )
+    return np.maximum(narrow, 0)
 
 
 def chosen(D: Rows, n: int, k: int, own: bool, threads: int) -> Lists:

@@ -26,7 +26,18 @@ from lowdim.memory import available_bytes
 from lowdim.progress import report
 from lowdim.threads import ordered_map, thread_count
 
-__all__ = ["Given", "Gram", "KernelRows", "Mapped", "dense_rows", "finite_rows", "gram", "kernel_table", "square_rows"]
+__all__ = [
+    "Given",
+    "Gram",
+    "KernelRows",
+    "Mapped",
+    "Source",
+    "dense_rows",
+    "finite_rows",
+    "gram",
+    "kernel_table",
+    "square_rows",
+]
 
 Array = NDArray[Any]
 
@@ -86,9 +97,9 @@ class Given:
 
 
 class Mapped(Rows):
-    """What a function makes of the rows of a table, (m, d) → (m, width), to be read in chunks like any other."""
+    """What a function makes of rows of a table (m, d), and of the first one's number: (m, width), read in chunks."""
 
-    def __init__(self, rows: Rows, width: int, function: Callable[[Array], Array]) -> None:
+    def __init__(self, rows: Rows, width: int, function: Callable[[Array, int], Array]) -> None:
         if rows.sparse:
             raise BadInputType(SPARSE)
         self._rows, self._function = rows, function
@@ -98,12 +109,12 @@ class Mapped(Rows):
         new = self._rows.block(start, stop)
         if not np.isfinite(new).all():
             raise finite_error(self._rows, Chunk(start, stop, lambda: new))
-        return np.ascontiguousarray(self._function(new), dtype=self.dtype)
+        return np.ascontiguousarray(self._function(new, start), dtype=self.dtype)
 
 
 def kernel_table(rows: Rows, source: KernelRows) -> Mapped:
     """Rows of k(y, xⱼ), (m, n)."""
-    return Mapped(rows, source.n, lambda new: source.against(new.astype(source.dtype, copy=False)))
+    return Mapped(rows, source.n, lambda new, _: source.against(new.astype(source.dtype, copy=False)))
 
 
 @dataclass

@@ -19,16 +19,27 @@ from lowdim.check import finite_error, overflow_error
 from lowdim.data.rows import Chunk, Rows
 from lowdim.distances import Metric
 from lowdim.errors import BadInput
-from lowdim.kernels.distance_tables import checked_distances
+from lowdim.kernels.distance_tables import checked_distances, rounding_of
 from lowdim.memory import require_memory
 from lowdim.progress import report
 from lowdim.summaries.space import unit_rows
 
-__all__ = ["Measure", "Pairs", "binary_unit", "given_pairs", "given_table", "measure_of", "pair_weights"]
+__all__ = [
+    "Measure",
+    "Pairs",
+    "binary_unit",
+    "dense_block",
+    "given_pairs",
+    "given_table",
+    "measure_of",
+    "pair_weights",
+    "safe_factor",
+]
 
 Array = NDArray[Any]
 
 SAFE = {4: (1e-15, 1e15), 8: (1e-140, 1e140)}  # by bytes: within these, sums of squares are safe
+MOST = {4: 2.0**126, 8: 2.0**1000}  # powers of two that are numbers
 BLOCK = 1 << 18
 FEW = 64  # rows that SciPy measures at a time: it hears no Ctrl-C meanwhile
 
@@ -113,9 +124,17 @@ class Measure:
     def _by_scipy(self, A: Array, B: Array) -> Array:
         from scipy.spatial.distance import cdist
 
-        if self.metric.function is not None:
-            return np.asarray(cdist(A, B, metric=self.metric.function))
-        return np.asarray(cdist(A != 0, B != 0, metric=self.metric.name))
+        if self.metric.function is None:
+            return np.asarray(cdist(A != 0, B != 0, metric=self.metric.name))
+        out = np.asarray(cdist(A, B, metric=self.metric.function))
+        rounding = rounding_of(out.dtype) * np.fmax.reduce(out, axis=None, initial=0.0)
+        bad = ~(np.isfinite(out) & (out >= -rounding))
+        if bad.any():
+            raise BadInput(
+                f"the metric must give a finite number of at least 0 for any two rows; for two of them it gave "
+                f"{out[bad][0]}."
+            )
+        return np.maximum(out, 0)
 
 
 def measure_of(rows: Rows, metric: Metric, threads: int, like: Measure | None = None) -> Measure:
@@ -133,8 +152,14 @@ def measure_of(rows: Rows, metric: Metric, threads: int, like: Measure | None = 
         raise finite_error(rows, Chunk(0, n, lambda: given))
     if metric.bits and not ((table == 0) | (table == 1)).all():
         raise BadInput(f"metric {metric.name!r} compares sets: every value must be 0 or 1. Binarise the columns.")
-    factor = _safe_factor(table) if like is None else like.factor
+    factor = safe_factor(table) if like is None else like.factor
     return Measure(metric, table if factor == 1 else table * table.dtype.type(factor), factor, threads)
+
+
+def dense_block(rows: Rows, begin: int, end: int) -> Array:
+    """Rows begin … end as a dense array."""
+    block = rows.block(begin, end)
+    return np.asarray(block.toarray() if rows.sparse else block)
 
 
 def given_table(rows: Rows, *, missing: bool) -> Array:
@@ -175,9 +200,15 @@ def pair_weights(weights: Any, n: int, dtype: np.dtype[Any]) -> Array | None:
     off = ~np.eye(n, dtype=bool)
     if not np.isfinite(W[off]).all() or (W[off] < 0).any() or not np.allclose(W, W.T, equal_nan=True):
         raise BadInput("weights must be finite, symmetric and not negative; a pair of weight 0 does not count.")
-    out = np.asarray(W[np.triu_indices(n, 1)], dtype=dtype)
-    if not out.any():
+    wide = W[np.triu_indices(n, 1)]
+    if not wide.any():
         raise BadInput("weights are zero for every pair; at least one pair must count.")
+    with np.errstate(over="ignore", under="ignore"):
+        out = np.asarray(wide, dtype=dtype)
+    if not np.isfinite(out).all() or ((out == 0) != (wide == 0)).any():
+        raise BadInput(
+            f"weights are too large or too small for {dtype}. Rescale them: the map depends on their ratios."
+        )
     return out
 
 
@@ -205,7 +236,10 @@ def _in_units(n: int, distances: Array, weights: Array | None) -> Pairs:
     return Pairs(n, distances, weights, unit)
 
 
-def _safe_factor(table: Array) -> float:
+def safe_factor(table: Array) -> float:
+    """What brings numbers to a size at which sums of their squares are safe: 1, or a power of two."""
     largest = max(float(table.max(initial=0.0)), -float(table.min(initial=0.0)))  # no second table
     low, high = SAFE[table.dtype.itemsize]
-    return 1.0 if largest == 0 or low < largest < high else 1.0 / binary_unit(largest)
+    if largest == 0 or low < largest < high:
+        return 1.0
+    return min(1.0 / binary_unit(largest), MOST[table.dtype.itemsize])  # subnormal numbers would need more

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lowdim.memory import require_memory
 from lowdim.progress import report
-from lowdim.summaries.given import BLOCK_VALUES, Blocks, require_distances
+from lowdim.summaries.given import BLOCK_VALUES, Blocks, lengths
 from lowdim.summaries.lists import Lists, from_queries
 from lowdim.summaries.space import Space
 from lowdim.threads import ordered_map
@@ -104,10 +104,8 @@ def strangers_in_blocks(blocks: Blocks, labels: Array, threads: int) -> Stranger
 
     def work(start: int) -> int:
         stop = min(start + size, m)
-        with np.errstate(over="ignore"):
-            block = np.array(blocks(start, stop), dtype=np.float32)  # a copy, because own groups are crossed out
-        require_distances(block, rows[start:stop])
-        block[labels[rows[start:stop], None] == labels] = np.inf
+        block = lengths(blocks(start, stop), rows[start:stop])
+        block = np.where(labels[rows[start:stop], None] == labels, np.inf, block)  # own groups are crossed out
         nearest[start:stop] = block.argmin(axis=1)
         distances[start:stop] = block.min(axis=1)
         return stop
