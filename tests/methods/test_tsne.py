@@ -147,6 +147,8 @@ def test_a_map_without_finite_places_is_an_error(groups):
         start[5, 1] = value
         with pytest.raises(BadParameter, match="init must be finite"):
             TSNE(init=start).fit(groups)
+    with pytest.raises(BadParameter, match="all rows at one place"):
+        TSNE(init=np.ones((300, 2))).fit(groups)
     for rate in (1e25, 1e30, 1e37):
         assert np.isfinite(TSNE(learning_rate=rate, max_iter=50).fit_transform(groups)).all()  # steps have a longest
     model = TSNE(learning_rate=1e300, max_iter=50)
@@ -335,7 +337,7 @@ def test_a_layout_can_be_run_in_parts(tmp_path):
 @pytest.mark.parametrize("model", [TSNE(), lowdim.UMAP()], ids=lambda model: type(model).__name__)
 def test_a_checkpoint_that_cannot_be_written_is_known_before_the_work(model, rng, tmp_path):
     seen = []
-    for path, words in ((tmp_path / "nowhere" / "c", "can't write"), (tmp_path, "not a checkpoint")):
+    for path, words in ((tmp_path / "nowhere" / "c", "can't write"), (tmp_path, "is a folder")):
         with pytest.raises(BadInput, match=words), lowdim.watch(lambda step: seen.append(step.task)):
             model.set_params(checkpoint=path).fit(rng.standard_normal((50, 3)))
     assert not {"t-SNE", "UMAP"} & set(seen)

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import lowdim
 from lowdim import UMAP, _native, neighbors
@@ -218,6 +219,22 @@ def test_equal_rows_share_a_place(rng):
     np.testing.assert_array_equal(Z[:100], UMAP(n_epochs=50).fit_transform(X))
 
 
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_rows_at_distance_0_share_a_place_and_come_back_to_it(rng, kind):
+    order = rng.permutation(np.r_[np.arange(60), np.arange(30), np.full(20, 3)])  # one of them more often than k
+    X = rng.standard_normal((60, 4))[order]
+    D = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2))
+    if kind == "sparse":
+        some, own = neighbors(X, 40).to_sparse().tocoo(), np.arange(110)  # and that each is at distance 0 of itself
+        places = np.r_[some.row, own], np.r_[some.col, own]
+        D = sp.csr_array((np.r_[some.data, np.zeros(110)], places), shape=(110, 110))
+    model = UMAP(n_epochs=50, n_neighbors=10, metric="precomputed").fit(D)
+    for row in range(60):
+        assert len(np.unique(model.embedding_[order == row], axis=0)) == 1
+    assert len(np.unique(model.embedding_, axis=0)) == 60
+    np.testing.assert_array_equal(model.transform(D), model.embedding_)
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -225,6 +242,7 @@ def test_equal_rows_share_a_place(rng):
         ({"init": np.zeros((3, 2))}, "init must be numbers of shape"),
         ({"init": [[0.0], [1.0, 2.0]]}, "init must be one of"),
         ({"init": np.full((50, 2), 1e9)}, "within 1e"),
+        ({"init": np.zeros((50, 2))}, "all rows at one place"),
         ({"init": np.full((50, 2), np.nan)}, "finite"),
         ({"init": "magic"}, "init must be"),
         ({"n_neighbors": 1}, "n_neighbors must be"),
@@ -259,6 +277,8 @@ def test_named_errors(rng):
         UMAP().fit(X[:1])
     with pytest.raises(BadParameter, match="needs rows"):
         UMAP(init="pca").fit(neighbors(X, 5))
+    with pytest.raises(BadInput, match="Affinities are for TSNE"):
+        UMAP().fit(lowdim.Affinities.uniform(neighbors(X, 5)))
     with pytest.raises(BadInput, match="one label a row"):
         UMAP().fit(X, np.zeros(49))
     with pytest.raises(BadInput, match="y contains NaN"):

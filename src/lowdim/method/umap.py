@@ -20,6 +20,7 @@ from lowdim.solve.crowding import Agreement, Crowding
 from lowdim.solve.layout import PATH
 from lowdim.solve.membership import membership_curve
 from lowdim.solve.start import INIT, boxed_start
+from lowdim.solve.twins import meet_twins
 from lowdim.solve.umap_layout import Epochs, Forces
 from lowdim.solve.umap_place import Placing, rows_at
 from lowdim.summaries.distinct import Distinct
@@ -43,8 +44,9 @@ class UMAP(NeighborMap):
         min Σ over pairs of the cross entropy between
         w = exp(-max(0, d - ρ) / σ) in the table and v = 1 / (1 + a |z - z'|^2b) in the map
 
-    `fit` takes a table or `lowdim.neighbors(X, k)`. With `y` the map is supervised. Rows that are equal share one
-    place. The same seed gives the same bits for any number of threads; rows in another order are as another seed.
+    `fit` takes a table or `lowdim.neighbors(X, k)`. With `y` the map is supervised. Rows that are equal (or, of a table
+    of distances, at distance 0) share one place. The same seed gives the same bits for any number of threads; rows in
+    another order are as another seed.
 
     `transform` leaves the map as it is: rows that were fitted come back to their very place, and where a new row
     lands does not depend on the rows beside it. `update` takes new rows into the map.
@@ -112,7 +114,10 @@ class UMAP(NeighborMap):
             epochs = self._epochs(near, self._rounds(near), self.learning_rate, y)
             rows, which = near.known.rows, near.distinct.which
             start = boxed_start(self.init, epochs.graph, rows, near.distinct, self.n_components, seed, threads)
-            return self._keep(epochs.run(start, lambda state: state["map"][which], self.checkpoint), epochs, near)
+            positions = epochs.run(start, lambda state: state["map"][which], self.checkpoint)
+            if self._by_distances and near.graph is not None:
+                meet_twins(positions, near.graph.coincident())
+            return self._keep(positions, epochs, near)
 
     def update(self, X: Any) -> Self:
         """Take new rows into the map; those that are there move no more than they must."""

@@ -13,7 +13,7 @@ from lowdim import _native
 from lowdim.errors import BadParameter
 from lowdim.solve.layout import Checkpoint, Layout, State, fingerprint
 from lowdim.solve.repulsion import Repulsion, repulsion_for
-from lowdim.solve.twins import Twins
+from lowdim.solve.twins import Twins, meet_twins
 from lowdim.summaries.affinities import Affinities
 
 __all__ = ["Descent", "Recipe"]
@@ -86,9 +86,7 @@ class Descent:
     def start(self, Y: Floats) -> State:
         """The state before the first step."""
         begun = np.array(Y, dtype=np.float32)
-        twins = Twins.of(self.which)
-        if twins is not None:
-            twins.meet(begun)
+        meet_twins(begun, self.which)
         return {
             "map": begun,
             "velocity": np.zeros(Y.shape, dtype=np.float32),

@@ -44,6 +44,8 @@ class Checkpoint:
         """State, steps done and steps in all, or None if there is no file yet."""
         if not os.path.exists(self.path):
             return None
+        if os.path.isdir(self.path):
+            raise BadInput(f"the checkpoint {str(self.path)!r} is a folder. Give the path of a file in it.")
         require_memory(os.path.getsize(self.path), f"the checkpoint {self.path}", "Use a machine with more memory.")
         try:
             with safe_open(self.path, framework="np") as file:

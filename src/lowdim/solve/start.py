@@ -98,4 +98,8 @@ def _given(init: Any, n: int, k: int) -> Floats:
         )
     if not (np.abs(places) <= FARTHEST).all():  # nor is NaN
         raise BadParameter(f"init must be finite, within {FARTHEST:g} of the origin. Scale it to a span of 10 or less.")
+    if n > 1 and (places == places[0]).all():
+        raise BadParameter(
+            "init has all rows at one place, and nothing would part them. Give others, or init='random'."
+        )
     return np.ascontiguousarray(places, dtype=np.float32)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Twins"]
+__all__ = ["Twins", "meet_twins"]
 
 
 @dataclass(frozen=True)
@@ -32,3 +32,10 @@ class Twins:
         for axis in range(values.shape[1]):
             sums = np.bincount(self.group, values[self.rows, axis])
             values[self.rows, axis] = sums[self.group] / self.size
+
+
+def meet_twins(positions: NDArray[np.float32], which: NDArray[np.int64]) -> None:
+    """Put rows with one number in `which` at one place, their mean."""
+    twins = Twins.of(which)
+    if twins is not None:
+        twins.meet(positions)

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from lowdim.check import finite_error, read_rows
 from lowdim.data.rows import ArrayRows, Chunk, Rows, SparseRows, StreamRows, open_rows
-from lowdim.errors import BadInput
+from lowdim.errors import BadInput, BadInputType
 from lowdim.memory import require_memory
 from lowdim.progress import report
 from lowdim.summaries import given
+from lowdim.summaries.affinities import Affinities
 from lowdim.summaries.distinct import Distinct, Marks, distinct_rows, find_rows
 from lowdim.summaries.graph import Graph
 from lowdim.summaries.neighbors import Distance, Found, NeighborIndex
@@ -121,6 +122,8 @@ def neighborhood_of(owner: Any, X: Any, k: int, metric: Distance, seed: int, thr
     if isinstance(X, Graph):
         known = Known(None, X.n, metric, seed, threads)
         return Neighborhood(X.nearest(min(k - 1, X.k)), known, Distinct.everyone(X.n), np.dtype(np.float32))
+    if isinstance(X, Affinities):
+        raise BadInputType("Affinities are for TSNE; a fuzzy graph is made of distances. Give lowdim.neighbors(X, k).")
     rows = read_rows(owner, X, fitting=True, min_rows=2)
     if isinstance(rows, StreamRows):
         raise BadInput("neighbours need all rows at once; give an array, a memory map or a dataframe.")

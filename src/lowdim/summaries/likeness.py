@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.check import read_rows
@@ -14,7 +13,7 @@ from lowdim.data.rows import ArrayRows, Rows
 from lowdim.memory import require_memory
 from lowdim.summaries.affinities import Affinities, Perplexity, feasible, neighbor_count
 from lowdim.summaries.distinct import distinct_rows
-from lowdim.summaries.graph import Graph, component_labels
+from lowdim.summaries.graph import Graph
 from lowdim.summaries.known import table_of
 from lowdim.summaries.neighbors import Distance, neighbors
 
@@ -42,7 +41,7 @@ def likeness_of(owner: Any, X: Any, perplexity: Perplexity, metric: Distance, se
         return Likeness(X)
     given = metric == "precomputed"
     if isinstance(X, Graph):
-        return Likeness(*_joint(X, perplexity, threads), which=_at_one_place(X) if given else None)
+        return Likeness(*_joint(X, perplexity, threads), which=X.coincident() if given else None)
     rows = read_rows(owner, X, fitting=True, min_rows=2)
     if not given:
         require_memory(_copy_bytes(rows), "the table that new rows are compared with", "Fit a Graph of it.")
@@ -51,7 +50,7 @@ def likeness_of(owner: Any, X: Any, perplexity: Perplexity, metric: Distance, se
     graph = neighbors(rows, k, metric=metric, random_state=seed, n_jobs=threads)
     joint = _joint(graph, perplexity, threads)
     if given:
-        return Likeness(*joint, which=_at_one_place(graph), dtype=rows.dtype)
+        return Likeness(*joint, which=graph.coincident(), dtype=rows.dtype)
     table = table_of(rows)
     return Likeness(*joint, rows, table, distinct_rows(table, threads).which, rows.dtype)
 
@@ -60,14 +59,6 @@ def _joint(graph: Graph, perplexity: Perplexity, threads: int) -> tuple[Affiniti
     wanted = feasible(perplexity, graph.k + 1)
     _require_room(graph.n, min(graph.k, neighbor_count(wanted)))
     return Affinities.from_graph(graph, perplexity, n_jobs=threads), wanted
-
-
-def _at_one_place(graph: Graph) -> NDArray[np.int64]:
-    """Components of the neighbours at distance 0."""
-    rows, places = np.nonzero(graph.distances == 0)
-    ends = graph.indices[rows, places]
-    edges = sp.coo_array((np.ones(len(rows)), (rows, ends)), shape=(graph.n, graph.n))
-    return component_labels(sp.csr_array(edges)).astype(np.int64)
 
 
 def _require_room(n: int, k: int) -> None:
