@@ -12,6 +12,7 @@ from lowdim.errors import BadInput, BadParameter
 from lowdim.solve import repulsion
 from lowdim.solve.descent import Descent, Recipe
 from lowdim.solve.mesh import MeshRepulsion, box_of
+from lowdim.solve.placing import Push
 from lowdim.solve.repulsion import DirectRepulsion
 from lowdim.solve.tree import TreeRepulsion
 from lowdim.summaries.affinities import conditional
@@ -178,6 +179,17 @@ def test_a_new_row_follows_the_gradient_of_its_share_of_the_divergence(axes, dof
         steps = 1e-5 * np.eye(axes)
         slope = [(loss(i, place + step) - loss(i, place - step)) / 2e-5 for step in steps]
         np.testing.assert_allclose((out[i] - z[i]) / rate, -np.array(slope), rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("few", [4000, 10])
+@pytest.mark.parametrize("axes", [1, 2, 3])
+def test_new_rows_are_pushed_as_the_rows_of_the_map_are_on_the_average(axes, few, rng, monkeypatch):
+    """The map's sum over all pairs is shared out evenly, whichever way it was found."""
+    monkeypatch.setattr(repulsion, "DIRECT_ROWS", few)
+    Y = (6 * rng.standard_normal((900, axes))).astype(np.float32)
+    push = Push(Y, 1.0, 2)
+    assert push.mean == pytest.approx(direct_forces(Y)[1] / 900, rel=3e-3)
+    assert (push.fields is not None, push.tree[0] > 0) == (few == 10 and axes < 3, few == 10 and axes == 3)
 
 
 def test_momentum_gains_and_the_longest_step(graph):

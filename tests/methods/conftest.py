@@ -92,12 +92,12 @@ def resumes_after_kills(tmp_path):
     """
 
     def check(code):
-        command = [sys.executable, "-c", textwrap.dedent(code)]
+        code = textwrap.dedent(code)
         path, out, plain = (str(tmp_path / name) for name in ("check", "out.npy", "plain.npy"))
         ends = []
         for _ in range(2):
             before = os.stat(path).st_mtime_ns if os.path.exists(path) else 0
-            process = subprocess.Popen([*command, path, out])
+            process = subprocess.Popen([sys.executable, "-c", code, path, out])
             deadline = time.monotonic() + 120
             while process.poll() is None and time.monotonic() < deadline:
                 if os.path.exists(path) and os.stat(path).st_mtime_ns > before:
@@ -106,8 +106,8 @@ def resumes_after_kills(tmp_path):
             process.send_signal(signal.SIGKILL)
             ends.append(process.wait())
         assert -signal.SIGKILL in ends  # it was on its way, not done
-        subprocess.run([*command, path, out], check=True, timeout=120)
-        subprocess.run([*command, "", plain], check=True, timeout=120)
+        resumed_and_plain = f"import sys\nfor sys.argv[1:] in {[(path, out), ('', plain)]}:\n    exec({code!r})"
+        subprocess.run([sys.executable, "-c", resumed_and_plain], check=True, timeout=240)
         np.testing.assert_array_equal(np.load(out), np.load(plain))
 
     return check
