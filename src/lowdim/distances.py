@@ -41,7 +41,7 @@ class Metric:
 class MetricLike(Domain):
     """What `metric` takes; `metric_of` knows the names."""
 
-    text = "the name of a metric, 'precomputed', or a function of two rows"
+    text = "the name of a metric or a function of two rows"
 
     def accepts(self, value: Any) -> bool:
         """Whether it may be one."""

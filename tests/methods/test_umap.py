@@ -48,6 +48,20 @@ def test_the_same_bits_for_any_number_of_threads(monkeypatch, digits, options):
     assert sha(UMAP(n_epochs=20, random_state=1, **options).fit_transform(X)) not in hashes
 
 
+@pytest.mark.parametrize("target", ["categorical", "numeric"])
+def test_supervision_update_and_inverse_too(monkeypatch, digits, labels, target):
+    from lowdim.solve import umap_layout
+
+    monkeypatch.setattr(umap_layout, "FEW_EDGES", 0)
+    X, hashes = digits[:1200], set()
+    for jobs in (1, 2, 4, 8):
+        told = UMAP(n_epochs=20, n_jobs=jobs, target_metric=target).fit(X, labels[:1200])
+        grown = UMAP(n_epochs=20, n_jobs=jobs, densmap=target == "numeric").fit(X).update(digits[1200:])
+        made = grown.inverse_transform(grown.embedding_[::7] + 0.1)
+        hashes.add((sha(told.embedding_), sha(grown.embedding_), sha(made)))
+    assert len(hashes) == 1
+
+
 def test_a_sheet_is_not_torn(kept_neighbors):
     """Rows that take all their turns one row after another tear it: 31 pieces that keep 0.72 of the neighbours."""
     X = lowdim.datasets.load("swissroll", n=2000, height=20.0).X
