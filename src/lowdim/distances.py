@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from lowdim.errors import BadParameter
+from lowdim.param import Domain
 
-__all__ = ["METRICS", "Metric", "metric_of"]
+__all__ = ["METRICS", "Metric", "MetricLike", "metric_of"]
 
 # What the native kernels sum over the columns of two rows.
 SQUARES, MAGNITUDES, LARGEST, DIFFERING_BITS, JACCARD_BITS = range(5)
@@ -35,6 +36,16 @@ class Metric:
     def given(self) -> bool:
         """Whether the distances themselves are the input."""
         return self.name == "precomputed"
+
+
+class MetricLike(Domain):
+    """What `metric` takes; `metric_of` knows the names."""
+
+    text = "the name of a metric or a function of two rows"
+
+    def accepts(self, value: Any) -> bool:
+        """Whether it may be one."""
+        return isinstance(value, str) or callable(value)
 
 
 METRICS = {

@@ -214,3 +214,12 @@ def test_join_says_what_it_needs(rng):
         graph.join(X[:19], metric="manhattan")
     with pytest.raises(errors.BadInput, match="one number a row"):
         graph.join(X, np.zeros(3), metric="manhattan")
+
+
+def test_rows_at_distance_0_are_one_group(rng):
+    """Though none of them lists all the others, and though another row may be nearly there."""
+    which = rng.permutation(np.r_[np.zeros(30, int), np.full(3, 1), np.arange(2, 12)])
+    X = rng.standard_normal((12, 3))[which]
+    groups = neighbors(X, 5).coincident()
+    np.testing.assert_array_equal(groups[:, None] == groups, which[:, None] == which)
+    assert groups.max() == 11 and groups[0] == 0

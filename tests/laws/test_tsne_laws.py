@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 
 from lowdim import TSNE, Affinities, Graph, _native, neighbors
 from lowdim.errors import BadInput, BadParameter
-from lowdim.solve import descent
-from lowdim.solve.descent import Descent, DirectRepulsion, Recipe
+from lowdim.solve import repulsion
+from lowdim.solve.descent import Descent, Recipe
 from lowdim.solve.mesh import MeshRepulsion, box_of
+from lowdim.solve.placing import Push
+from lowdim.solve.repulsion import DirectRepulsion
 from lowdim.solve.tree import TreeRepulsion
 from lowdim.summaries.affinities import conditional
 
@@ -153,6 +155,41 @@ def test_the_step_follows_the_gradient_of_the_divergence(graph, axes, dof):
         slope = (divergence(dense, up, dof) - divergence(dense, down, dof)) / (2 * h)
         assert -velocity[i, a] == pytest.approx(slope / 4, rel=2e-3, abs=2e-6)
     np.testing.assert_allclose(out, Y + velocity - (Y + velocity).mean(axis=0), atol=1e-5)
+
+
+@pytest.mark.parametrize("dof", [1.0, 2.0])
+@pytest.mark.parametrize("axes", [1, 2, 3])
+def test_a_new_row_follows_the_gradient_of_its_share_of_the_divergence(axes, dof, rng):
+    """One step goes down ν/2 Σ p log(1 + d²/ν) + ν/(ν+1) S / mean S, S the sum of (1 + d²/ν)^-(ν+1)/2 over the map."""
+    Y, z = (2 * rng.standard_normal((n, axes)).astype(np.float32) for n in (50, 4))
+    columns = np.array([rng.permutation(50)[:7] for _ in z], dtype=np.int32)
+    p = rng.dirichlet(np.ones(7), 4).astype(np.float32)
+    mean, rate = direct_forces(Y, dof)[1] / 50, 0.01
+    out = z.copy()
+    mesh = None, [], np.zeros(0, np.float32), 1.0
+    how = (dof, 1 / mean, rate, 0.8, 5.0, 1, 0.0, 0.0)
+    starts = np.arange(5, dtype=np.int64) * 7
+    _native.place_rows(starts, columns.ravel(), p.ravel(), Y, *mesh, how, out, 2)
+
+    def loss(i, place):
+        base = 1 + ((place - Y.astype(float)) ** 2).sum(axis=1) / dof
+        return dof / 2 * (p[i] @ np.log(base[columns[i]])) + dof / (dof + 1) * (base ** (-(dof + 1) / 2)).sum() / mean
+
+    for i, place in enumerate(z.astype(float)):
+        steps = 1e-5 * np.eye(axes)
+        slope = [(loss(i, place + step) - loss(i, place - step)) / 2e-5 for step in steps]
+        np.testing.assert_allclose((out[i] - z[i]) / rate, -np.array(slope), rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("few", [4000, 10])
+@pytest.mark.parametrize("axes", [1, 2, 3])
+def test_new_rows_are_pushed_as_the_rows_of_the_map_are_on_the_average(axes, few, rng, monkeypatch):
+    """The map's sum over all pairs is shared out evenly, whichever way it was found."""
+    monkeypatch.setattr(repulsion, "DIRECT_ROWS", few)
+    Y = (6 * rng.standard_normal((900, axes))).astype(np.float32)
+    push = Push(Y, 1.0, 2)
+    assert push.mean == pytest.approx(direct_forces(Y)[1] / 900, rel=3e-3)
+    assert (push.fields is not None, push.tree[0] > 0) == (few == 10 and axes < 3, few == 10 and axes == 3)
 
 
 def test_momentum_gains_and_the_longest_step(graph):
@@ -359,7 +396,7 @@ def test_far_groups_have_meshes_of_their_own(rng):
 
 def test_an_outlier_spoils_no_map_of_the_mesh(monkeypatch):
     """The rows beside it keep as many neighbours, and the divergence is that of the direct sum."""
-    monkeypatch.setattr(descent, "DIRECT_ROWS", 10)
+    monkeypatch.setattr(repulsion, "DIRECT_ROWS", 10)
     rng = np.random.default_rng(5)
     X = np.vstack([rng.standard_normal((120, 8)) + 5 * rng.standard_normal(8) for _ in range(5)])
     outlier = np.vstack([X, np.full((1, 8), 1e4)])
@@ -380,7 +417,7 @@ def test_an_outlier_spoils_no_map_of_the_mesh(monkeypatch):
 @pytest.mark.parametrize("axes", [1, 2, 3])
 def test_rows_in_another_order_give_the_map_in_that_order(axes, few, monkeypatch):
     """Up to rounding, which grows with the steps."""
-    monkeypatch.setattr(descent, "DIRECT_ROWS", few)
+    monkeypatch.setattr(repulsion, "DIRECT_ROWS", few)
     rng = np.random.default_rng(3)
     X = rng.standard_normal((150, 6)) * [3, 2.5, 2, 1, 1, 1]
     X = np.vstack([X, X[:20]])

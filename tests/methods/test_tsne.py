@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import pickle
-import signal
 import subprocess
 import sys
 import textwrap
-import time
 
 import numpy as np
 import pytest
@@ -17,21 +14,15 @@ import scipy.sparse as sp
 from sklearn.neighbors import KNeighborsClassifier
 
 import lowdim
-from lowdim import TSNE, NeighborIndex, neighbors
+from lowdim import TSNE, NeighborIndex, _native, neighbors
 from lowdim.errors import BadInput, BadParameter, Cancelled, MemoryTooSmall, NotEnoughData
-from lowdim.solve import descent, placing
+from lowdim.solve import descent, repulsion
 from lowdim.solve.layout import Checkpoint, Layout
+from lowdim.summaries import known
 
 
 @pytest.fixture(scope="module")
-def labels():
-    from sklearn.datasets import load_digits
-
-    return load_digits().target
-
-
-@pytest.fixture(scope="module")
-def blobs():
+def groups():
     rng = np.random.default_rng(0)
     return np.vstack([rng.standard_normal((100, 10)) + 12 * rng.standard_normal(10) for _ in range(3)])
 
@@ -45,7 +36,7 @@ def digest(*arrays):
 def test_same_bits_for_any_number_of_threads(digits, many, axes, monkeypatch):
     """Direct sums, the mesh (one and two axes) and the tree (three)."""
     if many:
-        monkeypatch.setattr(descent, "DIRECT_ROWS", 10)
+        monkeypatch.setattr(repulsion, "DIRECT_ROWS", 10)
         monkeypatch.setattr(descent, "SCATTERED", 10)
     seen = set()
     for threads in (1, 2, 4, 8):
@@ -57,7 +48,7 @@ def test_same_bits_for_any_number_of_threads(digits, many, axes, monkeypatch):
 def test_mesh_and_direct_maps_are_equally_good(digits, monkeypatch):
     """The exact divergence of a map made with the mesh, rows reordered on the way."""
     direct = TSNE().fit(digits)
-    monkeypatch.setattr(descent, "DIRECT_ROWS", 10)
+    monkeypatch.setattr(repulsion, "DIRECT_ROWS", 10)
     monkeypatch.setattr(descent, "SCATTERED", 10)
     mesh = TSNE().fit(digits)
     assert mesh.kl_divergence_ == pytest.approx(direct.kl_divergence_, rel=0.03)
@@ -67,26 +58,15 @@ def test_mesh_and_direct_maps_are_equally_good(digits, monkeypatch):
     assert exact.divergence(exact.start(mesh.embedding_)) == pytest.approx(mesh.kl_divergence_, rel=1e-3)
 
 
-def test_new_digits_land_among_their_like(digits, labels):
-    held = np.arange(len(digits)) % 5 == 0
-    model = TSNE().fit(digits[~held])
-    before = model.embedding_.copy()
-    Z = model.transform(digits[held])
-    judge = KNeighborsClassifier(10).fit(model.embedding_, labels[~held])
-    around = judge.kneighbors(return_distance=False)  # without the point itself
-    own = np.mean([np.bincount(labels[~held][row]).argmax() for row in around] == labels[~held])
-    assert judge.score(Z, labels[held]) >= own - 0.02
-    np.testing.assert_array_equal(model.embedding_, before)
-    np.testing.assert_array_equal(model.transform(digits[~held]), before)
-    few = np.flatnonzero(held)[[3, 7]]
-    np.testing.assert_array_equal(model.transform(digits[few]), Z[[3, 7]])  # alone as in company
+def test_new_digits_land_among_their_like(lands_among_its_like):
+    lands_among_its_like(TSNE())
 
 
 @pytest.mark.parametrize("axes", [1, 2, 3])
 def test_new_rows_by_mesh_or_tree_and_by_sum_agree(digits, axes, monkeypatch):
     model = TSNE(axes, max_iter=400).fit(digits[:1200])
     direct = model.transform(digits[1200:])
-    monkeypatch.setattr(descent, "DIRECT_ROWS", 10)
+    monkeypatch.setattr(repulsion, "DIRECT_ROWS", 10)
     np.testing.assert_array_equal(model.transform(digits[1200:]), direct)  # by what was made for the first call
     fresh = pickle.loads(pickle.dumps(model))
     other = fresh.transform(digits[1200:])
@@ -94,7 +74,7 @@ def test_new_rows_by_mesh_or_tree_and_by_sum_agree(digits, axes, monkeypatch):
     assert np.median(np.linalg.norm(direct - other, axis=1)) < 0.3
 
 
-def test_rows_are_indexed_once(blobs, monkeypatch):
+def test_rows_are_indexed_once(groups, monkeypatch):
     made = []
 
     class Counted(NeighborIndex):
@@ -102,22 +82,22 @@ def test_rows_are_indexed_once(blobs, monkeypatch):
             made.append(options)
             super().__init__(*args, **options)
 
-    monkeypatch.setattr(placing, "NeighborIndex", Counted)
-    model = TSNE(max_iter=20).fit(blobs)
+    monkeypatch.setattr(known, "NeighborIndex", Counted)
+    model = TSNE(max_iter=20).fit(groups)
     assert not made
-    first = model.transform(blobs[:5] + 0.1)
-    np.testing.assert_array_equal(model.transform(blobs[:5] + 0.1), first)
+    first = model.transform(groups[:5] + 0.1)
+    np.testing.assert_array_equal(model.transform(groups[:5] + 0.1), first)
     assert len(made) == 1
     again = pickle.loads(pickle.dumps(model))
     assert "_finder" not in vars(again)
-    np.testing.assert_array_equal(again.transform(blobs[:5] + 0.1), first)
+    np.testing.assert_array_equal(again.transform(groups[:5] + 0.1), first)
     assert len(made) == 2
-    model.fit(blobs[:200])
-    assert model.transform(blobs[:5] + 0.1).shape == (5, 2) and len(made) == 3
+    model.fit(groups[:200])
+    assert model.transform(groups[:5] + 0.1).shape == (5, 2) and len(made) == 3
     with pytest.raises(BadInput, match="row 3, column 2"):
-        model.transform(np.where(np.arange(50).reshape(5, 10) == 32, np.nan, blobs[:5]))
+        model.transform(np.where(np.arange(50).reshape(5, 10) == 32, np.nan, groups[:5]))
     with pytest.raises(NotEnoughData):
-        model.fit(blobs[:1])
+        model.fit(groups[:1])
     assert "_finder" not in vars(model)
 
 
@@ -146,7 +126,7 @@ def test_equal_rows_of_other_tables(rng, monkeypatch):
     X = (rng.random((60, 12)) * (rng.random((60, 12)) < 0.4) + np.eye(60, 12))[order]
     sparse = TSNE(perplexity=5, max_iter=100).fit(sp.csr_array(X))
     given = TSNE(perplexity=5, metric="precomputed", max_iter=100).fit(cdist(X, X))
-    monkeypatch.setattr(descent, "DIRECT_ROWS", 10)
+    monkeypatch.setattr(repulsion, "DIRECT_ROWS", 10)
     monkeypatch.setattr(descent, "SCATTERED", 10)  # rows are put in another order on the way
     mesh = TSNE(perplexity=5, max_iter=200).fit(X)
     for model, table in (
@@ -161,37 +141,44 @@ def test_equal_rows_of_other_tables(rng, monkeypatch):
         np.testing.assert_array_equal(model.transform(table), Z)
 
 
-def test_a_map_without_finite_places_is_an_error(blobs):
+def test_a_map_without_finite_places_is_an_error(groups):
     start = np.zeros((300, 2))
     for value in (1e300, np.inf, np.nan, 1e7):
         start[5, 1] = value
-        with pytest.raises(BadInput, match="init must hold finite"):
-            TSNE(init=start).fit(blobs)
+        with pytest.raises(BadParameter, match="init must be finite"):
+            TSNE(init=start).fit(groups)
+    with pytest.raises(BadParameter, match="all rows at one place"):
+        TSNE(init=np.ones((300, 2))).fit(groups)
     for rate in (1e25, 1e30, 1e37):
-        assert np.isfinite(TSNE(learning_rate=rate, max_iter=50).fit_transform(blobs)).all()  # steps have a longest
+        assert np.isfinite(TSNE(learning_rate=rate, max_iter=50).fit_transform(groups)).all()  # steps have a longest
     model = TSNE(learning_rate=1e300, max_iter=50)
     with pytest.raises(BadParameter, match="flew apart"):
-        model.fit(blobs)
+        model.fit(groups)
     assert not hasattr(model, "embedding_")
 
 
-def test_what_does_not_fit_is_refused_before_the_work(blobs, tmp_path, monkeypatch):
+def test_what_does_not_fit_is_refused_before_the_work(groups, tmp_path, monkeypatch):
     from lowdim import memory
 
     path = tmp_path / "rows.npy"
-    np.save(path, blobs)
+    np.save(path, groups)
     mapped = np.load(path, mmap_mode="r")
-    graph = neighbors(blobs, 90)
+    graph = neighbors(groups, 90)
     P = lowdim.Affinities.from_graph(graph, 30)
     monkeypatch.setattr(memory, "available_bytes", lambda: 20_000)
-    for X, name in ((mapped, "the table"), (blobs, "the affinities"), (graph, "the affinities"), (P, "the affinities")):
+    for X, name in (
+        (mapped, "the table"),
+        (groups, "the affinities"),
+        (graph, "the affinities"),
+        (P, "the affinities"),
+    ):
         with pytest.raises(MemoryTooSmall, match=name):
             TSNE(max_iter=5).fit(X)
     monkeypatch.setattr(memory, "available_bytes", lambda: 3_000_000)
-    monkeypatch.setattr(descent, "DIRECT_ROWS", 10)
+    monkeypatch.setattr(repulsion, "DIRECT_ROWS", 10)
     far = np.random.default_rng(0).standard_normal((300, 2)) * 1000
     with pytest.raises(MemoryTooSmall, match="a mesh of"):
-        TSNE(max_iter=5, init=far).fit(blobs)
+        TSNE(max_iter=5, init=far).fit(groups)
 
 
 def test_divergence_falls_and_the_map_can_be_watched(digits):
@@ -219,26 +206,60 @@ def test_tol_ends_early(digits):
     assert early.kl_divergence_ < 1.2 * full.kl_divergence_
 
 
-def test_the_start_is_kept(blobs):
+def test_the_start_is_kept(groups):
     start = np.random.default_rng(0).standard_normal((300, 2)).astype(np.float32)
     model = TSNE(init=start, max_iter=1, learning_rate=1e-12)
-    np.testing.assert_allclose(model.fit_transform(blobs), start - start.mean(axis=0), atol=1e-6)
+    np.testing.assert_allclose(model.fit_transform(groups), start - start.mean(axis=0), atol=1e-6)
     for init in ("pca", "spectral", "random"):
-        Z = TSNE(init=init, max_iter=1, learning_rate=1e-12).fit_transform(blobs)
+        Z = TSNE(init=init, max_iter=1, learning_rate=1e-12).fit_transform(groups)
         assert Z[:, 0].std() == pytest.approx(1e-4, rel=0.1)
-    scores = lowdim.PCA(2).fit_transform(blobs)
-    Z = TSNE(max_iter=1, learning_rate=1e-12).fit_transform(blobs)
+    scores = lowdim.PCA(2).fit_transform(groups)
+    Z = TSNE(max_iter=1, learning_rate=1e-12).fit_transform(groups)
     np.testing.assert_allclose(Z, scores * (1e-4 / scores[:, 0].std()), atol=1e-8)
-    with pytest.raises(BadInput, match="init must hold"):
-        TSNE(init=start[:5]).fit(blobs)
+    with pytest.raises(BadParameter, match="init must be numbers of shape"):
+        TSNE(init=start[:5]).fit(groups)
 
 
 @pytest.mark.parametrize("init", ["pca", "spectral", "random"])
 @pytest.mark.parametrize("axes", [1, 2, 3])
-def test_groups_stay_groups(blobs, axes, init):
-    Z = TSNE(axes, init=init).fit_transform(blobs)
+def test_groups_stay_groups(groups, axes, init):
+    Z = TSNE(axes, init=init).fit_transform(groups)
     group = np.repeat(range(3), 100)
     assert KNeighborsClassifier(5).fit(Z[::2], group[::2]).score(Z[1::2], group[1::2]) == 1
+
+
+def test_the_schedule(monkeypatch, rng):
+    """12 for 250 steps at rate n / 12, then 1 at rate n, momentum 0.8; late exaggeration and rates as asked for."""
+    X, told, descend = rng.standard_normal((60, 4)), [], _native.descend
+    monkeypatch.setattr(_native, "descend", lambda *parts: (told.append(parts[5][:3]), descend(*parts))[1])
+
+    def schedule(**options):
+        told.clear()
+        TSNE(**options).fit(X)
+        return list(told)
+
+    assert schedule() == [(12.0, 60 / 12, 0.8)] * 250 + [(1.0, 60.0, 0.8)] * 500
+    assert schedule(exaggeration=4.0, max_iter=300) == [(12.0, 5.0, 0.8)] * 100 + [(4.0, 15.0, 0.8)] * 200
+    late = schedule(early_exaggeration=6.0, learning_rate=33.0, max_iter=6)
+    assert late == [(6.0, 33.0, 0.8)] * 2 + [(1.0, 33.0, 0.8)] * 4
+
+
+def test_affinities_are_apart_from_the_descent(rng):
+    """Several perplexities, given to TSNE or to Affinities, are one map; even weights are another."""
+    X = rng.standard_normal((150, 5))
+    graph, options = neighbors(X, 60), {"max_iter": 60, "init": 1e-4 * rng.standard_normal((150, 2))}
+    several = TSNE(perplexity=(5, 20), **options).fit(X)
+    assert several.perplexity_.tolist() == [5, 20]
+    by_hand = TSNE(**options).fit(lowdim.Affinities.from_graph(graph, (5, 20)))
+    np.testing.assert_array_equal(by_hand.embedding_, several.embedding_.astype(np.float32))
+    assert by_hand.kl_divergence_ == several.kl_divergence_
+    even = TSNE(**options).fit(lowdim.Affinities.uniform(graph))
+    assert even.kl_divergence_ != by_hand.kl_divergence_ and np.isfinite(even.embedding_).all()
+    with pytest.raises(BadInput, match="fitted to a graph"):
+        even.transform(X)
+    given = TSNE(metric="precomputed", **options).fit(lowdim.Affinities.uniform(graph))
+    with pytest.raises(BadInput, match="fitted to Affinities"):
+        given.transform(np.ones((2, 150)))
 
 
 def test_exaggeration_tightens_and_heavy_tails_spread(digits):
@@ -252,23 +273,23 @@ def test_exaggeration_tightens_and_heavy_tails_spread(digits):
     assert inner(dof=0.5) < plain
 
 
-def test_table_graph_and_distances_give_one_map(blobs):
+def test_table_graph_and_distances_give_one_map(groups):
     from scipy.spatial.distance import cdist
 
     start = np.random.default_rng(0).standard_normal((300, 2)).astype(np.float32) * 1e-4
     options = {"init": start, "max_iter": 100}
-    Z = TSNE(**options).fit_transform(blobs)
-    np.testing.assert_array_equal(TSNE(**options).fit(neighbors(blobs, 90)).embedding_, Z.astype(np.float32))
-    given = TSNE(metric="precomputed", **options).fit(cdist(blobs, blobs))
-    assert given.kl_divergence_ == pytest.approx(TSNE(**options).fit(blobs).kl_divergence_, abs=0.02)
-    new = blobs[:4] + 0.01
-    places = given.transform(cdist(new, blobs))
+    Z = TSNE(**options).fit_transform(groups)
+    np.testing.assert_array_equal(TSNE(**options).fit(neighbors(groups, 90)).embedding_, Z.astype(np.float32))
+    given = TSNE(metric="precomputed", **options).fit(cdist(groups, groups))
+    assert given.kl_divergence_ == pytest.approx(TSNE(**options).fit(groups).kl_divergence_, abs=0.02)
+    new = groups[:4] + 0.01
+    places = given.transform(cdist(new, groups))
     assert np.linalg.norm(places - given.embedding_[:4], axis=1).max() < 0.1 * np.ptp(given.embedding_)
     with pytest.raises(BadInput, match="fitted to a graph"):
-        TSNE(**options).fit(neighbors(blobs, 90)).transform(blobs)
-    sparse = TSNE(**options).fit(sp.csr_array(blobs))
+        TSNE(**options).fit(neighbors(groups, 90)).transform(groups)
+    sparse = TSNE(**options).fit(sp.csr_array(groups))
     np.testing.assert_allclose(sparse.embedding_, Z, atol=0.01 * np.abs(Z).max())  # rounding grows on the way
-    np.testing.assert_array_equal(sparse.transform(sp.csr_array(blobs[:7])), sparse.embedding_[:7])
+    np.testing.assert_array_equal(sparse.transform(sp.csr_array(groups[:7])), sparse.embedding_[:7])
 
 
 def test_odd_tables():
@@ -313,6 +334,15 @@ def test_a_layout_can_be_run_in_parts(tmp_path):
         Checkpoint(tmp_path / "d", "me").read()
 
 
+@pytest.mark.parametrize("model", [TSNE(), lowdim.UMAP()], ids=lambda model: type(model).__name__)
+def test_a_checkpoint_that_cannot_be_written_is_known_before_the_work(model, rng, tmp_path):
+    seen = []
+    for path, words in ((tmp_path / "nowhere" / "c", "can't write"), (tmp_path, "is a folder")):
+        with pytest.raises(BadInput, match=words), lowdim.watch(lambda step: seen.append(step.task)):
+            model.set_params(checkpoint=path).fit(rng.standard_normal((50, 3)))
+    assert not {"t-SNE", "UMAP"} & set(seen)
+
+
 def test_a_fit_that_settled_resumes_as_settled(digits, tmp_path):
     path = str(tmp_path / "c")
     first = TSNE(tol=0.05, checkpoint=path).fit(digits[:400])
@@ -350,8 +380,8 @@ KILLED = """
     import sys, numpy as np
     from sklearn.datasets import load_digits
     from lowdim import TSNE
-    from lowdim.solve import descent
-    descent.DIRECT_ROWS = descent.SCATTERED = {few}
+    from lowdim.solve import descent, repulsion
+    repulsion.DIRECT_ROWS = descent.SCATTERED = {few}
     X = load_digits().data[:900]
     Z = TSNE(checkpoint=sys.argv[1] or None, max_iter={steps}).fit_transform(X)
     np.save(sys.argv[2], Z)
@@ -360,20 +390,5 @@ KILLED = """
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 @pytest.mark.parametrize(("few", "steps"), [(4000, 1500), (10, 400)])
-def test_killed_and_resumed_gives_the_same_bits(tmp_path, few, steps):
-    code = textwrap.dedent(KILLED).format(few=few, steps=steps)
-    path, out, plain = (str(tmp_path / name) for name in ("check", "out.npy", "plain.npy"))
-    for _ in range(2):
-        before = os.stat(path).st_mtime_ns if os.path.exists(path) else 0
-        process = subprocess.Popen([sys.executable, "-c", code, path, out])
-        deadline = time.monotonic() + 120
-        while process.poll() is None and time.monotonic() < deadline:
-            if os.path.exists(path) and os.stat(path).st_mtime_ns > before:
-                break
-            time.sleep(0.005)
-        process.send_signal(signal.SIGKILL)
-        assert process.wait() == -signal.SIGKILL  # it did not come to its end before
-    assert os.path.exists(path)
-    subprocess.run([sys.executable, "-c", code, path, out], check=True, timeout=120)
-    subprocess.run([sys.executable, "-c", code, "", plain], check=True, timeout=120)
-    np.testing.assert_array_equal(np.load(out), np.load(plain))
+def test_killed_and_resumed_gives_the_same_bits(resumes_after_kills, few, steps):
+    resumes_after_kills(KILLED.format(few=few, steps=steps))

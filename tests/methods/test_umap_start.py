@@ -9,16 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lowdim import UMAP, neighbors
+from lowdim.data.rows import open_rows
 from lowdim.solve.membership import membership_curve
-from lowdim.solve.umap_start import boxed, principal, slow_vectors, spectral
+from lowdim.solve.principal import principal_scores
+from lowdim.solve.spectral_start import filled_up, slow_vectors, spectral
+from lowdim.solve.start import boxed
 from lowdim.summaries.fuzzy import fuzzy_of, smooth
-
-
-def blobs(rng, centres, each=30, d=5, spread=0.1):
-    middle = 10 * rng.standard_normal((centres, d))
-    X = np.vstack([c + spread * rng.standard_normal((each, d)) for c in middle])
-    return X, np.repeat(np.arange(centres), each)
-
 
 # ---- the fuzzy graph ----
 
@@ -84,10 +80,10 @@ def test_the_spectral_start_is_the_eigenvectors(digits):
 
 @pytest.mark.parametrize("k", [29, 40])
 def test_many_slow_vectors_are_found_without_the_dense_matrix(monkeypatch, digits, k):
-    from lowdim.solve import umap_start
+    from lowdim.solve import spectral_start
 
     fuzzy = fuzzy_of(neighbors(digits[:800], 14), 1.0, 1.0, 2)
-    monkeypatch.setattr(umap_start, "_outright", None)
+    monkeypatch.setattr(spectral_start, "_outright", None)
     found = slow_vectors(fuzzy, k, 0, 2)
     W = fuzzy.to_sparse().toarray().astype(np.float64)
     root = np.sqrt(W.sum(axis=1))
@@ -117,7 +113,7 @@ def test_a_start_that_does_not_fit_into_memory_is_refused(monkeypatch, digits):
             slow_vectors(fuzzy, k, 0, 1)
 
 
-def test_components_are_cut_out_of_the_graph(rng):
+def test_components_are_cut_out_of_the_graph(rng, blobs):
     X, piece = blobs(rng, 6)
     order = rng.permutation(len(X))
     fuzzy = fuzzy_of(neighbors(X[order], 9), 1.0, 1.0, 1)
@@ -131,7 +127,7 @@ def test_components_are_cut_out_of_the_graph(rng):
 
 
 def test_middles_of_components_are_their_means(monkeypatch, rng):
-    from lowdim.solve import umap_start
+    from lowdim.solve import spectral_start
 
     X = rng.standard_normal((200, 3)).astype(np.float32)
     labels = rng.integers(0, 40, 200)
@@ -139,13 +135,13 @@ def test_middles_of_components_are_their_means(monkeypatch, rng):
     order = np.argsort(labels, kind="stable")
     bounds = np.searchsorted(labels[order], np.arange(41))
     means = np.vstack([X[labels == c].mean(axis=0, dtype=np.float64) for c in range(40)])
-    expected = principal(means, 2, 0, 1)
-    monkeypatch.setattr(umap_start, "chunk_rows", lambda d, size: 7)
-    np.testing.assert_allclose(umap_start._middles(X, order, bounds, 2, 0, 1), expected, atol=1e-6)
-    np.testing.assert_allclose(umap_start._middles(sp.csr_array(X), order, bounds, 2, 0, 1), expected, atol=1e-6)
+    expected = principal_scores(open_rows(means), 2, 0, 1)
+    monkeypatch.setattr(spectral_start, "chunk_rows", lambda d, size: 7)
+    np.testing.assert_allclose(spectral_start._middles(X, order, bounds, 2, 0, 1), expected, atol=1e-6)
+    np.testing.assert_allclose(spectral_start._middles(sp.csr_array(X), order, bounds, 2, 0, 1), expected, atol=1e-6)
 
 
-def test_components_do_not_cover_each_other(rng):
+def test_components_do_not_cover_each_other(rng, blobs):
     X, piece = blobs(rng, 7)
     fuzzy = fuzzy_of(neighbors(X, 9), 1.0, 1.0, 1)
     Z = spectral(fuzzy, 2, 0, 1, X)
@@ -160,5 +156,5 @@ def test_a_start_is_in_its_box_and_no_two_rows_coincide(rng):
     Z = boxed(np.zeros((50, 2)), 0, 1)
     assert Z.min() == 0 and Z.max() == 10 and len(np.unique(Z, axis=0)) == 50
     X = rng.standard_normal((30, 2)) * [5, 1]
-    scores = principal(X, 3, 0, 1)
+    scores = filled_up(principal_scores(open_rows(X), 3, 0, 1), 3, 0, 1)
     assert scores.shape == (30, 3) and abs(np.corrcoef(scores[:, 0], X[:, 0])[0, 1]) > 0.99

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
 import sys
-import textwrap
-import time
 from itertools import pairwise
 
 import numpy as np
@@ -18,7 +14,7 @@ import lowdim
 from lowdim import UMAP, neighbors
 from lowdim.errors import BadInput, BadParameter
 from lowdim.solve.umap_layout import Epochs
-from lowdim.summaries.distinct import Distinct, distinct_rows, find_rows, row_marks
+from lowdim.summaries.distinct import Distinct, Marks, distinct_rows, find_rows, row_marks
 
 
 def messy(X, rng):
@@ -55,12 +51,13 @@ def test_equal_sparse_rows_are_found(rng):
     np.testing.assert_array_equal(dense.first, sparse.first)
     np.testing.assert_array_equal(dense.which, sparse.which)
     among = X[dense.first]
-    expected = find_rows(X, among, row_marks(among, 1), 1)
+    expected = find_rows(X, among, Marks.of(among, 1), 1)
     np.testing.assert_array_equal(expected, dense.which)
     for A in (X, sp.csr_array(X)):
         for B in (among, sp.csr_array(among)):
-            np.testing.assert_array_equal(find_rows(A, B, row_marks(B, 1), 1), expected)
-            wrong = np.roll(row_marks(B, 1), 1)  # marks of other rows: values decide
+            marks = Marks.of(B, 1)
+            np.testing.assert_array_equal(find_rows(A, B, marks, 1), expected)
+            wrong = Marks(marks.values, np.roll(marks.rows, 1))  # marks of other rows: values decide
             assert (find_rows(A, B, wrong, 1) == -1).all()
 
 
@@ -192,7 +189,7 @@ def test_update_refuses_what_it_cannot_keep(monkeypatch, digits):
         told.update(digits[120:130])
     plain = UMAP(n_epochs=5).fit(X)
     before, rows = plain.embedding_.copy(), plain.rows_
-    monkeypatch.setattr(Epochs, "run", lambda self, start: np.full(start.shape, np.nan))
+    monkeypatch.setattr(Epochs, "advance", lambda self, state, first, last: {"map": state["map"] * np.nan})
     with pytest.raises(BadParameter, match="flew apart"):
         plain.update(digits[120:130])
     assert plain.rows_ is rows
@@ -223,24 +220,8 @@ KILLED = """
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 @pytest.mark.parametrize("densmap", [False, True])
-def test_killed_and_resumed_gives_the_same_bits(tmp_path, densmap):
-    code = textwrap.dedent(KILLED).format(densmap=densmap)
-    path, out, plain = (str(tmp_path / name) for name in ("check", "out.npy", "plain.npy"))
-    ends = []
-    for _ in range(2):
-        before = os.stat(path).st_mtime_ns if os.path.exists(path) else 0
-        process = subprocess.Popen([sys.executable, "-c", code, path, out])
-        deadline = time.monotonic() + 120
-        while process.poll() is None and time.monotonic() < deadline:
-            if os.path.exists(path) and os.stat(path).st_mtime_ns > before:
-                break
-            time.sleep(0.001)
-        process.send_signal(signal.SIGKILL)
-        ends.append(process.wait())
-    assert -signal.SIGKILL in ends  # it was on its way, not done
-    subprocess.run([sys.executable, "-c", code, path, out], check=True, timeout=120)
-    subprocess.run([sys.executable, "-c", code, "", plain], check=True, timeout=120)
-    np.testing.assert_array_equal(np.load(out), np.load(plain))
+def test_killed_and_resumed_gives_the_same_bits(resumes_after_kills, densmap):
+    resumes_after_kills(KILLED.format(densmap=densmap))
 
 
 def test_a_checkpoint_of_densmap_knows_the_lengths(tmp_path, rng):

@@ -122,7 +122,7 @@ def test_the_layout_is_its_twin(rng):
     start = (3 * rng.standard_normal((60, 2))).astype(np.float32)
     forces = Forces(A, B, negatives=0)
     run = Epochs(graph, forces, 3, 1)
-    state = run.layout(run.start(start)).run().state
+    state = run.layout(start).run().state
     np.testing.assert_allclose(state["map"], twin(start, graph, 3), atol=5e-3)
 
 

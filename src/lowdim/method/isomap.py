@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from lowdim.distances import MetricLike
 from lowdim.errors import BadInput, NotEnoughData
 from lowdim.estimator import Estimator, estimator
-from lowdim.param import Choice, Flag, Integer, Maybe, Real, SeedLike, Such, param
+from lowdim.param import Choice, Flag, Integer, Maybe, Real, SeedLike, param
 from lowdim.random import Seed, seed_of
 from lowdim.solve.geodesic_map import farthest_landmarks, map_all, map_by_landmarks, random_landmarks, ways_over
 from lowdim.solve.geodesics import Roads
@@ -65,7 +66,7 @@ class Isomap(Estimator):
     )
     metric: Distance = param(
         "euclidean",
-        Such("the name of a metric or a function of two rows", lambda value: isinstance(value, str) or callable(value)),
+        MetricLike(),
         "How far two rows are apart; 'precomputed' takes X as distances.",
     )
     n_landmarks: int | None = param(None, Maybe(Integer(2)), "Measure ways only from so many rows; None: from all.")

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim.check import read_rows
+from lowdim.distances import MetricLike
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
 from lowdim.estimator import Estimator, estimator
-from lowdim.param import Choice, Either, Integer, Maybe, Real, SeedLike, Such, param
+from lowdim.param import Choice, Either, Integer, Maybe, Real, SeedLike, param
 from lowdim.random import Seed, seed_of
 from lowdim.solve.pieces import side_by_side
 from lowdim.solve.waves import extended, slowest_waves
@@ -85,7 +86,7 @@ class LaplacianEigenmaps(Estimator):
     alpha: float = param(0.0, Real(0, 1), "Divide weights by (q_i q_j)^α, q their row sums; 1 cancels the density.")
     metric: Distance = param(
         "euclidean",
-        Such("the name of a metric or a function of two rows", lambda value: isinstance(value, str) or callable(value)),
+        MetricLike(),
         "How far two rows are apart; 'precomputed' takes X as distances.",
     )
     disconnected: str = param(

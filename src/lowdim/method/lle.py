@@ -10,11 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from lowdim.check import finite_error, read_rows
 from lowdim.data.rows import Chunk, Rows
-from lowdim.distances import metric_of
+from lowdim.distances import MetricLike, metric_of
 from lowdim.errors import BadInput, BadInputType, BadParameter, NotEnoughData
 from lowdim.estimator import Estimator, estimator
 from lowdim.memory import require_memory
-from lowdim.param import Choice, Integer, Maybe, Real, SeedLike, Such, param
+from lowdim.param import Choice, Integer, Maybe, Real, SeedLike, param
 from lowdim.random import Seed, seed_of
 from lowdim.solve.alignment import ALIGNMENTS, align
 from lowdim.solve.smoothest import SOLVERS, Way
@@ -84,7 +84,7 @@ class LLE(Estimator):
     )
     metric: Distance = param(
         "euclidean",
-        Such("the name of a metric or a function of two rows", lambda value: isinstance(value, str) or callable(value)),
+        MetricLike(),
         "How neighbours are chosen; weights are always Euclidean. 'precomputed': X holds distances between the rows.",
     )
     solver: str = param("auto", Choice("auto", *SOLVERS), "How the eigenvectors are found; 'auto' takes the fastest.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any, Self
 
 import numpy as np
@@ -10,19 +9,23 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from lowdim.check import read_rows, read_scores
-from lowdim.data.rows import Rows
+from lowdim.check import read_scores
+from lowdim.distances import MetricLike
 from lowdim.errors import BadInput, BadParameter
-from lowdim.estimator import Estimator, estimator
-from lowdim.param import Choice, Either, Flag, Integer, Maybe, Real, SeedLike, Such, param
+from lowdim.estimator import estimator
+from lowdim.method.neighbor_map import NeighborMap
+from lowdim.param import Choice, Flag, Integer, Maybe, Real, SeedLike, param
 from lowdim.random import Seed, seed_of
 from lowdim.solve.crowding import Agreement, Crowding
+from lowdim.solve.layout import PATH
 from lowdim.solve.membership import membership_curve
+from lowdim.solve.start import INIT, boxed_start
+from lowdim.solve.twins import meet_twins
 from lowdim.solve.umap_layout import Epochs, Forces
 from lowdim.solve.umap_place import Placing, rows_at
-from lowdim.solve.umap_start import start_map
 from lowdim.summaries.distinct import Distinct
-from lowdim.summaries.fuzzy import Fuzzy, fuzzy_of
+from lowdim.summaries.fuzzy import fuzzy_of
+from lowdim.summaries.graph import component_labels
 from lowdim.summaries.known import Known, Neighborhood, neighborhood_of, table_of, with_rows
 from lowdim.summaries.target import Target
 from lowdim.threads import single_blas, thread_count
@@ -35,17 +38,21 @@ MANY_ROWS = 10_000
 
 
 @estimator(title="a map that keeps neighbours together, from a fuzzy graph", summary="graph", inverse=True, sparse=True)
-class UMAP(Estimator):
+class UMAP(NeighborMap):
     """A map that keeps neighbours together, from a fuzzy graph of neighbours.
 
         min Σ over pairs of the cross entropy between
         w = exp(-max(0, d - ρ) / σ) in the table and v = 1 / (1 + a |z - z'|^2b) in the map
 
-    `fit` takes a table or `lowdim.neighbors(X, k)`. With `y` the map is supervised. Rows that are equal share one
-    place. The same seed gives the same bits for any number of threads.
+    `fit` takes a table or `lowdim.neighbors(X, k)`. With `y` the map is supervised. Rows that are equal (or, of a table
+    of distances, at distance 0) share one place. The same seed gives the same bits for any number of threads; rows in
+    another order are as another seed.
 
     `transform` leaves the map as it is: rows that were fitted come back to their very place, and where a new row
     lands does not depend on the rows beside it. `update` takes new rows into the map.
+
+    The map can be watched while it forms: `with lowdim.watch(look): …` calls look(step) now and then, and
+    `step.snapshot()` is the map so far.
 
     {parameters}
 
@@ -55,7 +62,10 @@ class UMAP(Estimator):
         The map.
     edges_, weights_ : arrays (e, 2) and (e,)
         The fuzzy graph, each edge once, between rows of the table (of equal ones, the first): lines from
-        embedding_[edges_[:, 0]] to embedding_[edges_[:, 1]]. `graph_` is the same as a sparse matrix.
+        embedding_[edges_[:, 0]] to embedding_[edges_[:, 1]], as `lowdim.plot.scatter(Z, edges=…)` draws them.
+        `graph_` is the same as a sparse matrix.
+    n_connected_components_ : int
+        Parts of that graph; each is laid out by itself, and where they lie to each other means nothing.
     a_, b_ : float
         The curve 1 / (1 + a d^2b) of the map.
     rows_ : array or sparse matrix (m, d)
@@ -72,18 +82,11 @@ class UMAP(Estimator):
     n_neighbors: int = param(15, Integer(2), "Rows in a neighbourhood, itself included; more see more of the whole.")
     min_dist: float = param(0.1, Real(0), "Distance in the map up to which rows belong wholly together.")
     spread: float = param(1.0, Real(0, open=True), "Scale on which togetherness falls off in the map, above min_dist.")
-    metric: Any = param(
-        "euclidean",
-        Such(
-            "the name of a metric, 'precomputed', or a function of two rows",
-            lambda v: isinstance(v, str) or callable(v),
-        ),
-        "How far two rows are apart.",
-    )
+    metric: Any = param("euclidean", MetricLike(), "How far two rows are apart; 'precomputed' if X holds distances.")
     n_epochs: int | None = param(None, Maybe(Integer(1)), "Rounds of the layout; None: 500, or 200 above 10,000 rows.")
     init: Any = param(
         "spectral",
-        Either(Choice("spectral", "pca", "random"), Such("an array (n, k)", lambda v: _is_table(v))),
+        INIT,
         "Where rows start: eigenvectors of the graph (each connected part by itself), principal axes, chance or there.",
     )
     learning_rate: float = param(1.0, Real(0, open=True), "How far rows move at first.")
@@ -96,9 +99,7 @@ class UMAP(Estimator):
     target_metric: str = param("categorical", Choice("categorical", "numeric"), "What y holds; unknown classes are -1.")
     target_weight: float = param(0.5, Real(0, 1), "How much y counts beside X.")
     checkpoint: Any = param(
-        None,
-        Maybe(Such("a path", lambda v: isinstance(v, str | os.PathLike))),
-        "A file that is written every 50 epochs; if it is there, fit goes on from it to the same bits.",
+        None, PATH, "A file that is written every 50 epochs; if it is there, fit goes on from it to the same bits."
     )
     random_state: Seed = param(0, SeedLike(), "Seed of the search, of the start and of the rows that push.")
     n_jobs: int | None = param(None, Maybe(Integer()), "Threads; the result has the same bits for any number.")
@@ -107,44 +108,30 @@ class UMAP(Estimator):
         """Lay out the rows of X, or of a Graph; `y` (classes, or numbers) draws like to like."""
         with self._fitting():
             seed, threads = seed_of(self.random_state), thread_count(self.n_jobs)
+            self.a_, self.b_ = membership_curve(self.min_dist, self.spread)
+            self.seed_, self.supervised_ = seed, y is not None
             near = neighborhood_of(self, X, self.n_neighbors, self.metric, seed, threads)
-            fuzzy = self._fuzzy(near, y)
-            forces = self._forces(seed, self.learning_rate)
-            if fuzzy.n == 1:
-                positions = np.zeros((1, self.n_components), dtype=np.float32)
-            else:
-                start = start_map(self.init, fuzzy, near.known.rows, near.distinct, self.n_components, seed, threads)
-                run = Epochs(fuzzy, forces, self._epochs(fuzzy.n), threads, self._crowding(fuzzy))
-                positions = run.run(start, lambda state: state["map"][near.distinct.which], self.checkpoint)
-            self.supervised_ = y is not None
-            return self._keep(positions, fuzzy, near)
-
-    def fit_transform(self, X: Any, y: Any = None) -> Array:
-        """`fit`, and the map."""
-        return self.fit(X, y).embedding_.copy()
-
-    def transform(self, X: Any) -> Array:
-        """Places of rows on the map, (m, k). Fitted rows are where they were; nothing fitted changes."""
-        check_is_fitted(self)
-        rows = self._read_new(X)
-        given = self.metric == "precomputed"  # a stored distance of 0 counts
-        return self._placing()(rows.whole() if given else table_of(rows)).astype(rows.dtype)
+            epochs = self._epochs(near, self._rounds(near), self.learning_rate, y)
+            rows, which = near.known.rows, near.distinct.which
+            start = boxed_start(self.init, epochs.graph, rows, near.distinct, self.n_components, seed, threads)
+            positions = epochs.run(start, lambda state: state["map"][which], self.checkpoint)
+            if self._by_distances and near.graph is not None:
+                meet_twins(positions, near.graph.coincident())
+            return self._keep(positions, epochs, near)
 
     def update(self, X: Any) -> Self:
         """Take new rows into the map; those that are there move no more than they must."""
-        check_is_fitted(self)
+        rows = self._read_new(X)
         if self.supervised_:
             raise BadInput("this map was drawn with y, and update knows none; fit all the rows together with theirs.")
-        if self.metric == "precomputed":
+        if self._by_distances:
             raise BadParameter("update needs rows; with metric='precomputed', fit all the distances together.")
-        table, old, placing = table_of(self._read_new(X)), self.embedding_, self._placing()
+        known, distinct, old = self._placer.known, Distinct(self.distinct_, self.which_), self.embedding_
         with single_blas():
-            near = with_rows(placing.known, Distinct(self.distinct_, self.which_), table, self.n_neighbors, old.dtype)
-            fuzzy = self._fuzzy(near)
-            start = np.vstack([old, placing(table)])[near.distinct.first]
-            forces, epochs = self._forces(self.seed_, self.learning_rate / 10), -(-self._epochs(fuzzy.n) // 2)
-            run = Epochs(fuzzy, forces, epochs, near.known.threads, self._crowding(fuzzy))
-            return self._keep(run.run(start), fuzzy, near)
+            places = np.vstack([old, self._placer(rows)])
+            near = with_rows(known, distinct, table_of(rows), self.n_neighbors, old.dtype)
+            epochs = self._epochs(near, -(-self._rounds(near) // 2), self.learning_rate / 10)
+            return self._keep(epochs.run(places[near.distinct.first]), epochs, near)
 
     def inverse_transform(self, Z: Any) -> Array:
         """Rows for places Z (m, k) of the map, by regression on the nearest fitted ones, each by how much it belongs.
@@ -166,68 +153,42 @@ class UMAP(Estimator):
         half = sp.coo_array((self.weights_, (self.edges_[:, 0], self.edges_[:, 1])), shape=(n, n))
         return sp.csr_array(half + half.T)
 
-    def _fuzzy(self, near: Neighborhood, y: Any = None) -> Fuzzy:
-        if near.graph is None:
-            return Fuzzy.alone()
-        fuzzy = fuzzy_of(near.graph, self.local_connectivity, self.set_op_mix_ratio, near.known.threads)
-        target = Target(self.target_metric, self.target_weight)
-        return fuzzy if y is None else target.put_into(fuzzy, y, near.distinct, near.graph.k, near.known.threads)
+    @property
+    def n_connected_components_(self) -> int:
+        """Parts of the fuzzy graph."""
+        return len(np.unique(component_labels(self.graph_)[self.distinct_]))
 
-    def _forces(self, seed: int, rate: float) -> Forces:
-        if self.min_dist > self.spread:
-            raise BadParameter(f"UMAP: min_dist must be at most spread={self.spread}; got {self.min_dist}.")
-        a, b = membership_curve(self.min_dist, self.spread)
-        return Forces(a, b, self.repulsion_strength, self.negative_sample_rate, rate, seed)
+    def _rounds(self, near: Neighborhood) -> int:
+        return self.n_epochs or (200 if near.known.n > MANY_ROWS else 500)
 
-    def _epochs(self, n: int) -> int:
-        return self.n_epochs or (200 if n > MANY_ROWS else 500)
+    def _epochs(self, near: Neighborhood, rounds: int, rate: float, y: Any = None) -> Epochs:
+        """What moves the distinct rows: their fuzzy graph, the forces of the map and, for densMAP, their crowding."""
+        threads, target = near.known.threads, Target(self.target_metric, self.target_weight)
+        fuzzy = fuzzy_of(near.graph, self.local_connectivity, self.set_op_mix_ratio, threads)
+        fuzzy = target.put_into(fuzzy, y, near.distinct, near.k, threads)
+        crowding = Crowding.of(fuzzy, self.dens_lambda) if self.densmap and fuzzy.n > 1 else None
+        return Epochs(fuzzy, self._forces(rate), rounds, threads, crowding)
 
-    def _crowding(self, fuzzy: Fuzzy) -> Crowding | None:
-        return Crowding.of(fuzzy, self.dens_lambda) if self.densmap and fuzzy.n > 1 else None
+    def _forces(self, rate: float) -> Forces:
+        return Forces(self.a_, self.b_, self.repulsion_strength, self.negative_sample_rate, rate, self.seed_)
 
-    def _keep(self, positions: Array, fuzzy: Fuzzy, near: Neighborhood) -> Self:
-        if not np.isfinite(positions).all():
-            raise BadParameter("the layout flew apart; lower learning_rate or repulsion_strength.")
-        graph, known, distinct = near.graph, near.known, near.distinct
-        forces, crowding, agreement = self._forces(known.seed, 1.0), self._crowding(fuzzy), None
-        if crowding is not None and graph is not None:
-            how = self.local_connectivity, forces, known.threads
-            agreement = crowding.for_new_rows(positions, graph, *how).to_array()
-        once = fuzzy.rows < fuzzy.columns
-        self.edges_ = distinct.first.astype(np.int32)[np.column_stack([fuzzy.rows[once], fuzzy.columns[once]])]
-        self.weights_, self.crowding_ = fuzzy.weights[once], agreement
+    def _keep(self, positions: Array, epochs: Epochs, near: Neighborhood) -> Self:
+        distinct, agreement = near.distinct, None
+        if epochs.crowding is not None and near.graph is not None:
+            how = self.local_connectivity, epochs.forces, epochs.threads
+            agreement = epochs.crowding.for_new_rows(positions, near.graph, *how).to_array()
+        ends, self.weights_ = epochs.graph.once()
+        self.edges_, self.crowding_ = distinct.first.astype(np.int32)[ends], agreement
         self.embedding_ = positions[distinct.which].astype(near.dtype)
-        self.distinct_, self.which_, self.rows_ = distinct.first, distinct.which, known.rows
-        self.a_, self.b_, self.seed_ = forces.a, forces.b, known.seed
-        self.n_neighbors_, self.n_epochs_ = 1 if graph is None else graph.k + 1, self._epochs(fuzzy.n)
-        self._finder = known
+        self.distinct_, self.which_, self.rows_ = distinct.first, distinct.which, near.known.rows
+        self.n_neighbors_, self.n_epochs_ = near.k + 1, self._rounds(near)
+        self._finder = self._placing(near.known)
         return self
 
-    def _read_new(self, X: Any) -> Rows:
-        if self.rows_ is None and self.metric != "precomputed":
-            raise BadInput("this map was fitted on a Graph, which holds no rows to compare new ones with; fit it on X.")
-        return read_rows(self, X, fitting=False)
-
-    def _placing(self) -> Placing:
-        """What new rows are compared with and moved by; the search is made anew after loading."""
-        if getattr(self, "_finder", None) is None:
-            self._finder = Known(self.rows_, len(self.distinct_), self.metric, self.seed_, thread_count(self.n_jobs))
-        agreement = None if self.crowding_ is None else Agreement(*self.crowding_.tolist())
+    def _placing(self, known: Known | None = None) -> Placing:
+        if known is None:
+            known = Known(self.rows_, len(self.distinct_), self.metric, self.seed_, thread_count(self.n_jobs))
         places = np.ascontiguousarray(self.embedding_[self.distinct_], dtype=np.float32)
-        rule = self.local_connectivity, self._forces(self.seed_, self.learning_rate / 4)
-        return Placing(
-            self._finder, places, max(1, self.n_neighbors_ - 1), *rule, max(1, self.n_epochs_ // 5), agreement
-        )
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.embedding_.shape[1])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.metric == "precomputed"
-        return tags
-
-
-def _is_table(value: Any) -> bool:
-    return np.ndim(value) == 2 and not sp.issparse(value)
+        agreement = None if self.crowding_ is None else Agreement(*self.crowding_.tolist())
+        forces, rounds = self._forces(self.learning_rate / 4), max(1, self.n_epochs_ // 5)
+        return Placing(known, places, max(1, self.n_neighbors_ - 1), self.local_connectivity, forces, rounds, agreement)

@@ -167,6 +167,8 @@ def _check_umap(state: dict[str, Any], d: Any, by_distances: bool) -> None:
     _require(k is not None and COUNT.accepts(k) and k <= m, f"n_neighbors_ must be {COUNT.text}, up to {m}")
     _require(COUNT.accepts(state.get("n_epochs_")), f"n_epochs_ must be {COUNT.text}")
     _require(Integer(0, 2**64 - 1).accepts(state.get("seed_")), "seed_ must be a whole number of 64 bits")
+    curve = all(Real(0, open=True).accepts(state.get(name)) for name in ("a_", "b_"))
+    _require(curve, "a_ and b_ must be positive numbers")
     _require(isinstance(state.get("supervised_"), bool), "supervised_ must be true or false")
     crowding: Any = state.get("crowding_")
     numbers = len(dataclasses.fields(Agreement))

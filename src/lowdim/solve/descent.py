@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.errors import BadParameter
-from lowdim.solve.layout import State
-from lowdim.solve.mesh import MeshRepulsion
-from lowdim.solve.tree import TreeRepulsion
+from lowdim.solve.layout import Checkpoint, Layout, State, fingerprint
+from lowdim.solve.repulsion import Repulsion, repulsion_for
+from lowdim.solve.twins import Twins, meet_twins
 from lowdim.summaries.affinities import Affinities
 
-__all__ = ["Descent", "DirectRepulsion", "Recipe", "Repulsion", "repulsion_for"]
+__all__ = ["Descent", "Recipe"]
 
 Floats = NDArray[np.float32]
 
-DIRECT_ROWS = 4000  # below, the sum over all pairs is as fast as the mesh or the tree
-DIRECT_POWERS = 500  # the same where the kernel needs a power
-SERIAL_ROWS = 1000  # below, waking threads takes longer than the sum
 LONGEST = 5.0  # no point moves further in a step
 MOMENTUM = 0.8
 SCATTERED = 20_000  # from so many rows on, neighbours in the map are kept near each other in memory
@@ -38,60 +36,13 @@ class Recipe:
     exaggeration: float = 1.0
     learning_rate: float | None = None  # None: the number of rows over the exaggeration
     dof: float = 1.0
+    tol: float = 0.0  # share of the divergence by which 50 late steps must lower it; 0: all steps are taken
 
     def at(self, t: int, n: int) -> tuple[float, float]:
         """Exaggeration and rate of step t."""
         exaggeration = self.early_exaggeration if t < self.early else self.exaggeration
         rate = n / exaggeration if self.learning_rate is None else self.learning_rate
         return exaggeration, rate
-
-
-class DirectRepulsion:
-    """Repulsion by the sum over all pairs."""
-
-    def __init__(self, dof: float, threads: int) -> None:
-        self.dof, self.threads = dof, threads
-
-    def __call__(self, Y: Floats) -> tuple[Floats, float]:
-        """Forces (n, k), and the sum of the kernel over all ordered pairs."""
-        out = np.empty_like(Y)
-        threads = self.threads if len(Y) > SERIAL_ROWS else 1
-        total = _native.repel_directly(Y, self.dof, out, threads)
-        return out, total
-
-
-Repulsion = DirectRepulsion | MeshRepulsion | TreeRepulsion
-
-
-def repulsion_for(n: int, axes: int, dof: float, threads: int) -> Repulsion:
-    """The fastest one for n rows."""
-    if n <= (DIRECT_ROWS if dof == 1 else DIRECT_POWERS):
-        return DirectRepulsion(dof, threads)
-    return TreeRepulsion(dof, threads) if axes == 3 else MeshRepulsion(dof, threads)
-
-
-@dataclass(frozen=True)
-class Twins:
-    """Rows that are there more than once: where they stand, (t,), the group of each, (t,), and its size, (t,)."""
-
-    rows: NDArray[np.int64]
-    group: NDArray[np.int64]
-    size: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, which: NDArray[np.int64]) -> Twins | None:
-        """Those among rows of which row i is the distinct row which[i]; None if there are none."""
-        sizes = np.bincount(which)[which]
-        rows = np.flatnonzero(sizes > 1)
-        if not len(rows):
-            return None
-        return cls(rows, np.unique(which[rows], return_inverse=True)[1], sizes[rows])
-
-    def meet(self, values: Floats) -> None:
-        """Give every row the mean of its group."""
-        for axis in range(values.shape[1]):
-            sums = np.bincount(self.group, values[self.rows, axis])
-            values[self.rows, axis] = sums[self.group] / self.size
 
 
 class Descent:
@@ -115,12 +66,27 @@ class Descent:
         self._ordered = np.arange(affinities.n, dtype=np.int32), affinities, Twins.of(self.which)
         self._repulsion: Repulsion | None = None
 
+    def layout(self, start: Floats, path: Any = None) -> Layout:
+        """All steps, as a layout that can be run, watched and, with a path to a checkpoint, resumed."""
+        P, kept = self.affinities, None
+        if path is not None:
+            work = fingerprint(P.starts, P.columns, P.values, self.which, start, self.recipe)
+            kept = Checkpoint(path, work)
+        return Layout(
+            self.start(start),
+            self.advance,
+            self.recipe.total,
+            task="t-SNE",
+            measure=lambda state: {"kl": self.divergence(state)},
+            snapshot=self.positions,
+            settled=self.settled if self.recipe.tol else None,
+            checkpoint=kept,
+        )
+
     def start(self, Y: Floats) -> State:
         """The state before the first step."""
         begun = np.array(Y, dtype=np.float32)
-        twins = Twins.of(self.which)
-        if twins is not None:
-            twins.meet(begun)
+        meet_twins(begun, self.which)
         return {
             "map": begun,
             "velocity": np.zeros(Y.shape, dtype=np.float32),
@@ -161,11 +127,11 @@ class Descent:
         total = max(self.repel(Y)[1], 1e-12)
         return self._negative_entropy + (dof + 1) / 2 * lengths + float(np.log(total))
 
-    def settled(self, state: State, done: int, tol: float) -> bool:
+    def settled(self, state: State, done: int) -> bool:
         """Whether the divergence fell by less than tol of itself since it was last asked for; remembers it."""
         before, now = float(state["divergence"][0]), self.divergence(state)
         state["divergence"][0] = now
-        return done > self.recipe.early and before - now < tol * abs(now)
+        return done > self.recipe.early and before - now < self.recipe.tol * abs(now)
 
     def positions(self, state: State) -> Floats:
         """The map with its rows as they were given."""

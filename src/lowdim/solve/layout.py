@@ -20,13 +20,15 @@ from safetensors.numpy import save_file
 from lowdim.atomic import draft_beside
 from lowdim.errors import BadInput
 from lowdim.memory import require_memory
+from lowdim.param import Maybe, Such
 from lowdim.progress import report, watched
 
-__all__ = ["Checkpoint", "Layout", "State", "fingerprint"]
+__all__ = ["PATH", "Checkpoint", "Layout", "State", "fingerprint"]
 
 Array = NDArray[Any]
 State = Mapping[str, Array]
 
+PATH = Maybe(Such("the path of a file", lambda value: isinstance(value, str | os.PathLike)))
 KEY = "lowdim-layout"  # of the fingerprint among safetensors' metadata
 
 
@@ -42,6 +44,8 @@ class Checkpoint:
         """State, steps done and steps in all, or None if there is no file yet."""
         if not os.path.exists(self.path):
             return None
+        if os.path.isdir(self.path):
+            raise BadInput(f"the checkpoint {str(self.path)!r} is a folder. Give the path of a file in it.")
         require_memory(os.path.getsize(self.path), f"the checkpoint {self.path}", "Use a machine with more memory.")
         try:
             with safe_open(self.path, framework="np") as file:
@@ -87,10 +91,13 @@ class Layout:
     _info: dict[str, float] = field(default_factory=dict, repr=False)
 
     def resume(self) -> Layout:
-        """Go on from the checkpoint, if there is one."""
-        kept = None if self.checkpoint is None else self.checkpoint.read()
-        if kept is not None:
-            self.state, self.done, self.total = kept
+        """Go on from the checkpoint; where there is none yet, write it, so that a bad path is known before the work."""
+        if self.checkpoint is not None:
+            kept = self.checkpoint.read()
+            if kept is None:
+                self.checkpoint.write(self.state, self.done, self.total)
+            else:
+                self.state, self.done, self.total = kept
         return self
 
     def run(self, steps: int | None = None) -> Layout:

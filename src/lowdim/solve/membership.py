@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lowdim.errors import NotConverged
+from lowdim.errors import BadParameter, NotConverged
 
 __all__ = ["membership_curve"]
 
@@ -15,6 +15,8 @@ def membership_curve(min_dist: float, spread: float) -> tuple[float, float]:
     The curve aimed at is 1 up to min_dist and falls like exp(-(d - min_dist) / spread) beyond. Damped
     Gauss-Newton steps (Levenberg, Marquardt) in log a and log b, which keeps both positive.
     """
+    if min_dist > spread:
+        raise BadParameter(f"UMAP: min_dist must be at most spread={spread}; got {min_dist}.")
     d = np.linspace(0, 3 * spread, 300)[1:]  # at d = 0 every curve is 1
     aim = np.where(d < min_dist, 1.0, np.exp(-(d - min_dist) / spread))
     log_d = np.log(d)

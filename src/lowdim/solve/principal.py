@@ -28,7 +28,7 @@ from lowdim.summaries.centred import Centred, column_means
 from lowdim.summaries.moments import Moments, moments_of, spread_or_one
 from lowdim.threads import uninterrupted
 
-__all__ = ["Axes", "Plan", "centre", "choose_route", "from_moments", "principal_axes"]
+__all__ = ["Axes", "Plan", "centre", "choose_route", "from_moments", "principal_axes", "principal_scores"]
 
 Array = NDArray[np.float64]
 
@@ -94,6 +94,13 @@ def principal_axes(rows: Rows, weights: Array | None, plan: Plan, wish: str = "a
     if wish == "auto" and lost and rows.n is not None and not rows.sparse:
         return by_svd(rows, weights, replace(plan, n_components=k))
     return axes
+
+
+def principal_scores(rows: Rows, k: int, seed: int, threads: int) -> Array:
+    """Scores on at most k principal axes, the largest scaled to 1: their squares neither overflow nor vanish."""
+    axes = principal_axes(rows, None, Plan(min(k, rows.count, rows.d), 0, False, None, 200, seed, threads))
+    scores = Centred(rows, axes.mean, None, None, threads).times(axes.vectors).astype(np.float64)
+    return scores / (float(np.abs(scores).max(initial=0.0)) or 1.0)
 
 
 def from_moments(m: Moments, plan: Plan, rows: Rows | None = None) -> Axes:

@@ -1,66 +1,105 @@
-"""Where a map starts: principal components, eigenvectors of the affinities, chance, or given places."""
+"""Where a map starts: at principal scores, eigenvectors of its graph, chance, or places that are given."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lowdim.data.rows import Rows
-from lowdim.errors import BadInput
+from lowdim.data.rows import Rows, open_rows
+from lowdim.errors import BadParameter
+from lowdim.param import Choice, Either, Such
 from lowdim.random import normal
-from lowdim.solve.principal import Plan, principal_axes
-from lowdim.solve.umap_start import spectral
+from lowdim.solve.principal import principal_scores
+from lowdim.solve.spectral_start import NOISE, by_chance, filled_up, spectral
 from lowdim.summaries.affinities import Affinities
-from lowdim.summaries.centred import Centred
+from lowdim.summaries.distinct import Distinct
 from lowdim.summaries.fuzzy import Fuzzy
 
-__all__ = ["start_map"]
+__all__ = ["INIT", "boxed", "boxed_start", "close_start"]
 
 Array = NDArray[Any]
+Floats = NDArray[np.float32]
 
-SPREAD = 1e-4  # standard deviation of the first axis: points start close, and find their neighbours
+CLOSE = 1e-4  # standard deviation of the first axis: points start close, and find their neighbours
+SIDE = 10.0  # of the box
 FARTHEST = 1e6  # of a place that is given: float32 keeps apart what is there
+STREAM_NOISE = 1  # of the draws
 
 
-def start_map(init: str | Array, rows: Rows | None, P: Affinities, k: int, seed: int, threads: int) -> Array:
-    """The first map, (n, k) in float32. Without rows, 'pca' stands for 'spectral'."""
-    if isinstance(init, np.ndarray):
+def _are_places(value: Any) -> bool:
+    try:
+        return np.ndim(value) == 2 and not sp.issparse(value)
+    except ValueError:  # rows of different lengths
+        return False
+
+
+INIT = Either(Choice("pca", "spectral", "random"), Such("an array (n, k)", _are_places))
+
+
+def close_start(init: Any, rows: Rows | None, P: Affinities, k: int, seed: int, threads: int) -> Floats:
+    """All rows close to the origin, (n, k). Without rows, 'pca' stands for 'spectral'."""
+    if not isinstance(init, str):
         return _given(init, P.n, k)
     if init == "random":
-        return (SPREAD * normal((P.n, k), seed)).astype(np.float32)
+        return (CLOSE * normal((P.n, k), seed)).astype(np.float32)
     if init == "pca" and rows is not None:
         axes = principal_scores(rows, k, seed, threads)
     else:
-        axes = slow_scores(P, k, seed, threads)
+        axes = _even_vectors(P, k, seed, threads)
     missing = k - axes.shape[1]
     if missing:  # fewer columns than axes: chance takes their place, unless all rows are equal
         axes = np.hstack([axes, axes.std() * normal((P.n, missing), seed)])
     spread = float(axes[:, 0].std())
-    return (axes * (SPREAD / spread) if spread > 0 else np.zeros_like(axes)).astype(np.float32)
+    return (axes * (CLOSE / spread) if spread > 0 else np.zeros_like(axes)).astype(np.float32)
 
 
-def principal_scores(rows: Rows, k: int, seed: int, threads: int) -> Array:
-    """Scores on at most k principal components, in float64."""
-    axes = principal_axes(rows, None, Plan(min(k, rows.d, rows.count), 0, False, None, 200, seed, threads))
-    factors = None if axes.scale is None else 1 / axes.scale
-    scores = Centred(rows, axes.mean, factors, None, threads).times(axes.vectors).astype(np.float64)
-    largest = float(np.abs(scores).max(initial=0.0))
-    return scores / largest if largest > 0 else scores  # squares of them then neither overflow nor vanish
+def boxed_start(init: Any, graph: Fuzzy, table: Any, distinct: Distinct, k: int, seed: int, threads: int) -> Floats:
+    """The distinct rows in a box, (m, k); places that are given for all rows are taken as they are."""
+    if not isinstance(init, str):
+        return _given(init, len(distinct.which), k)[distinct.first]
+    if init == "random":
+        Z = by_chance(graph.n, k, seed, threads)
+    elif init == "spectral":
+        Z = spectral(graph, k, seed, threads, table)
+    elif table is not None:
+        Z = filled_up(principal_scores(open_rows(table), k, seed, threads), k, seed, threads)
+    else:
+        raise BadParameter("init='pca' needs rows, and only distances were given; use 'spectral' or 'random'.")
+    return boxed(Z, seed, threads)
 
 
-def slow_scores(P: Affinities, k: int, seed: int, threads: int) -> Array:
-    """Eigenvectors of the graph of affinities, each part of it beside the others, with a little chance in them."""
+def boxed(Z: Array, seed: int, threads: int) -> Floats:
+    """The rows of Z in a box of side 10, each a little moved so that no two coincide."""
+    Z = np.asarray(Z, dtype=np.float64)
+    Z = Z - Z.mean(axis=0)
+    largest = float(np.abs(Z).max(initial=0.0))
+    Z = Z * (SIDE / largest if largest > 0 else 1.0)
+    Z = Z + NOISE * normal(Z.shape, seed, stream=STREAM_NOISE, threads=threads)
+    low, high = Z.min(axis=0), Z.max(axis=0)
+    return np.ascontiguousarray(SIDE * (Z - low) / np.where(high > low, high - low, 1.0), dtype=np.float32)
+
+
+def _even_vectors(P: Affinities, k: int, seed: int, threads: int) -> Array:
+    """Eigenvectors of the graph of affinities, each of standard deviation 1, with a little chance in them."""
     vectors = spectral(Fuzzy(P.starts, P.columns, P.values, lengths=P.values), k, seed, threads)  # no length is read
     sizes = vectors.std(axis=0)
     vectors = vectors / np.where(sizes > 0, sizes, 1)
     return np.asarray(vectors + 0.01 * normal(vectors.shape, seed, stream=1))  # equal entries part
 
 
-def _given(init: Array, n: int, k: int) -> Array:
-    if init.shape != (n, k) or init.dtype.kind not in "fiu":
-        raise BadInput(f"init must hold numbers of shape ({n}, {k}), a place for each row; got {init.shape}.")
-    if not (np.abs(init) <= FARTHEST).all():  # nor is NaN
-        raise BadInput(f"init must hold finite numbers of at most {FARTHEST:g}. Scale it to a span of 1e-4 to 100.")
-    return init.astype(np.float32)
+def _given(init: Any, n: int, k: int) -> Floats:
+    places = np.asarray(init)
+    if places.shape != (n, k) or places.dtype.kind not in "fiu":
+        raise BadParameter(
+            f"init must be numbers of shape {(n, k)}, a place a row; got {places.dtype} of shape {places.shape}."
+        )
+    if not (np.abs(places) <= FARTHEST).all():  # nor is NaN
+        raise BadParameter(f"init must be finite, within {FARTHEST:g} of the origin. Scale it to a span of 10 or less.")
+    if n > 1 and (places == places[0]).all():
+        raise BadParameter(
+            "init has all rows at one place, and nothing would part them. Give others, or init='random'."
+        )
+    return np.ascontiguousarray(places, dtype=np.float32)

@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
+from lowdim.errors import BadParameter
 from lowdim.progress import report
 from lowdim.solve.crowding import Agreement, Crowding, first_epoch, map_radii
 from lowdim.solve.layout import Checkpoint, Layout, State, fingerprint
@@ -111,22 +113,19 @@ class Epochs:
     threads: int
     crowding: Crowding | None = None
 
-    def layout(self, start: State, snapshot: Picture | None = None, checkpoint: Checkpoint | None = None) -> Layout:
-        """All of them, as a layout that can be run, watched and resumed."""
+    def layout(self, start: Array, picture: Picture | None = None, path: Any = None) -> Layout:
+        """All of them, as a layout that can be run, watched and, with a path to a checkpoint, resumed."""
+        state = {"map": np.array(start, dtype=np.float32, order="C")}
+        kept = None if path is None else Checkpoint(path, self._work(state["map"]))
         stride = max(1, self.total // REPORTS)
-        return Layout(
-            start, self.advance, self.total, stride=stride, task="UMAP", snapshot=snapshot, checkpoint=checkpoint
-        )
-
-    def start(self, positions: Array) -> State:
-        """The state before the first epoch."""
-        return {"map": np.array(positions, dtype=np.float32, order="C")}
+        return Layout(state, self.advance, self.total, stride=stride, task="UMAP", snapshot=picture, checkpoint=kept)
 
     def run(self, start: Array, picture: Picture | None = None, path: Any = None) -> NDArray[np.float32]:
-        """The map after all of them; with a path to a checkpoint, written there and taken up from there."""
-        state = self.start(start)
-        kept = None if path is None else Checkpoint(path, self._work(state["map"]))
-        return np.asarray(self.layout(state, picture, kept).resume().run().state["map"])
+        """The map after all of them."""
+        positions = np.asarray(self.layout(start, picture, path).resume().run().state["map"])
+        if not np.isfinite(positions).all():
+            raise BadParameter("the layout flew apart; lower learning_rate or repulsion_strength.")
+        return positions
 
     def _work(self, start: Array) -> str:
         """What this layout is, in one text."""
@@ -182,17 +181,13 @@ class Newcomers:
         turns = Turns.of(self.starts, self.columns, self.weights, epochs, heaviest=1.0, beside=True)
         inverse = (1 / self.weights[turns.edges]).astype(np.float32)
         dense = epochs if self.agreement is None else first_epoch(epochs)
-        stride = max(1, epochs // REPORTS)
-        first = 0
-        while first < epochs:
-            last = first + 1 if first >= dense else min(dense, (first // stride + 1) * stride)
+        steps = [*range(0, dense, max(1, epochs // REPORTS)), *range(dense, epochs + 1)]
+        for first, last in pairwise(steps):
             crowding: tuple[Array | None, Array | None] = (None, None)
-            if self.agreement is not None and first >= dense:
+            if first >= dense:
                 crowding = self._numbers(positions), inverse
-            span = first, last, epochs
-            turns.take(positions, self.frozen, span, self.forces, crowding, self.threads)
+            turns.take(positions, self.frozen, (first, last, epochs), self.forces, crowding, self.threads)
             report("placing new rows", last, epochs)
-            first = last
         return positions
 
     def _numbers(self, positions: Array) -> NDArray[np.float32]:

@@ -9,12 +9,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from lowdim.data.rows import Rows
 from lowdim.solve.crowding import Agreement, table_radii
 from lowdim.solve.umap_layout import Forces, Newcomers
-from lowdim.summaries.distinct import find_rows, row_marks
+from lowdim.summaries.distinct import Marks, find_rows
 from lowdim.summaries.fuzzy import smooth
 from lowdim.summaries.known import Known
-from lowdim.summaries.neighbors import NeighborIndex
+from lowdim.summaries.neighbors import Found, NeighborIndex
 
 __all__ = ["Placing", "rows_at"]
 
@@ -37,20 +38,13 @@ class Placing:
     epochs: int
     agreement: Agreement | None = None  # of densMAP
 
-    def __call__(self, table: Any) -> NDArray[np.float32]:
-        """Places of the rows of a table; those that are known are where they were."""
-        which = self.known.equal_to(table)
-        out = np.empty((len(which), self.places.shape[1]), dtype=np.float32)
-        out[which >= 0] = self.places[which[which >= 0]]
-        new = which < 0
-        if new.any():
-            out[new] = self._new(table if new.all() else table[new])
-        return out
+    def __call__(self, rows: Rows) -> NDArray[np.float32]:
+        """Places of rows, (m, c); those that are known are where they were."""
+        return self.known.places_of(rows, self.places, self.neighbors, self._moved)
 
-    def _new(self, table: Any) -> Array:
+    def _moved(self, found: Found) -> NDArray[np.float32]:
         """From the weighted mean of the neighbours' places, some epochs against the map."""
         threads = self.known.threads
-        found = self.known.near(table, min(self.neighbors, self.known.n))
         weights = smooth(found.distances, self.connectivity, threads).weights
         share = weights / weights.sum(axis=1, keepdims=True)
         start = np.einsum("ij,ijc->ic", share, self.places[found.indices])
@@ -60,11 +54,7 @@ class Placing:
             radii = table_radii(np.repeat(np.arange(m), k), weights.ravel(), found.distances.ravel(), m)
         edges = np.arange(m + 1) * k, found.indices.ravel(), weights.ravel()
         newcomers = Newcomers(*edges, self.places, self.forces, threads, self.agreement, radii)
-        placed = newcomers.move(start, self.epochs)
-        if self.known.rows is None:  # at distance 0 stands a fitted row
-            same = found.distances[:, 0] == 0
-            placed[same] = self.places[found.indices[same, 0]]
-        return placed
+        return newcomers.move(start, self.epochs)
 
 
 def rows_at(Z: Array, places: Array, rows: Any, k: int, connectivity: float, threads: int) -> Array:
@@ -81,7 +71,7 @@ def rows_at(Z: Array, places: Array, rows: Any, k: int, connectivity: float, thr
     for start in range(0, len(Z), step):
         here = slice(start, start + step)
         shares[here] = _shares(Z[here].astype(np.float64), places[found.indices[here]], belonging[here])
-    same = find_rows(Z, places, row_marks(places, threads), threads)
+    same = find_rows(Z, places, Marks.of(places, threads), threads)
     fitted = same >= 0
     indices = found.indices.copy()
     indices[fitted, 0], shares[fitted], shares[fitted, 0] = same[fitted], 0, 1

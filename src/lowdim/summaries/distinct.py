@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 
-__all__ = ["Distinct", "distinct_rows", "find_rows", "row_marks"]
+__all__ = ["Distinct", "Marks", "distinct_rows", "find_rows", "row_marks"]
 
 Array = NDArray[Any]
 
@@ -68,12 +68,26 @@ def distinct_rows(X: Any, threads: int) -> Distinct:
     return Distinct(first, which)
 
 
-def find_rows(X: Any, among: Any, marks: Array, threads: int) -> NDArray[np.int64]:
+@dataclass(frozen=True)
+class Marks:
+    """Marks of rows in ascending order, and which rows have them."""
+
+    values: NDArray[np.uint64]
+    rows: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, X: Any, threads: int) -> Self:
+        """Those of the rows of X."""
+        marks = row_marks(X, threads)
+        order = np.argsort(marks, kind="stable")
+        return cls(marks[order], order)
+
+
+def find_rows(X: Any, among: Any, marks: Marks, threads: int) -> NDArray[np.int64]:
     """For every row of X, the row of `among` (with these marks) that equals it, or -1."""
-    order = np.argsort(marks, kind="stable")
     mine = row_marks(X, threads)
-    place = np.minimum(np.searchsorted(marks[order], mine), len(marks) - 1)
-    found = np.where(marks[order][place] == mine, order[place], -1)
+    place = np.minimum(np.searchsorted(marks.values, mine), len(marks.values) - 1)
+    found = np.where(marks.values[place] == mine, marks.rows[place], -1)
     likely = np.flatnonzero(found >= 0)
     found[likely[_differ(X, likely, among, found[likely])]] = -1
     return found

@@ -57,6 +57,12 @@ class Fuzzy:
         """The weights as a sparse matrix."""
         return sp.csr_array((self.weights, self.columns, self.starts), shape=(self.n, self.n))
 
+    def once(self) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """Each edge once: its ends, (e, 2), and its weight."""
+        rows = self.rows
+        forward = rows < self.columns
+        return np.column_stack([rows[forward], self.columns[forward]]), self.weights[forward]
+
     def reordered(self, order: Array) -> Fuzzy:
         """The same graph with new row r for old row order[r]; the columns of a row keep their order."""
         names = np.empty(self.n, dtype=np.int32)
@@ -99,8 +105,10 @@ def smooth(distances: Array, local_connectivity: float, threads: int) -> Members
     return out
 
 
-def fuzzy_of(graph: Graph, local_connectivity: float, mix: float, threads: int) -> Fuzzy:
-    """The fuzzy graph of a graph of neighbours."""
+def fuzzy_of(graph: Graph | None, local_connectivity: float, mix: float, threads: int) -> Fuzzy:
+    """The fuzzy graph of a graph of neighbours; without one, of a single row."""
+    if graph is None:
+        return Fuzzy.alone()
     belonging = smooth(graph.distances, local_connectivity, threads)
     directed = Fuzzy(
         np.arange(graph.n + 1, dtype=np.int64) * graph.k,

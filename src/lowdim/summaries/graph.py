@@ -138,6 +138,12 @@ class Graph:
         """The number of the connected component of every row, counted in the order of the rows, (n,)."""
         return component_labels(self.symmetrize("union"))
 
+    def coincident(self) -> NDArray[np.int64]:
+        """The number of the group of every row, rows at distance 0 from each other being one group, (n,)."""
+        row, place = np.nonzero(self.distances == 0)
+        ends = self.indices[row, place]
+        return component_labels(sp.csr_array((np.ones(len(row)), (row, ends)), shape=(self.n, self.n))).astype(np.int64)
+
     def join(
         self, X: Any, labels: Array | None = None, *, metric: Any = None, n_jobs: int | None = None
     ) -> sp.csr_array:

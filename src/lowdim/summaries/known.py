@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,12 +11,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lowdim.check import read_rows
-from lowdim.data.rows import ArrayRows, Rows, SparseRows, StreamRows, open_rows
-from lowdim.errors import BadInput
+from lowdim.check import finite_error, read_rows
+from lowdim.data.rows import ArrayRows, Chunk, Rows, SparseRows, StreamRows, open_rows
+from lowdim.errors import BadInput, BadInputType
 from lowdim.memory import require_memory
+from lowdim.progress import report
 from lowdim.summaries import given
-from lowdim.summaries.distinct import Distinct, distinct_rows, find_rows, row_marks
+from lowdim.summaries.affinities import Affinities
+from lowdim.summaries.distinct import Distinct, Marks, distinct_rows, find_rows
 from lowdim.summaries.graph import Graph
 from lowdim.summaries.neighbors import Distance, Found, NeighborIndex
 
@@ -30,7 +33,7 @@ BYTES_AN_EDGE = 60  # of the graph, the fuzzy graph and the order in which it is
 
 @dataclass(frozen=True)
 class Known:
-    """Distinct rows: equal ones are found by their marks, near ones by a search.
+    """Rows that are on a map: equal ones are found by their marks, near ones by a search.
 
     Without rows, what is asked for holds distances to all of them.
     """
@@ -40,6 +43,36 @@ class Known:
     metric: Distance
     seed: int
     threads: int
+    algorithm: str = "auto"
+
+    def places_of(
+        self, rows: Rows, places: NDArray[np.float32], k: int, settle: Callable[[Found], Array]
+    ) -> NDArray[np.float32]:
+        """Where rows stand on the map, the known ones being at `places`, (m, c).
+
+        A row that equals a known one stands where that does; the others where `settle` puts them by their k nearest.
+        """
+        out = np.empty((rows.count, places.shape[1]), dtype=np.float32)
+        for chunk in rows.chunks():
+            block = _finite(rows, chunk)
+            if self.rows is not None and rows.sparse:
+                block = _canonical(block)
+            out[chunk.start : chunk.stop] = self._places(block, places, min(k, self.n), settle)
+            report("placing rows", chunk.stop, rows.count)
+        return out
+
+    def _places(self, block: Table, places: Array, k: int, settle: Callable[[Found], Array]) -> Array:
+        which = self.equal_to(block)
+        out = places[which]
+        new = np.flatnonzero(which < 0)
+        if len(new):
+            found = self.near(block if len(new) == len(which) else block[new], k)
+            settled = settle(found)
+            if self.rows is None:  # at distance 0 stands a known row
+                same = found.distances[:, 0] == 0
+                settled[same] = places[found.indices[same, 0]]
+            out[new] = settled
+        return out
 
     def equal_to(self, X: Table) -> NDArray[np.int64]:
         """Which of the rows each row of X is, or -1."""
@@ -61,11 +94,12 @@ class Known:
     @cached_property
     def index(self) -> NeighborIndex:
         """The rows, ready to be searched."""
-        return NeighborIndex(self.rows, metric=self.metric, random_state=self.seed, n_jobs=self.threads)
+        search = {"algorithm": self.algorithm, "random_state": self.seed, "n_jobs": self.threads}
+        return NeighborIndex(self.rows, metric=self.metric, **search)
 
     @cached_property
-    def _marks(self) -> NDArray[np.uint64]:
-        return row_marks(self.rows, self.threads)
+    def _marks(self) -> Marks:
+        return Marks.of(self.rows, self.threads)
 
 
 @dataclass(frozen=True)
@@ -77,12 +111,19 @@ class Neighborhood:
     distinct: Distinct
     dtype: np.dtype[Any]
 
+    @property
+    def k(self) -> int:
+        """Neighbours of a row."""
+        return 0 if self.graph is None else self.graph.k
+
 
 def neighborhood_of(owner: Any, X: Any, k: int, metric: Distance, seed: int, threads: int) -> Neighborhood:
     """Of a table, of distances (metric="precomputed") or of a Graph; k counts the row itself."""
     if isinstance(X, Graph):
         known = Known(None, X.n, metric, seed, threads)
         return Neighborhood(X.nearest(min(k - 1, X.k)), known, Distinct.everyone(X.n), np.dtype(np.float32))
+    if isinstance(X, Affinities):
+        raise BadInputType("Affinities are for TSNE; a fuzzy graph is made of distances. Give lowdim.neighbors(X, k).")
     rows = read_rows(owner, X, fitting=True, min_rows=2)
     if isinstance(rows, StreamRows):
         raise BadInput("neighbours need all rows at once; give an array, a memory map or a dataframe.")
@@ -97,6 +138,8 @@ def neighborhood_of(owner: Any, X: Any, k: int, metric: Distance, seed: int, thr
     table = table_of(rows)
     distinct = distinct_rows(table, threads)
     if not distinct.all_different:
+        for chunk in rows.chunks():
+            _finite(rows, chunk)  # here, where rows have the numbers that the user knows
         table = table[distinct.first]
     known = Known(table, table.shape[0], metric, seed, threads)
     return Neighborhood(graph_among(known, k), known, distinct, rows.dtype)
@@ -137,6 +180,14 @@ def stacked(above: Table, below: Table) -> Table:
     if sp.issparse(above):
         return _canonical(sp.csr_array(sp.vstack([above, sp.csr_array(below)], format="csr")))
     return np.vstack([above, below.toarray() if sp.issparse(below) else below])
+
+
+def _finite(rows: Rows, chunk: Chunk) -> Any:
+    """The block of a chunk, all of whose values are finite."""
+    block = chunk.load()
+    if not np.isfinite(block.data if rows.sparse else block).all():
+        raise finite_error(rows, chunk)
+    return block
 
 
 def _canonical(X: Any) -> sp.csr_array:

@@ -13,9 +13,9 @@ from sklearn.base import BaseEstimator
 from lowdim import _native
 from lowdim.check import read_rows
 from lowdim.data.rows import Rows, StreamRows
-from lowdim.distances import SQUARES, Metric, metric_of
+from lowdim.distances import SQUARES, Metric, MetricLike, metric_of
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
-from lowdim.param import Choice, Domain, Integer, Maybe, Real, SeedLike, param, validate
+from lowdim.param import Choice, Integer, Maybe, Real, SeedLike, param, validate
 from lowdim.random import Seed, seed_of
 from lowdim.summaries import given
 from lowdim.summaries.cells import Cells, approximate, nearest_centres
@@ -39,19 +39,12 @@ ENTRIES = 2  # cells in which a query looks before it walks
 SCANNED = 1 << 22  # values; a query is compared with all rows that have no more: a millisecond, and no graph to make
 
 
-class _MetricDomain(Domain):
-    text = "the name of a metric or a function of two rows"
-
-    def accepts(self, value: Any) -> bool:
-        return isinstance(value, str) or callable(value)
-
-
 @dataclasses.dataclass(frozen=True)
 class SearchOptions:
     """What a neighbour search can be told."""
 
     # ruff: noqa: RUF009  (param() makes a field)
-    metric: Distance = param("euclidean", _MetricDomain(), "How far two rows are apart.")
+    metric: Distance = param("euclidean", MetricLike(), "How far two rows are apart.")
     algorithm: str = param(
         "auto",
         Choice("auto", "exact", "approximate"),

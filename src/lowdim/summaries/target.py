@@ -29,7 +29,9 @@ class Target:
     weight: float
 
     def put_into(self, graph: Fuzzy, y: Any, distinct: Distinct, k: int, threads: int) -> Fuzzy:
-        """The graph of the distinct rows, with what y says of the rows."""
+        """The graph of the distinct rows, with what y (unless it is None) says of the rows."""
+        if y is None:
+            return graph
         if self.kind == "categorical":
             codes = codes_of_distinct(class_codes(y, len(distinct.which)), distinct)
             return with_classes(graph, codes, self.weight, threads)
