@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.summaries.pairs import Pairs
+from lowdim.threads import uninterrupted
 
 __all__ = ["MOST_RANKED", "Curve", "Disparities", "Ranks", "Ratio"]
 
@@ -215,7 +216,7 @@ class Ranks(Disparities):
         wanted = pairs.distances
         if pairs.weights is not None:  # pairs that don't count stand behind all others
             wanted = np.where(pairs.weights > 0, wanted, np.inf).astype(wanted.dtype)
-        order = np.argsort(wanted).astype(np.int32)
+        order = uninterrupted(lambda: np.argsort(wanted)).astype(np.int32)  # seconds, for millions of pairs
         self.slots = _bucketed(order)
         self.places = self.slots[order]  # where a rank stands
         ranked = wanted[order]
