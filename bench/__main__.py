@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from bench import kernels, lle, manifold, mds, neighbors, pca, tsne, umap
-from bench.measure import peak_memory, peak_memory_here, times
+from bench import kernels, lle, manifold, mds, neighbors, new_rows, pca, tsne, umap
+from bench.measure import mean_quality, peak_memory, peak_memory_here, times
 from bench.report import section, write
 
-FAMILIES = (pca, neighbors, manifold, lle, tsne, umap, kernels, mds)
+FAMILIES = (pca, neighbors, manifold, lle, tsne, umap, new_rows, kernels, mds)
 CASES = {case.name: case for family in FAMILIES for case in family.CASES}
 
 
@@ -29,8 +29,7 @@ def main() -> None:
         print(f"\n{case.name}: {case.work}")
         data = case.data()
         seconds, results = times(case, data)
-        quality = {who: case.quality(data, result) for who, result in results.items() if result is not None}
-        quality = {contender.name: quality.get(contender.name, {}) for contender in case.contenders}
+        quality = {who: mean_quality(case, data, made) for who, made in results.items()}
         memory = {contender.name: peak_memory(case, contender) for contender in case.contenders}
         text = section(case, seconds, quality, memory)
         print(text)

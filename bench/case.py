@@ -11,13 +11,14 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Contender:
-    """A way to do the work: `run(data)` returns what `quality` judges."""
+    """A way to do the work: `run(prepare(data))` returns what `quality` judges; only `run` is measured."""
 
     name: str
     run: Callable[[Any], Any]
     package: str = "lowdim"
     role: str = "peer"  # "ours", "peer", or "floor": the bare product that nobody can do without
     bar: float | None = None  # ours must be so many times faster than this peer; the case's bar if None
+    prepare: Callable[[Any], Any] = lambda data: data
 
     @property
     def label(self) -> str:
@@ -38,6 +39,7 @@ class Case:
     good: Callable[[dict[str, float]], bool] = field(default=lambda quality: True)  # fit to be compared with
     equal: Callable[[dict[str, float], dict[str, float]], bool] | None = None  # whether ours is as good as a peer's
     repeats: int = 5
+    every: bool = False  # judge all turns and show the mean, for work that depends on chance
     warm: bool = True  # one more turn before, which is not counted; long work of compiled code can do without
 
 

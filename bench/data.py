@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.manifold import trustworthiness
 
 MNIST = Path(os.environ.get("LOWDIM_MNIST", Path(__file__).parents[2] / "shared" / "data" / "mnist.npz"))
 
@@ -78,9 +77,3 @@ def memory_map(gigabytes: float, d: int = 784) -> np.ndarray:
         out.flush()
         del out
     return np.load(path, mmap_mode="r")
-
-
-def sampled_trust(X: np.ndarray, Z: np.ndarray) -> dict[str, float]:
-    """Trustworthiness of a map on 5,000 of its rows."""
-    some = np.random.default_rng(0).choice(len(X), 5000, replace=False)
-    return {"trustworthiness": float(trustworthiness(X[some], Z[some], n_neighbors=10))}

@@ -15,21 +15,31 @@ from bench.case import Case, Contender
 REST = 0.3  # seconds between runs: a BLAS pool spins for a while after its last call
 
 
-def times(case: Case, data: Any) -> tuple[dict[str, float], dict[str, Any]]:
-    """Median seconds of each contender, taking turns, and each one's last result; a warming turn is not counted."""
+def times(case: Case, data: Any) -> tuple[dict[str, float], dict[str, list[Any]]]:
+    """Median seconds of each contender, taking turns, and the results to judge; a warming turn is not counted."""
     seconds: dict[str, list[float]] = {contender.name: [] for contender in case.contenders}
-    results: dict[str, Any] = {}
+    results: dict[str, list[Any]] = {contender.name: [] for contender in case.contenders}
+    ready = {contender.name: contender.prepare(data) for contender in case.contenders}
     for turn in range(1 - case.warm, case.repeats + 1):
         for contender in case.contenders:
             gc.collect()
             time.sleep(REST)
+            if not case.every:
+                results[contender.name].clear()
             start = time.perf_counter()
-            results[contender.name] = contender.run(data)
+            result = contender.run(ready[contender.name])
             if turn:
                 seconds[contender.name].append(time.perf_counter() - start)
+            results[contender.name].append(result)
             print(".", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
     return {name: statistics.median(values) for name, values in seconds.items()}, results
+
+
+def mean_quality(case: Case, data: Any, results: list[Any]) -> dict[str, float]:
+    """The quality columns, each the mean over what was made."""
+    judged = [case.quality(data, result) for result in results if result is not None]
+    return {name: statistics.fmean(one[name] for one in judged) for name in (judged[0] if judged else {})}
 
 
 def peak_memory(case: Case, contender: Contender) -> float | None:
@@ -41,12 +51,12 @@ def peak_memory(case: Case, contender: Contender) -> float | None:
 
 def peak_memory_here(case: Case, contender: Contender) -> float:
     """The same, of this process; Linux only."""
-    data = case.data()
+    ready = contender.prepare(case.data())
     gc.collect()
     with open("/proc/self/clear_refs", "w", encoding="ascii") as reset:
         reset.write("5")  # the peak counts from now on
     before = _status("VmRSS")
-    contender.run(data)
+    contender.run(ready)
     return (_status("VmHWM") - before) / 1024
 
 

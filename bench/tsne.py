@@ -10,7 +10,8 @@ import numpy as np
 from sklearn import datasets
 
 from bench.case import Case, Contender, installed, no_worse
-from bench.data import MNIST, mixture, mnist, mnist_or_made, sampled_trust
+from bench.data import mixture, mnist, mnist_or_made
+from bench.judge import kept, label_accuracy, mnist_labels, sampled_trust
 from lowdim import PCA, TSNE, Affinities, NeighborIndex, neighbors
 from lowdim.solve.descent import Descent, Recipe
 
@@ -34,10 +35,7 @@ def _truth(n: int) -> tuple[Descent, np.ndarray, np.ndarray, np.ndarray | None]:
     X = digits() if n == len(digits()) else mnist50()
     graph = neighbors(X, 90)
     rows = np.random.default_rng(0).choice(n, min(n, JUDGED), replace=False)
-    labels = datasets.load_digits().target if n == len(digits()) else None
-    if labels is None and MNIST.exists():
-        with np.load(MNIST) as archive:
-            labels = archive["y"]
+    labels = datasets.load_digits().target if n == len(digits()) else mnist_labels()
     return Descent(Affinities.from_graph(graph, 30), Recipe(), 2), rows, graph.indices[:, :10], labels
 
 
@@ -47,11 +45,9 @@ def quality(X: np.ndarray, Z: Any) -> dict[str, float]:
     judge, rows, true, labels = _truth(len(X))
     found = NeighborIndex(Z, algorithm="exact").query(Z[rows], 11).indices
     near = np.array([[j for j in line if j != i][:10] for i, line in zip(rows, found, strict=True)])
-    shared = [len(np.intersect1d(a, b)) for a, b in zip(near, true[rows], strict=True)]
-    out = {"KL": judge.divergence(judge.start(Z)), "recall@10": float(np.mean(shared)) / 10}
+    out = {"KL": judge.divergence(judge.start(Z)), "recall@10": kept(near, true[rows])}
     if labels is not None:
-        votes = np.array([np.bincount(labels[line]).argmax() for line in near])
-        out["label accuracy"] = float(np.mean(votes == labels[rows]))
+        out["label accuracy"] = label_accuracy(near, labels, labels[rows])
     return out
 
 

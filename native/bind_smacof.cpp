@@ -6,17 +6,14 @@
 #include "binding.hpp"
 #include "isotonic.hpp"
 #include "pairs.hpp"
+#include "ranks.hpp"
 
 namespace {
 
-using Slots = Vector<const std::int32_t>;
+std::size_t pairs_of(std::size_t n) { return lowdim::pairs_of(static_cast<std::int64_t>(n)); }
 
-std::size_t pairs_of(std::size_t n) { return n < 2 ? 0 : n * (n - 1) / 2; }
-
-void require_places(const std::int32_t* places, std::size_t count, std::size_t room) {
-    std::uint32_t largest = 0;
-    for (std::size_t i = 0; i < count; ++i) largest = std::max(largest, static_cast<std::uint32_t>(places[i]));
-    require(count == 0 || largest < room, "a place is out of range");
+void require_length(const lowdim::Ranking* ranking, std::size_t count) {
+    require(ranking == nullptr || static_cast<std::size_t>(ranking->count()) == count, "the ranking must be of as many pairs");
 }
 
 // Runs a pass with the GIL released, and raises what Ctrl-C left behind.
@@ -32,20 +29,20 @@ void run_pass(int threads, const Pass& pass) {
 
 template <class T>
 lowdim::PairTable<T> table_of(const Dense<const T>& y, const T* targets, std::optional<Vector<const T>>& weights,
-                              std::optional<Slots>& slots) {
+                              const lowdim::Ranking* ranking) {
     const std::size_t k = y.shape(0), n = y.shape(1);
     require(k >= 1 && n >= 1, "there must be points");
     const auto* heavy = data_or_null(weights, pairs_of(n), "weights must have one entry a pair");
-    const auto* where = data_or_null(slots, pairs_of(n), "slots must have one entry a pair");
-    if (where != nullptr) require_places(where, pairs_of(n), pairs_of(n));
-    return {y.data(), targets, heavy, where, static_cast<std::int64_t>(n), static_cast<std::int64_t>(k)};
+    require_length(ranking, pairs_of(n));
+    const auto* slots = ranking == nullptr ? nullptr : ranking->slots();
+    return {y.data(), targets, heavy, slots, static_cast<std::int64_t>(n), static_cast<std::int64_t>(k)};
 }
 
 template <class T>
 std::tuple<double, double, double> pull_pairs(const Dense<const T>& y, const Vector<const T>& targets,
-                                              std::optional<Vector<const T>> weights, std::optional<Slots> slots, bool squared,
+                                              std::optional<Vector<const T>> weights, const lowdim::Ranking* ranking, bool squared,
                                               const Dense<double>& out, int threads) {
-    const auto table = table_of<T>(y, targets.data(), weights, slots);
+    const auto table = table_of<T>(y, targets.data(), weights, ranking);
     require(targets.shape(0) == pairs_of(y.shape(1)), "targets must have one entry a pair");
     require(out.shape(0) == y.shape(1) && out.shape(1) == y.shape(0), "out must have one row a point");
     lowdim::PairSums sums{};
@@ -54,9 +51,9 @@ std::tuple<double, double, double> pull_pairs(const Dense<const T>& y, const Vec
 }
 
 template <class T>
-void map_distances(const Dense<const T>& y, std::optional<Slots> slots, const Vector<T>& out, int threads) {
+void map_distances(const Dense<const T>& y, const lowdim::Ranking* ranking, const Vector<T>& out, int threads) {
     std::optional<Vector<const T>> unweighted;
-    const auto table = table_of<T>(y, nullptr, unweighted, slots);
+    const auto table = table_of<T>(y, nullptr, unweighted, ranking);
     require(out.shape(0) == pairs_of(y.shape(1)), "out must have one entry a pair");
     run_pass(threads, [&](const auto& options) { lowdim::map_distances<T>(table, out.data(), options); });
 }
@@ -64,8 +61,7 @@ void map_distances(const Dense<const T>& y, std::optional<Slots> slots, const Ve
 template <class T>
 std::vector<double> line_of_pairs(const Dense<const T>& y, const Dense<const T>& direction, const Vector<const T>& targets,
                                   std::optional<Vector<const T>> weights, int threads) {
-    std::optional<Slots> slots;
-    const auto table = table_of<T>(y, targets.data(), weights, slots);
+    const auto table = table_of<T>(y, targets.data(), weights, nullptr);
     require(targets.shape(0) == pairs_of(y.shape(1)), "targets must have one entry a pair");
     require(direction.shape(0) == y.shape(0) && direction.shape(1) == y.shape(1), "the direction must have the map's shape");
     std::vector<double> out(5);
@@ -120,38 +116,58 @@ double meeting_round(const Matrix<T>& x, int metric, bool root, double scale, co
 }
 
 template <class T>
-double isotonic(const Vector<const T>& values, std::optional<Vector<const T>> weights, std::optional<Slots> places, const Vector<T>& out,
-                int threads) {
+double isotonic(const Vector<const T>& values, std::optional<Vector<const T>> weights, const lowdim::Ranking* ranking, double total,
+                const Vector<T>& out, int threads) {
     const auto* heavy = data_or_null(weights, values.shape(0), "weights must have one entry a value");
-    const auto* where = data_or_null(places, values.shape(0), "places must have one entry a value");
+    require_length(ranking, values.shape(0));
     require(out.shape(0) == values.shape(0), "out must have one entry a value");
-    if (where != nullptr) require_places(where, values.shape(0), values.shape(0));
+    const lowdim::Sequence<T> sequence = {values.data(), heavy, ranking == nullptr ? nullptr : ranking->places(),
+                                          static_cast<std::int64_t>(values.shape(0))};
     double squares = 0;
-    run_pass(threads, [&](const auto& options) {
-        squares = lowdim::isotonic<T>(values.data(), heavy, where, static_cast<std::int64_t>(values.shape(0)), out.data(), options);
-    });
+    run_pass(threads, [&](const auto& options) { squares = lowdim::isotonic<T>(sequence, total, out.data(), options); });
     return squares;
 }
 
 template <class T>
 void sort_ties(const Vector<const std::int64_t>& starts, const Vector<const std::int64_t>& ends, const Vector<const T>& values,
-               const Vector<std::int32_t>& places, int threads) {
-    const auto count = static_cast<std::int64_t>(places.shape(0));
+               lowdim::Ranking& ranking, int threads) {
     require(starts.shape(0) == ends.shape(0), "groups must have a start and an end");
+    require_length(&ranking, values.shape(0));
     for (std::size_t g = 0; g < starts.shape(0); ++g)
-        require(starts(g) >= 0 && starts(g) <= ends(g) && ends(g) <= count && (g == 0 || ends(g - 1) <= starts(g)), "groups must ascend");
-    require_places(places.data(), places.shape(0), values.shape(0));
+        require(starts(g) >= 0 && starts(g) <= ends(g) && ends(g) <= ranking.count() && (g == 0 || ends(g - 1) <= starts(g)),
+                "groups must ascend");
     run_pass(threads, [&](const auto& options) {
-        lowdim::sort_ties<T>(starts.data(), ends.data(), static_cast<std::int64_t>(starts.shape(0)), values.data(), places.data(), options);
+        lowdim::sort_ties<T>(starts.data(), ends.data(), static_cast<std::int64_t>(starts.shape(0)), values.data(), ranking.places(), options);
     });
+}
+
+// A view of numbers that belong to a ranking, which it keeps alive.
+nb::object view_of(nb::handle owner, const std::int32_t* numbers, std::int64_t count) {
+    return nb::cast(nb::ndarray<nb::numpy, const std::int32_t, nb::ndim<1>>(numbers, {static_cast<std::size_t>(count)}, owner));
+}
+
+void bind_ranking(nb::module_& m) {
+    using lowdim::Ranking;
+    nb::class_<Ranking>(m, "Ranking", "Pairs of n points held by the rank of their distances, in buckets; order[r] is the pair of rank r.")
+        .def("__init__", [](Ranking* self, const Vector<const std::int32_t>& order, std::int64_t n) {
+            require(n >= 0 && n <= std::int64_t{1} << 16 && order.shape(0) == lowdim::pairs_of(n), "order must have one entry a pair of n points");
+            new (self) Ranking(order.data(), n);
+        }, "order"_a.noconvert(), "n"_a)
+        .def("copy", [](const Ranking& self) { return Ranking(self); }, "The same, for ties of its own.")
+        .def("slots", [](const Ranking& self) { return array_of(self.slots_by_pair()); },
+             nb::sig("def slots(self) -> NDArray[numpy.int32]"), "Where each pair stands.")
+        .def_prop_ro("places", [](nb::handle self) {
+            const auto& ranking = nb::cast<const Ranking&>(self);
+            return view_of(self, ranking.places(), ranking.count());
+        }, nb::sig("def places(self) -> NDArray[numpy.int32]"), "Where each rank stands.");
 }
 
 template <class T>
 void bind_for(nb::module_& m) {
-    m.def("pull_pairs", &pull_pairs<T>, "y"_a.noconvert(), "targets"_a.noconvert(), "weights"_a.none(), "slots"_a.none(), "squared"_a,
+    m.def("pull_pairs", &pull_pairs<T>, "y"_a.noconvert(), "targets"_a.noconvert(), "weights"_a.none(), "ranking"_a.none(), "squared"_a,
           "out"_a.noconvert(), "threads"_a,
           "Σ_j factor (y_i - y_j) for every point of a map (k, n), and Σ w (δ - d)², Σ w d², Σ w d (d - δ) over the pairs.");
-    m.def("map_distances", &map_distances<T>, "y"_a.noconvert(), "slots"_a.none(), "out"_a.noconvert(), "threads"_a,
+    m.def("map_distances", &map_distances<T>, "y"_a.noconvert(), "ranking"_a.none(), "out"_a.noconvert(), "threads"_a,
           "Distances of all pairs of points of a map (k, n), packed, or each in its slot.");
     m.def("line_of_pairs", &line_of_pairs<T>, "y"_a.noconvert(), "direction"_a.noconvert(), "targets"_a.noconvert(), "weights"_a.none(),
           "threads"_a, "The coefficients of the squared stress along a line, a polynomial of degree four.");
@@ -163,15 +179,16 @@ void bind_for(nb::module_& m) {
           "places"_a.noconvert(), "settled"_a.noconvert(), "threads"_a, "Places of new points among fixed ones, by majorisation.");
     m.def("meeting_round", &meeting_round<T>, "x"_a.noconvert(), "metric"_a, "root"_a, "scale"_a, "order"_a.noconvert(), "size"_a, "rate"_a,
           "round"_a, "y"_a.noconvert(), "threads"_a, "A round in which parties of points meet and go towards their distances.");
-    m.def("isotonic", &isotonic<T>, "values"_a.noconvert(), "weights"_a.none(), "places"_a.none(), "out"_a.noconvert(), "threads"_a,
-          "The nearest rising sequence; returns its weighted sum of squares.");
-    m.def("sort_ties", &sort_ties<T>, "starts"_a.noconvert(), "ends"_a.noconvert(), "values"_a.noconvert(), "places"_a.noconvert(),
-          "threads"_a, "Put the places of tied pairs in the order of their values.");
+    m.def("isotonic", &isotonic<T>, "values"_a.noconvert(), "weights"_a.none(), "ranking"_a.none(), "total"_a, "out"_a.noconvert(),
+          "threads"_a, "The nearest rising sequence, made so large that its weighted sum of squares is `total` (0: as it is); returns what it was.");
+    m.def("sort_ties", &sort_ties<T>, "starts"_a.noconvert(), "ends"_a.noconvert(), "values"_a.noconvert(), "ranking"_a, "threads"_a,
+          "Put the places of tied pairs in the order of their values.");
 }
 
 }  // namespace
 
 void bind_smacof(nb::module_& m) {
+    bind_ranking(m);
     bind_for<float>(m);
     bind_for<double>(m);
 }

@@ -3,6 +3,64 @@
 // after another guesses wrong at every second one.
 // No include guard: kernels.cpp includes this once for every instruction set, inside a namespace.
 
+// Running sums of w v and of w, from 0 each, of `runs` runs of `length` numbers from `first` on; those of a run stand
+// behind those of hull_run numbers before it. Four at a time: a sum waits for the one before it, but not for other runs.
+template <class T, bool weighted, bool placed>
+void running_sums_of(const Sequence<T>& sequence, std::int64_t first, int runs, int length, double* sums, double* mass) {
+    constexpr int together = 4;
+    for (int run = 0; run < runs; run += together) {
+        const int here = std::min(together, runs - run);
+        double sum[together] = {}, weight[together] = {};
+        const auto add = [&](int r, int i) {
+            const std::int64_t number = first + static_cast<std::int64_t>(run + r) * length + i;
+            const std::int64_t at = placed ? sequence.places[number] : number, to = static_cast<std::int64_t>(run + r) * (hull_run + 1) + i + 1;
+            const double w = weighted ? static_cast<double>(sequence.weights[at]) : 1.0;
+            sums[to] = sum[r] += w * static_cast<double>(sequence.values[at]);
+            if (weighted) mass[to] = weight[r] += w;
+        };
+        for (int r = 0; r < here; ++r) {
+            sums[static_cast<std::int64_t>(run + r) * (hull_run + 1)] = 0;
+            if (weighted) mass[static_cast<std::int64_t>(run + r) * (hull_run + 1)] = 0;
+        }
+        if (here == together) {
+            for (int i = 0; i < length; ++i)
+                for (int r = 0; r < together; ++r) add(r, i);
+        } else {
+            for (int r = 0; r < here; ++r)
+                for (int i = 0; i < length; ++i) add(r, i);
+        }
+    }
+}
+
+template <class T>
+void running_sums(const Sequence<T>& sequence, std::int64_t first, int runs, int length, double* sums, double* mass) {
+    if (sequence.weights == nullptr) {
+        (sequence.places == nullptr ? running_sums_of<T, false, false> : running_sums_of<T, false, true>)(sequence, first, runs, length, sums, mass);
+    } else {
+        (sequence.places == nullptr ? running_sums_of<T, true, false> : running_sums_of<T, true, true>)(sequence, first, runs, length, sums, mass);
+    }
+}
+
+// How deep running sums, (count + 1,), go below a line of that slope through their first point: at most 0.
+inline double deepest(const double* sums, const double* mass, int count, double slope) {
+    double least[8] = {};
+    int i = 1;
+    for (; i + 8 <= count + 1; i += 8) {
+#pragma omp simd
+        for (int l = 0; l < 8; ++l) {
+            const double here = sums[i + l] - slope * mass[i + l];
+            least[l] = here < least[l] ? here : least[l];
+        }
+    }
+    for (; i <= count; ++i) {
+        const double here = sums[i] - slope * mass[i];
+        least[0] = here < least[0] ? here : least[0];
+    }
+    double out = 0;
+    for (int l = 0; l < 8; ++l) out = least[l] < out ? least[l] : out;
+    return out;
+}
+
 // sums and mass, (count + 1,), run from 0. Returns how many edges there are; ends[e] is behind edge e.
 inline int hull_edges(const double* sums, const double* mass, int count, std::int32_t* ends) {
     std::int32_t waiting[hull_run + 1];  // right ends of chords still to be looked at, the next one last

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -50,42 +51,104 @@ class Pools {
     Pool last_{0, 0, 0};
 };
 
-// The nearest rising sequence to values (n,) in weighted least squares, into out. Returns its weighted sum of squares.
-// `places` says where number i of the sequence stands in all three; null: at i.
+// The pools of a block of numbers: corners of the lower hull of their running sums. A run of numbers whose sums nowhere go
+// below the hull of the ends of all runs has no corner inside, and most runs are such.
 template <class T>
-double isotonic(const T* values, const T* weights, const std::int32_t* places, std::int64_t n, T* out, const PairOptions& options) {
-    constexpr std::int64_t block_size = 1 << 14;
-    const std::int64_t blocks = blocks_of(n, block_size);
-    std::vector<std::vector<Pool>> parts(static_cast<std::size_t>(blocks));
-    parallel_blocks(blocks, options.threads, *options.stop, [&](std::int64_t block) {
-        Pools pools(256);
-        const std::int64_t end = std::min(n, (block + 1) * block_size);
-        double sums[hull_run + 1] = {}, mass[hull_run + 1] = {};
-        std::int32_t ends[hull_run];
-        for (std::int64_t first = block * block_size; first < end; first += hull_run) {
-            const int count = static_cast<int>(std::min<std::int64_t>(hull_run, end - first));
-            int falls = 0;
-            double before = 0, sum = 0, weight = 0;  // in registers: a sum that goes through memory waits for it
-            for (int i = 0; i < count; ++i) {
-                const std::int64_t at = places == nullptr ? first + i : places[first + i];
-                const double w = weights == nullptr ? 1.0 : static_cast<double>(weights[at]), value = static_cast<double>(values[at]);
-                falls += value < before;
-                before = value;
-                sums[i + 1] = sum += w * value;
-                mass[i + 1] = weight += w;
-            }
-            if (8 * falls < count) {  // nearly sorted: pooling one after the other seldom guesses wrong
-                for (int i = 0; i < count; ++i) pools.add({sums[i + 1] - sums[i], mass[i + 1] - mass[i], first + i + 1});
-                continue;
-            }
-            const int edges = kernels().smacof.hull_edges(sums, mass, count, ends);
-            for (int e = 0, from = 0; e < edges; from = ends[e++])
-                pools.add({sums[ends[e]] - sums[from], mass[ends[e]] - mass[from], first + ends[e]});
+class BlockPools {
+  public:
+    static constexpr std::int64_t size = std::int64_t{hull_run} * hull_run / 2;  // of a block: its ends are a short run, too
+
+    explicit BlockPools(const Sequence<T>& sequence)
+        : sequence_(sequence), sums_(static_cast<std::size_t>(runs_of(size) * stride)), mass_(sequence.weights == nullptr ? stride : sums_.size()) {
+        if (sequence.weights == nullptr)
+            for (std::size_t i = 0; i < stride; ++i) mass_[i] = static_cast<double>(i);  // of every run
+    }
+
+    std::vector<Pool> of(std::int64_t begin, std::int64_t end) {
+        const auto runs = static_cast<int>(runs_of(end - begin)), whole = static_cast<int>((end - begin) / hull_run);
+        const auto& own = kernels().smacof;
+        own.of<T>().running_sums(sequence_, begin, whole, hull_run, sums_.data(), mass_.data());
+        if (whole < runs) {
+            const auto at = static_cast<std::size_t>(whole) * stride;
+            own.of<T>().running_sums(sequence_, begin + whole * hull_run, 1, length(begin, end, whole), sums_.data() + at,
+                                     sequence_.weights == nullptr ? nullptr : mass_.data() + at);
         }
-        parts[static_cast<std::size_t>(block)] = pools.finish();
+        double end_sums[hull_run + 1] = {}, end_mass[hull_run + 1] = {};
+        std::int32_t corners[hull_run];
+        for (int r = 0; r < runs; ++r) {
+            end_sums[r + 1] = end_sums[r] + sums(r)[length(begin, end, r)];
+            end_mass[r + 1] = end_mass[r] + mass(r)[length(begin, end, r)];
+        }
+        Pools pools(256);
+        const int edges = own.hull_edges(end_sums, end_mass, runs, corners);
+        for (int e = 0, from = 0; e < edges; from = corners[e++]) {
+            const double width = end_mass[corners[e]] - end_mass[from];
+            const double slope = width > 0 ? (end_sums[corners[e]] - end_sums[from]) / width : 0.0;
+            for (int r = from; r < corners[e]; ++r) {
+                const double line = end_sums[from] + slope * (end_mass[r] - end_mass[from]);
+                add_run(r, begin + r * hull_run, length(begin, end, r), slope, line - end_sums[r], pools);
+            }
+        }
+        return pools.finish();
+    }
+
+  private:
+    static constexpr std::size_t stride = hull_run + 1;
+
+    static std::int64_t runs_of(std::int64_t count) { return (count + hull_run - 1) / hull_run; }
+    static int length(std::int64_t begin, std::int64_t end, int r) {
+        return static_cast<int>(std::min<std::int64_t>(hull_run, end - begin - r * hull_run));
+    }
+    const double* sums(int r) const { return sums_.data() + static_cast<std::size_t>(r) * stride; }
+    const double* mass(int r) const { return mass_.data() + (sequence_.weights == nullptr ? 0 : static_cast<std::size_t>(r) * stride); }
+
+    // `line` is where the hull of the ends stands above the first of the run's sums.
+    void add_run(int r, std::int64_t first, int count, double slope, double line, Pools& pools) const {
+        const double *sum = sums(r), *weight = mass(r);
+        if (kernels().smacof.deepest(sum, weight, count, slope) >= line) {
+            pools.add({sum[count], weight[count], first + count});
+            return;
+        }
+        const auto pool = [&](int from, int to) { pools.add({sum[to] - sum[from], weight[to] - weight[from], first + to}); };
+        int falls = 0;
+        for (int i = 1; i < count; ++i) falls += sum[i + 1] - sum[i] < sum[i] - sum[i - 1];
+        if (8 * falls < count) {  // nearly sorted: pooling one after the other seldom guesses wrong
+            for (int i = 0; i < count; ++i) pool(i, i + 1);
+            return;
+        }
+        std::int32_t ends[hull_run];
+        const int edges = kernels().smacof.hull_edges(sum, weight, count, ends);
+        for (int e = 0, from = 0; e < edges; from = ends[e++]) pool(from, ends[e]);
+    }
+
+    const Sequence<T>& sequence_;
+    std::vector<double> sums_, mass_;
+};
+
+// Writes a value to the numbers first … last.
+template <class T>
+void spread_out(T value, const std::int32_t* places, std::int64_t first, std::int64_t last, T* out) {
+    if (places == nullptr) {
+        std::fill(out + first, out + last, value);
+    } else {
+        for (std::int64_t i = first; i < last; ++i) out[places[i]] = value;
+    }
+}
+
+// The nearest rising sequence in weighted least squares, into out, stretched so that its weighted sum of squares is
+// `total` (unless that is 0). Returns what the sum was.
+template <class T>
+double isotonic(const Sequence<T>& sequence, double total, T* out, const PairOptions& options) {
+    const std::int64_t n = sequence.n, size = BlockPools<T>::size, blocks = blocks_of(n, size);
+    std::vector<std::vector<Pool>> parts(static_cast<std::size_t>(blocks));
+    std::vector<BlockPools<T>> rooms(static_cast<std::size_t>(std::max(options.threads, 1)), BlockPools<T>(sequence));
+    parallel_blocks(blocks, options.threads, *options.stop, [&](std::int64_t block) {
+        parts[static_cast<std::size_t>(block)] = rooms[static_cast<std::size_t>(thread_index())].of(block * size, std::min(n, (block + 1) * size));
     });
     if (options.stop->requested() || n == 0) return 0;
-    Pools whole(1024);
+    std::size_t most = 0;
+    for (const auto& part : parts) most += part.size();
+    Pools whole(most);
     for (auto& part : parts) {
         for (const Pool& pool : part) whole.add(pool);
         part = {};
@@ -93,14 +156,16 @@ double isotonic(const T* values, const T* weights, const std::int32_t* places, s
     const std::vector<Pool> pools = whole.finish();
     double squares = 0;
     for (const Pool& pool : pools) squares += pool.weight > 0 ? pool.sum * (pool.sum / pool.weight) : 0.0;
+    const double stretch = total > 0 && squares > 0 ? std::sqrt(total / squares) : 1.0;
     parallel_blocks(blocks, options.threads, *options.stop, [&](std::int64_t block) {
-        std::int64_t i = block * block_size;
-        const std::int64_t end = std::min(n, i + block_size);
+        std::int64_t i = block * size;
+        const std::int64_t end = std::min(n, i + size);
         auto pool = std::upper_bound(pools.begin(), pools.end(), i, [](std::int64_t at, const Pool& p) { return at < p.end; });
         for (; i < end; ++pool) {
-            const T mean = pool->weight > 0 ? static_cast<T>(pool->sum / pool->weight) : T(0);
+            const T mean = pool->weight > 0 ? static_cast<T>(stretch * (pool->sum / pool->weight)) : T(0);
             const std::int64_t last = std::min(end, pool->end);
-            for (; i < last; ++i) out[places == nullptr ? i : places[i]] = mean;
+            spread_out(mean, sequence.places, i, last, out);
+            i = last;
         }
     });
     return squares;

@@ -37,6 +37,7 @@ constexpr PairKernels<T> pair_kernels = {
     place_point<T>,
     {measure_row<T, metric_squares>, measure_row<T, metric_magnitudes>, measure_row<T, metric_largest>},
     meet<T>,
+    running_sums<T>,
 };
 #include "affinities.hpp"
 #include "tsne.hpp"
@@ -79,7 +80,7 @@ const Kernels& table() {
         {mirrored_times<float>, mirrored_times<double>},
         {relax_sweep, square_row, center_row, gram_times, pair_sums},
         {local_gram<float>, local_gram<double>, local_weights, local_eigen, chebyshev_rows},
-        {pair_kernels<float>, pair_kernels<double>, hull_edges},
+        {pair_kernels<float>, pair_kernels<double>, hull_edges, deepest},
         {calibrate_row, multiply_spectra, name_rows, map_kernels<1>, map_kernels<2>, map_kernels<3>, mesh_kernels<1>, mesh_kernels<2>,
          {measure_node, repel_by_tree}},
         {owners, umap_turns, {umap_half<0>, umap_half<1>, umap_half<2>, umap_half<3>},

@@ -10,7 +10,6 @@
 
 #include "kernels.hpp"
 #include "parallel.hpp"
-#include "team.hpp"
 
 namespace lowdim {
 
@@ -19,40 +18,39 @@ struct PairOptions {
     Stop* stop;
 };
 
-// body(block, thread) for all blocks. OpenMP's threads go on spinning between two passes, where the caller works alone or
-// other programs do; long passes can pay for threads that come and go.
-template <class Body>
-void share_out(std::int64_t blocks, bool longish, const PairOptions& options, const Body& body) {
-    if (!longish || options.threads <= 1 || blocks <= 1) {
-        parallel_blocks(blocks, options.threads, *options.stop, [&](std::int64_t block) { body(block, thread_index()); });
-        return;
-    }
-    std::int64_t left = blocks;
-    run_rounds(static_cast<int>(std::min<std::int64_t>(options.threads, blocks)), *options.stop, body, [&]() { return std::exchange(left, 0); });
-}
-
-constexpr std::int64_t long_pass = std::int64_t{1} << 20;  // pairs: most of a millisecond
+inline std::size_t pairs_of(std::int64_t n) { return n < 2 ? 0 : static_cast<std::size_t>(n * (n - 1) / 2); }
 
 inline std::int64_t blocks_of(std::int64_t n, std::int64_t size) { return (n + size - 1) / size; }
+
+// The triangle of pairs of n points in tiles, row after row of them.
+inline std::vector<PairTile> tiles_of(std::int64_t n) {
+    std::vector<PairTile> tiles;
+    std::int64_t before = 0;
+    for (std::int64_t row = 0; row < n; row += pair_block)
+        for (std::int64_t column = row; column < n; column += pair_block) {
+            const std::int64_t rows = std::min(pair_block, n - row), columns = std::min(pair_block, n - column);
+            tiles.push_back({row, row + rows, column, column + columns, before});
+            before += row == column ? rows * (rows - 1) / 2 : rows * columns;
+        }
+    return tiles;
+}
 
 // own[i] = Σ_j factor (y_i - y_j) over all pairs, (n, k), and the sums of the loss. A tile writes what it adds to its
 // rows, and to its columns, beside what other tiles add to them; the parts are then summed in their order.
 template <class T>
 PairSums pull_pairs(const PairTable<T>& pairs, bool squared, double* own, const PairOptions& options) {
     const std::int64_t n = pairs.n, k = pairs.k, blocks = blocks_of(n, pair_block);
-    std::vector<std::pair<std::int64_t, std::int64_t>> tiles;
-    for (std::int64_t a = 0; a < blocks; ++a)
-        for (std::int64_t b = a; b < blocks; ++b) tiles.emplace_back(a, b);
+    const std::vector<PairTile> tiles = tiles_of(n);
     std::unique_ptr<double[]> parts(new double[static_cast<std::size_t>((blocks + 1) * n * k)]);
     std::vector<PairSums> sums(tiles.size(), PairSums{0, 0, 0});
     std::vector<std::unique_ptr<T[]>> scratch(static_cast<std::size_t>(std::max(options.threads, 1)));
     // Part b of a row is what the columns of block b add to it; part `blocks`, what its own block adds from the left.
     const auto part = [&](std::int64_t from, std::int64_t row) { return parts.get() + (from * n + row) * k; };
     for (auto& room : scratch) room.reset(new T[static_cast<std::size_t>(k * pair_block)]);
-    share_out(static_cast<std::int64_t>(tiles.size()), n * (n - 1) / 2 >= long_pass, options, [&](std::int64_t t, int thread) {
-        T* const room = scratch[static_cast<std::size_t>(thread)].get();
-        const auto [a, b] = tiles[static_cast<std::size_t>(t)];
-        const PairTile tile = {a * pair_block, std::min(n, (a + 1) * pair_block), b * pair_block, std::min(n, (b + 1) * pair_block)};
+    parallel_blocks(static_cast<std::int64_t>(tiles.size()), options.threads, *options.stop, [&](std::int64_t t) {
+        T* const room = scratch[static_cast<std::size_t>(thread_index())].get();
+        const PairTile& tile = tiles[static_cast<std::size_t>(t)];
+        const std::int64_t a = tile.row_begin / pair_block, b = tile.column_begin / pair_block;
         kernels().smacof.of<T>().pull[squared](pairs, tile, room, part(b, tile.row_begin),
                                                part(a == b ? blocks : a, tile.column_begin), sums[static_cast<std::size_t>(t)]);
     });
@@ -72,15 +70,14 @@ PairSums pull_pairs(const PairTable<T>& pairs, bool squared, double* own, const 
     return total;
 }
 
-constexpr std::int64_t triangle_rows = 16;
-
 template <class T>
 void map_distances(const PairTable<T>& pairs, T* out, const PairOptions& options) {
-    parallel_blocks(blocks_of(pairs.n, triangle_rows), options.threads, *options.stop, [&](std::int64_t block) {
-        const std::int64_t begin = block * triangle_rows;
-        kernels().smacof.of<T>().map_distances(pairs, begin, std::min(pairs.n, begin + triangle_rows), out);
-    });
+    const std::vector<PairTile> tiles = tiles_of(pairs.n);
+    parallel_blocks(static_cast<std::int64_t>(tiles.size()), options.threads, *options.stop,
+                    [&](std::int64_t t) { kernels().smacof.of<T>().map_distances(pairs, tiles[static_cast<std::size_t>(t)], out); });
 }
+
+constexpr std::int64_t triangle_rows = 16;
 
 template <class T>
 void line_of_pairs(const PairTable<T>& pairs, const T* direction, double* out, const PairOptions& options) {

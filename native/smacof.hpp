@@ -133,6 +133,7 @@ void pull_tile(const PairTable<T>& pairs, const PairTile& tile, T* scratch, doub
     constexpr std::int64_t few = 32;
     const std::int64_t k = pairs.k, width = tile.column_end - tile.column_begin;
     T square[pair_block], target[pair_block], factor[pair_block];
+    const std::int32_t* slot = pairs.slots == nullptr ? nullptr : pairs.slots + tile.before;
     std::fill(own, own + (tile.row_end - tile.row_begin) * k, 0.0);
     std::fill(others, others + width * k, 0.0);
     for (std::int64_t begin = tile.row_begin; begin < tile.row_end; begin += few) {
@@ -146,10 +147,11 @@ void pull_tile(const PairTable<T>& pairs, const PairTile& tile, T* scratch, doub
             if (count <= 0) continue;
             const std::int64_t at = pair_index(i, first, pairs.n);
             const T* wanted = pairs.targets + at;
-            if (pairs.slots == nullptr) {
+            if (slot == nullptr) {
                 fetch_ahead(pairs.targets, pair_index(std::min(i + 6, end - 1), first, pairs.n), count);
             } else {
-                for (std::int64_t j = 0; j < count; ++j) target[j] = pairs.targets[pairs.slots[at + j]];
+                for (std::int64_t j = 0; j < count; ++j) target[j] = pairs.targets[slot[j]];
+                slot += count;
                 wanted = target;
             }
 #ifdef LOWDIM_FLAT_ROWS
@@ -191,22 +193,22 @@ void pull_tile(const PairTable<T>& pairs, const PairTile& tile, T* scratch, doub
     }
 }
 
-// Distances in the map of the pairs of rows begin … end, each into its slot (or its place in the triangle).
+// Distances in the map of the pairs of a tile, each into its slot (or its place in the triangle).
 template <class T>
-void map_distances(const PairTable<T>& pairs, std::int64_t begin, std::int64_t end, T* out) {
+void map_distances(const PairTable<T>& pairs, const PairTile& tile, T* out) {
     T square[pair_block];
-    for (std::int64_t i = begin; i < end; ++i) {
-        for (std::int64_t first = i + 1; first < pairs.n; first += pair_block) {
-            const std::int64_t count = std::min<std::int64_t>(pair_block, pairs.n - first);
-            const std::int64_t at = pair_index(i, first, pairs.n);
-            map_squares(pairs, i, first, count, square);
+    const std::int32_t* slot = pairs.slots == nullptr ? nullptr : pairs.slots + tile.before;
+    for (std::int64_t i = tile.row_begin; i < tile.row_end; ++i) {
+        const std::int64_t first = std::max(tile.column_begin, i + 1), count = tile.column_end - first;
+        if (count <= 0) continue;
+        map_squares(pairs, i, first, count, square);
 #pragma omp simd
-            for (std::int64_t j = 0; j < count; ++j) square[j] = std::sqrt(square[j]);
-            if (pairs.slots == nullptr) {
-                std::copy(square, square + count, out + at);
-            } else {
-                for (std::int64_t j = 0; j < count; ++j) out[pairs.slots[at + j]] = square[j];
-            }
+        for (std::int64_t j = 0; j < count; ++j) square[j] = std::sqrt(square[j]);
+        if (slot == nullptr) {
+            std::copy(square, square + count, out + pair_index(i, first, pairs.n));
+        } else {
+            for (std::int64_t j = 0; j < count; ++j) out[slot[j]] = square[j];
+            slot += count;
         }
     }
 }

@@ -68,20 +68,57 @@ def test_flat_maps_in_single_precision_lose_nothing_by_their_shortcut(n):
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_slots_only_say_where_a_target_stands(dtype, rng):
     y, targets, weights = cloud(150, 2, dtype)
-    slots = rng.permutation(len(targets)).astype(np.int32)
+    ranking = _native.Ranking(rng.permutation(len(targets)).astype(np.int32), 150)
+    slots = ranking.slots()
     shuffled = np.empty_like(targets)
     shuffled[slots] = targets
     plain, moved = np.empty((150, 2)), np.empty((150, 2))
     sums = _native.pull_pairs(y, targets, weights, None, False, plain, 1)
-    assert _native.pull_pairs(y, shuffled, weights, slots, False, moved, 1) == sums
+    assert _native.pull_pairs(y, shuffled, weights, ranking, False, moved, 1) == sums
     np.testing.assert_array_equal(plain, moved)
     ordered, scattered = np.empty_like(targets), np.empty_like(targets)
     _native.map_distances(y, None, ordered, 1)
-    _native.map_distances(y, slots, scattered, 2)
+    _native.map_distances(y, ranking, scattered, 2)
     np.testing.assert_array_equal(scattered[slots], ordered)
     np.testing.assert_allclose(ordered, pdist(y.T.astype(np.float64)), rtol=CLOSE[dtype])
-    with pytest.raises(ValueError, match="out of range"):
-        _native.map_distances(y, slots + 1, scattered, 1)
+    with pytest.raises(ValueError, match="as many pairs"):
+        _native.map_distances(y[:, :-1].copy(), ranking, scattered, 1)
+
+
+BUCKET = 2049 * 16
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 129, 256, 257, 300])  # the last two have more than one bucket
+def test_a_ranking_holds_ranks_in_buckets(n, rng):
+    count = n * (n - 1) // 2
+    order = rng.permutation(count).astype(np.int32)
+    ranking = _native.Ranking(order, n)
+    slots = ranking.slots()
+    np.testing.assert_array_equal(np.sort(slots), np.arange(count))
+    np.testing.assert_array_equal(slots[order], ranking.places)
+    np.testing.assert_array_equal(ranking.places // BUCKET, np.arange(count) // BUCKET)
+    i, j = np.triu_indices(n, 1)
+    tile_by_tile = np.lexsort([j, i, j // 128, i // 128])
+    for bucket in range(-(-count // BUCKET)):  # within one, the tiles go along
+        assert (np.diff([s for s in slots[tile_by_tile] if s // BUCKET == bucket]) > 0).all()
+
+
+@pytest.mark.parametrize(("order", "n"), [([0, 0, 1], 3), ([0, 1, 3], 3), ([-1, 0, 1], 3)])
+def test_a_ranking_is_checked_once(order, n):
+    with pytest.raises(ValueError, match="every pair once"):
+        _native.Ranking(np.array(order, np.int32), n)
+
+
+@pytest.mark.parametrize(("count", "n"), [(2, 3), (0, -1), (0, 2**40)])
+def test_a_ranking_is_of_all_pairs(count, n):
+    with pytest.raises(ValueError, match="one entry a pair"):
+        _native.Ranking(np.arange(count, dtype=np.int32), n)
+
+
+def test_a_ranking_outlives_its_maker_through_its_arrays():
+    places = _native.Ranking(np.arange(990, dtype=np.int32), 45).places
+    np.testing.assert_array_equal(places, np.arange(990))
+    assert not places.flags.writeable
 
 
 def test_points_in_one_place_pull_nowhere():
@@ -117,7 +154,7 @@ def test_measures(kernel, name, dtype, rng):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("n", [1, 2, 50, 40_000])  # the last one spans several blocks
+@pytest.mark.parametrize("n", [1, 2, 127, 128, 129, 8191, 8193, 40_000])  # about the ends of runs and of blocks
 def test_isotonic_regression(n, dtype, rng):
     trend = np.linspace(0, 3, n)
     for values in (rng.standard_normal(n), trend + 0.3 * rng.standard_normal(n), trend, trend[::-1].copy()):
@@ -125,36 +162,53 @@ def test_isotonic_regression(n, dtype, rng):
         weights = rng.uniform(0.1, 2, n).astype(dtype)
         for heavy in (None, weights):
             out = np.empty_like(values)
-            squares = _native.isotonic(values, heavy, None, out, 2)
+            squares = _native.isotonic(values, heavy, None, 0.0, out, 2)
             mass = np.ones(n) if heavy is None else heavy.astype(float)
             want = isotonic_regression(values.astype(float), sample_weight=mass)
             np.testing.assert_allclose(out, want, atol=1e-6 if dtype == np.float32 else 1e-12)
             assert squares == pytest.approx(mass @ want**2, rel=1e-5, abs=1e-9)
+            if squares > 0:
+                assert _native.isotonic(values, heavy, None, 3.0, out, 2) == squares
+                assert mass @ out.astype(float) ** 2 == pytest.approx(3.0, rel=1e-5)
 
 
 def test_values_without_weight_change_nothing():
     out = np.empty(6)
-    _native.isotonic(np.array([5.0, 1.0, 2.0, 9.0, 0.0, 3.0]), np.array([0.0, 1.0, 1.0, 0.0, 0.0, 1.0]), None, out, 1)
+    _native.isotonic(
+        np.array([5.0, 1.0, 2.0, 9.0, 0.0, 3.0]), np.array([0.0, 1.0, 1.0, 0.0, 0.0, 1.0]), None, 0.0, out, 1
+    )
     np.testing.assert_allclose(out[[1, 2, 5]], [1, 2, 3])
     assert (np.diff(out[1:]) >= 0).all()
 
 
+def test_many_values_without_weight_are_as_if_they_were_not_there(rng):
+    values, weights = np.linspace(0, 1, 30_000) + rng.standard_normal(30_000), rng.uniform(0.1, 1, 30_000)
+    weights[rng.uniform(size=30_000) < 0.5] = 0
+    weights[5_000:9_000] = 0  # whole runs, the rest of a block
+    out, there = np.empty_like(values), weights > 0
+    _native.isotonic(values, weights, None, 0.0, out, 2)
+    np.testing.assert_allclose(out[there], isotonic_regression(values[there], sample_weight=weights[there]), atol=1e-12)
+
+
 def test_a_sequence_may_stand_in_any_order(rng):
-    values, weights = rng.standard_normal(20_000), rng.uniform(0, 1, 20_000)
-    places = rng.permutation(20_000).astype(np.int32)
+    values, weights = rng.standard_normal(44_850), rng.uniform(0, 1, 44_850)
+    ranking = _native.Ranking(rng.permutation(44_850).astype(np.int32), 300)
+    places = ranking.places
     plain, moved = np.empty_like(values), np.empty_like(values)
-    squares = _native.isotonic(values[places], weights[places], None, plain, 2)
-    assert _native.isotonic(values, weights, places, moved, 2) == squares
+    squares = _native.isotonic(values[places], weights[places], None, 0.0, plain, 2)
+    assert _native.isotonic(values, weights, ranking, 0.0, moved, 2) == squares
     np.testing.assert_array_equal(moved[places], plain)
-    with pytest.raises(ValueError, match="out of range"):
-        _native.isotonic(values, weights, places - 1, moved, 2)
+    with pytest.raises(ValueError, match="as many pairs"):
+        _native.isotonic(values[1:], weights[1:], ranking, 0.0, moved[1:], 2)
 
 
 def test_ties_are_put_in_order():
     values = np.array([4.0, 3.0, 2.0, 1.0, 9.0, 9.0])
-    places = np.array([0, 1, 2, 3, 5, 4], np.int32)
-    _native.sort_ties(np.array([0, 4]), np.array([3, 6]), values, places, 1)
-    np.testing.assert_array_equal(places, [2, 1, 0, 3, 4, 5])
+    ranking = _native.Ranking(np.array([0, 1, 2, 3, 5, 4], np.int32), 4)
+    values, other = values[np.argsort(ranking.slots())], ranking.copy()
+    _native.sort_ties(np.array([0, 4]), np.array([3, 6]), values, ranking, 1)
+    np.testing.assert_array_equal(ranking.places, [2, 1, 0, 3, 4, 5])
+    np.testing.assert_array_equal(other.places, [0, 1, 2, 3, 5, 4])
 
 
 def met_by_numpy(D, order, size, rate, pairs_of_parties, y):
@@ -203,7 +257,7 @@ def test_bits_do_not_depend_on_threads():
     for threads in (1, 2, 4, 8):
         out, fit = np.empty((700, 2)), np.empty_like(targets)
         sums = _native.pull_pairs(y, targets, weights, None, False, out, threads)
-        squares = _native.isotonic(targets, weights, None, fit, threads)
+        squares = _native.isotonic(targets, weights, None, 0.0, fit, threads)
         seen.add((sums, squares, out.tobytes(), fit.tobytes()))
     assert len(seen) == 1
 

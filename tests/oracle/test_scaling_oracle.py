@@ -123,7 +123,7 @@ def test_nonmetric_disparities_are_isotonic_regression(cities, rng):
     """On a map, d̂ is scikit-learn's regression of its distances on the dissimilarities, to scale."""
     pairs, Y = pairs_of(cities), rng.standard_normal((9, 2))
     ranks = Ranks(pairs, "primary")
-    targets = ranks.update(np.ascontiguousarray(Y.T), 1)[ranks.slots]
+    targets = ranks.update(np.ascontiguousarray(Y.T), 1)[ranks.ranking.slots()]
     fitted = IsotonicRegression().fit_transform(squareform(cities), pdist(Y))
     np.testing.assert_allclose(targets, fitted * np.sqrt(pairs.total / (fitted @ fitted)), rtol=1e-12)
 

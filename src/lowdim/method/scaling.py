@@ -145,7 +145,7 @@ class Scaling(Estimator):
         assert best.fit is not None
         fit = best.fit
         targets = fit.update(np.ascontiguousarray(best.points.T, dtype=pairs.distances.dtype), threads)
-        targets = targets if fit.slots is None else targets[fit.slots]
+        targets = targets if fit.ranking is None else targets[fit.ranking.slots()]
         self._tell(stress_by_point(pairs, best.points, targets, threads), total, pairs.unit)
         if squared:
             self.stress_per_point_ = (

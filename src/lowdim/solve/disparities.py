@@ -26,14 +26,13 @@ Array = NDArray[Any]
 
 CHUNK = 1 << 20
 INTERIOR_KNOTS = 4
-BUCKET = 1 << 13  # ranks: their values fit the first cache
 MOST_RANKED = 65_536  # rows whose pairs can be numbered in 32 bits
 
 
 class Disparities(ABC):
-    """The targets of the pairs, by pair or by slot."""
+    """The targets of the pairs."""
 
-    slots: NDArray[np.int32] | None = None
+    ranking: _native.Ranking | None = None  # where the target of a pair stands, if not at the pair
 
     @staticmethod
     @abstractmethod
@@ -198,13 +197,12 @@ class Curve(Disparities):
 class Ranks(Disparities):
     """Any rising sequence: only the order of the distances counts (Kruskal).
 
-    The pairs are sorted once. What belongs to them is held by buckets of neighbouring ranks, in the order of the
-    triangle within each: a pass over the triangle then writes a few streams, and a pass over the ranks stays within
-    a bucket, where a plain sorted table would be met at random. Ties: "primary" pairs may part in any order,
+    The pairs are sorted once, and what belongs to them is held by buckets of neighbouring ranks (`Ranking`).
+    Ties: "primary" pairs may part in any order,
     "secondary" ones must stay equal, of "tertiary" ones the means must rise.
     """
 
-    slots: NDArray[np.int32]  # where a pair stands
+    ranking: _native.Ranking
 
     @staticmethod
     def bytes_a_pair(itemsize: int) -> int:
@@ -217,8 +215,7 @@ class Ranks(Disparities):
         if pairs.weights is not None:  # pairs that don't count stand behind all others
             wanted = np.where(pairs.weights > 0, wanted, np.inf).astype(wanted.dtype)
         order = uninterrupted(lambda: np.argsort(wanted)).astype(np.int32)  # seconds, for millions of pairs
-        self.slots = _bucketed(order)
-        self.places = self.slots[order]  # where a rank stands
+        self.ranking = _native.Ranking(order, pairs.n)
         ranked = wanted[order]
         edges = np.flatnonzero(ranked[1:] != ranked[:-1]) + 1
         self.starts = np.concatenate([[0], edges]).astype(np.int64)
@@ -228,23 +225,21 @@ class Ranks(Disparities):
         self.weights = None
         if pairs.weights is not None:
             self.weights = np.empty_like(pairs.weights)
-            self.weights[self.slots] = pairs.weights
+            self.weights[self.ranking.slots()] = pairs.weights
         self.levels = ranked[self.starts]  # the different distances
         self.mapped = np.empty_like(pairs.distances)
         self.targets = np.empty_like(pairs.distances)
 
     def update(self, y: Array, threads: int) -> Array:
         """The nearest rising sequence to the distances of the map, by slot."""
-        _native.map_distances(y, self.slots, self.mapped, threads)
+        _native.map_distances(y, self.ranking, self.mapped, threads)
         any_ties = len(self.tied[0]) > 0
         if any_ties and self.ties != "primary":
-            squares = self._fit_groups(threads)
+            self._fit_groups(threads)
         else:
             if any_ties:
-                _native.sort_ties(*self.tied, self.mapped, self.places, threads)
-            squares = _native.isotonic(self.mapped, self.weights, self.places, self.targets, threads)
-        if squares > 0:
-            self.targets *= self.targets.dtype.type(np.sqrt(self.pairs.total / squares))
+                _native.sort_ties(*self.tied, self.mapped, self.ranking, threads)
+            _native.isotonic(self.mapped, self.weights, self.ranking, self.pairs.total, self.targets, threads)
         return self.targets
 
     def narrow(self, pairs: Pairs) -> Disparities:
@@ -252,12 +247,12 @@ class Ranks(Disparities):
         out = copy(self)
         out.pairs, out.targets, out.mapped = pairs, np.empty_like(pairs.distances), np.empty_like(pairs.distances)
         out.weights = None if self.weights is None else self.weights.astype(np.float32)
-        out.places = self.places.copy()
+        out.ranking = self.ranking.copy()  # ties trade ranks
         return out
 
     def curve(self) -> Array | None:
         """A corner at both ends of every level (where pairs are tied, their mean)."""
-        fitted = self.targets[self.places].astype(np.float64)
+        fitted = self.targets[self.ranking.places].astype(np.float64)
         known = np.isfinite(self.levels)
         starts, sizes = self.starts[known], (self.ends - self.starts)[known]
         x = self.levels[known].astype(np.float64)
@@ -266,29 +261,21 @@ class Ranks(Disparities):
         corner = edge | np.concatenate([edge[1:], [True]])
         return np.stack([x[corner], np.maximum.accumulate(y[corner])]) * self.pairs.unit
 
-    def _fit_groups(self, threads: int) -> float:
-        values = self.mapped[self.places].astype(np.float64)
-        heavy = np.ones(len(values)) if self.weights is None else self.weights[self.places].astype(np.float64)
+    def _fit_groups(self, threads: int) -> None:
+        """Means of tied pairs that rise."""
+        places = self.ranking.places
+        values = self.mapped[places].astype(np.float64)
+        heavy = np.ones(len(values)) if self.weights is None else self.weights[places].astype(np.float64)
         mass = np.add.reduceat(heavy, self.starts)
         means = np.add.reduceat(values * heavy, self.starts) / np.where(mass > 0, mass, 1)
         levels = np.empty_like(means)
-        _native.isotonic(means, mass, None, levels, threads)
+        _native.isotonic(means, mass, None, 0.0, levels, threads)
         sizes = self.ends - self.starts
         fitted = np.repeat(levels, sizes)
         if self.ties == "tertiary":
             fitted += values - np.repeat(means, sizes)
-        self.targets[self.places] = fitted
-        return float((fitted * fitted) @ heavy)
-
-
-def _bucketed(order: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Where each pair stands if buckets of `order` are each put in the order of the pairs."""
-    members = order.copy()
-    for start in range(0, len(order), BUCKET):
-        members[start : start + BUCKET].sort()
-    slots = np.empty_like(order)
-    slots[members] = np.arange(len(order), dtype=np.int32)
-    return slots
+        squares = float((fitted * fitted) @ heavy)
+        self.targets[places] = fitted * np.sqrt(self.pairs.total / squares) if squares > 0 else fitted
 
 
 def _pieces(breaks: Array, degree: int) -> Array:

@@ -90,7 +90,7 @@ def majorise(pairs: Pairs, start: Array, disparities: Disparities, steps: Steps,
         y = np.ascontiguousarray(current.T, dtype=dtype)
         targets = disparities.update(y, steps.threads)
         stress, squares, drift = _native.pull_pairs(
-            y, targets, pairs.weights, disparities.slots, False, pulled, steps.threads
+            y, targets, pairs.weights, disparities.ranking, False, pulled, steps.threads
         )
         if squares <= 0:  # all points in one place: nothing pulls
             return Layout(current, stress, np.array([*path[1:], stress]), step, total <= 0)
