@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -77,6 +78,19 @@ def good(quality: dict[str, float]) -> bool:
     return quality.get("recall", 0.0) >= 0.985  # the aim is 0.99, measured on a sample
 
 
+def approximate(d: int, source: str, rows: Callable[[], np.ndarray]) -> Case:
+    return Case(
+        f"neighbors-{d}",
+        f"{K} neighbours of 70,000 × {d}, approximate ({source})",
+        rows,
+        (ours("approximate"), *peers(DESCENT)),
+        recall,
+        bar=1,
+        good=good,
+        repeats=3,
+    )
+
+
 def growth(n: int) -> Case:
     return Case(
         f"neighbors-{n // 1000}k",
@@ -98,26 +112,8 @@ CASES = [
         bar=2,
         repeats=2,
     ),
-    Case(
-        "neighbors-50",
-        f"{K} neighbours of 70,000 × 50, approximate ({mnist_or_made()} by PCA)",
-        reduced,
-        (ours("approximate"), *peers(DESCENT)),
-        recall,
-        bar=1,
-        good=good,
-        repeats=3,
-    ),
-    Case(
-        "neighbors-784",
-        f"{K} neighbours of 70,000 × 784, approximate ({mnist_or_made()})",
-        mnist,
-        (ours("approximate"), *peers(DESCENT)),
-        recall,
-        bar=1,
-        good=good,
-        repeats=3,
-    ),
+    approximate(50, f"{mnist_or_made()} by PCA", reduced),
+    approximate(784, mnist_or_made(), mnist),
     growth(10_000),
     growth(300_000),
     growth(1_000_000),

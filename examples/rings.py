@@ -24,20 +24,9 @@ def main(folder: Path) -> None:
 
     figure, panels = plt.subplots(1, 3, figsize=(13.5, 4.6), layout="constrained")
     plot.scatter(X, ring, ax=panels[0], title="two rings", axis_names=("x", "y"))
-    plot.scatter(
-        linear.transform(X),
-        ring,
-        ax=panels[1],
-        title="PCA turns them",
-        axis_names=[f"axis {i + 1} ({share:.0%})" for i, share in enumerate(linear.explained_variance_ratio_)],
-    )
-    plot.scatter(
-        kernel.transform(X),
-        ring,
-        ax=panels[2],
-        title="kernel PCA parts them",
-        axis_names=[f"axis {i + 1} ({share:.0%})" for i, share in enumerate(kernel.explained_variance_ratio_)],
-    )
+    for model, ax, title in ((linear, panels[1], "PCA turns them"), (kernel, panels[2], "kernel PCA parts them")):
+        axes = [f"axis {i + 1} ({share:.0%})" for i, share in enumerate(model.explained_variance_ratio_)]
+        plot.scatter(model.transform(X), ring, ax=ax, title=title, axis_names=axes)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "rings.png"
     figure.savefig(path, dpi=150)

@@ -139,10 +139,26 @@ class ThreadPool {
     }
 
     static void run_on_new_threads(int threads, Team& team) {
+        enum Gate { shut, opened, given_up };
+        std::atomic<Gate> gate{shut};  // none begins before all are there, for they may wait for one another
         std::vector<std::thread> others;
-        for (int index = 1; index < threads; ++index) others.emplace_back([&team, index] { team.work(index); });
-        team.work(0);
-        for (std::thread& other : others) other.join();
+        const auto end = [&](Gate how) {
+            gate.store(how, std::memory_order_release);
+            gate.notify_all();
+            if (how == opened) team.work(0);
+            for (std::thread& other : others) other.join();
+        };
+        try {
+            for (int index = 1; index < threads; ++index)
+                others.emplace_back([&team, &gate, index] {
+                    gate.wait(shut, std::memory_order_acquire);
+                    if (gate.load(std::memory_order_acquire) == opened) team.work(index);
+                });
+        } catch (...) {  // the system gives no more threads
+            end(given_up);
+            throw;
+        }
+        end(opened);
     }
 
     // Never destroyed: its threads sleep until the process ends. A forked process has none of them and gets a new pool.
@@ -153,7 +169,10 @@ class ThreadPool {
 #endif
             return new ThreadPool;
         }();
-        if (renewed().exchange(false, std::memory_order_relaxed)) pool.store(new ThreadPool, std::memory_order_release);
+        if (renewed().load(std::memory_order_acquire)) {  // cleared last: whoever sees it cleared sees the new pool
+            pool.store(new ThreadPool, std::memory_order_release);
+            renewed().store(false, std::memory_order_release);
+        }
         return *pool.load(std::memory_order_acquire);
     }
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from lowdim.method.mds import MDS
     from lowdim.method.nonmetric_mds import NonmetricMDS
     from lowdim.method.pca import PCA
+    from lowdim.method.standardized import Standardized
     from lowdim.method.tsne import TSNE
     from lowdim.method.umap import UMAP
     from lowdim.models import load, save
@@ -55,6 +56,7 @@ _HOMES = {
     "LaplacianEigenmaps": "lowdim.method.laplacian",
     "Moments": "lowdim.summaries.moments",
     "NeighborIndex": "lowdim.summaries.neighbors",
+    "Standardized": "lowdim.method.standardized",
     "Step": "lowdim.progress",
     "Table": "lowdim.data.table",
     "choose": "lowdim.choose",
@@ -98,6 +100,7 @@ __all__ = [
     "Moments",
     "NeighborIndex",
     "NonmetricMDS",
+    "Standardized",
     "Step",
     "Table",
     "choose",

@@ -86,12 +86,14 @@ def check_weights(weights: Any, n: int | None) -> NDArray[np.float64] | None:
 
 def finite_error(rows: Rows, chunk: Chunk) -> BadInput:
     """The error for a chunk with a value that is not finite, with its place and what to do."""
-    found = first_nonfinite([(chunk.start, chunk.load())]) if rows.n is not None else None
-    if found is None and rows.n is not None:
+    found = first_nonfinite([(chunk.start, chunk.load())])
+    if found is None:
         return overflow_error()
-    where = "" if found is None else f" at row {found[0]}, column {found[1]} ({found[2]})"
+    row, column, value = found
+    names = getattr(rows, "feature_names", None)
+    name = "" if names is None else f", {names[column]!r}"
     return BadInput(
-        f"Input X contains NaN or infinity{where}. Drop or fill such rows, "
+        f"Input X contains NaN or infinity at row {row}, column {column}{name} ({value}). Drop or fill such rows, "
         "or use PCA(missing='em'), which copes with NaN."
     )
 

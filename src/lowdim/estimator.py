@@ -43,7 +43,7 @@ _registry: dict[str, Method] = {}
 
 
 class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Base of all estimators. Subclasses are made by `@estimator` and write `_fit`."""
+    """Base of all estimators. Methods are made by `@estimator` and write `fit` and `transform`."""
 
     @contextmanager
     def _fitting(self) -> Iterator[None]:

@@ -86,21 +86,22 @@ def single_blas() -> Iterator[None]:
 def ordered_map(work: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
     """work(item) for every item, several at a time, results in the order of the items.
 
-    At most threads + 1 results wait at once. An error or Ctrl-C ends it after the running items, which stop at their
-    next `progress.report`.
+    At most threads + 1 results wait at once. An error or Ctrl-C ends it at once: running items, which may be inside a
+    call that can't be stopped, are left behind and end by themselves, at their next `progress.report` at the latest.
     """
     if threads <= 1:
         with single_blas():
             yield from map(work, items)
         return
-    with single_blas(), ThreadPoolExecutor(threads) as pool:
-        waiting: deque[Future[Result]] = deque()
-        ended = threading.Event()
+    pool, ended = ThreadPoolExecutor(threads), threading.Event()
+    waiting: deque[Future[Result]] = deque()
 
-        def run(item: Item) -> Result:
-            end_with(ended)  # in this context alone, which is a copy
+    def run(item: Item) -> Result:
+        end_with(ended)  # in this context alone, which is a copy
+        with single_blas():  # also for as long as it runs when nobody waits any more
             return work(item)
 
+    with single_blas():
         try:
             for item in items:
                 waiting.append(pool.submit(contextvars.copy_context().run, run, item))
@@ -110,8 +111,7 @@ def ordered_map(work: Callable[[Item], Result], items: Iterable[Item], threads: 
                 yield waiting.popleft().result()
         finally:
             ended.set()
-            for future in waiting:
-                future.cancel()
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
 _local = threading.local()

@@ -1,47 +1,37 @@
-"""`lowdim map` with every method: it runs, it standardises, and it shows what fitting found."""
+"""`lowdim map` with every method: it standardises, it shows what fitting found, and a kept model knows the scale."""
 
 from __future__ import annotations
-
-import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 import lowdim
-from lowdim.param import parameters
+from talking import talk
 
 pytest.importorskip("typer")
 pytest.importorskip("pyarrow")
 
 NAMES = [method.name for method in lowdim.methods()]
+WISHES = ("", "--no-standardize")
 QUICK = {"TSNE": "--max-iter 60", "UMAP": "--n-epochs 20"}
-
-DRIVER = """
-import contextlib, io, json, sys
-from lowdim.cli import main
-said = []
-for line in json.load(sys.stdin):
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = main(line.split())
-    said.append([code, out.getvalue(), err.getvalue()])
-json.dump(said, sys.stdout)
-"""
 
 
 def lines_for(name):
     quick = QUICK.get(name, "")
     low = name.lower()
-    return {
+    lines = {
         "map": f"map table.csv --method {low} {quick} --label kind -o {low}.npy --json",
         "plain": f"map table.csv --method {low} {quick} --label kind --no-standardize -o {low}_plain.npy --json",
-        "kept": f"map table.csv --method {low} {quick} --label kind --no-standardize "
-        f"-o {low}_kept.npy --save-model {low}.lowdim --json",
-        "again": f"transform {low}.lowdim table.csv --label kind -o {low}_again.npy --json",
-        "unkept": f"fit table.csv --method {low} {quick} --label kind -o {low}_scaled.lowdim --json",
+        "refitted": f"fit table.csv --method {low} {quick} --label kind -o {low}_refitted.lowdim --json",
+        "other": f"transform {low}_refitted.lowdim table.csv --label kind -o {low}_other.npy --json",
     }
+    for wish in WISHES:
+        model = f"{low}{wish}.lowdim"
+        lines[f"kept{wish}"] = (
+            f"map table.csv --method {low} {quick} --label kind {wish} -o {model}_kept.npy --save-model {model} --json"
+        )
+        lines[f"again{wish}"] = f"transform {model} table.csv --label kind -o {model}_again.npy --json"
+    return lines
 
 
 @pytest.fixture(scope="module")
@@ -58,13 +48,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def said(folder):
-    """Everything in one process, because importing takes a second."""
-    lines = [line for name in NAMES for line in lines_for(name).values()]
-    done = subprocess.run(
-        [sys.executable, "-c", DRIVER], input=json.dumps(lines), capture_output=True, text=True, cwd=folder
-    )
-    assert done.returncode == 0, done.stderr
-    return dict(zip(lines, json.loads(done.stdout), strict=True))
+    return talk(folder, [line for name in NAMES for line in lines_for(name).values()])
 
 
 def fitted(name, X):
@@ -76,10 +60,9 @@ def fitted(name, X):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_method_maps_standardised_columns(name, said, folder):
-    code, out, err = said[lines_for(name)["map"]]
-    assert code == 0, err
-    told = json.loads(out)
-    assert told["standardized"] is True and told["method"] == name
+    told = said[lines_for(name)["map"]]
+    assert told.code == 0, told.err
+    assert told.data["standardized"] is True and told.data["method"] == name
     X = np.load(folder / "X.npy")
     scores = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
     Z, want = np.load(folder / f"{name.lower()}.npy"), fitted(name, scores)
@@ -92,27 +75,23 @@ def test_every_method_maps_standardised_columns(name, said, folder):
 @pytest.mark.parametrize("name", NAMES)
 def test_the_map_is_what_fitting_found(name, said, folder):
     """Not what transform makes of the fitted rows, which takes as long again and may move duplicates."""
-    code, _, err = said[lines_for(name)["plain"]]
-    assert code == 0, err
+    told = said[lines_for(name)["plain"]]
+    assert told.code == 0, told.err
     np.testing.assert_array_equal(
         np.load(folder / f"{name.lower()}_plain.npy"), fitted(name, np.load(folder / "X.npy"))
     )
 
 
+@pytest.mark.parametrize("wish", WISHES)
 @pytest.mark.parametrize("name", NAMES)
-def test_a_kept_model_is_in_the_units_of_the_file(name, said, folder):
-    lines = lines_for(name)
-    for line in ("kept", "again"):
-        code, _, err = said[lines[line]]
-        assert code == 0, err
-    Z, again = np.load(folder / f"{name.lower()}_kept.npy"), np.load(folder / f"{name.lower()}_again.npy")
+def test_a_kept_model_maps_rows_in_the_units_of_the_file(name, wish, said, folder):
+    lines, model = lines_for(name), f"{name.lower()}{wish}.lowdim"
+    for step in (f"kept{wish}", f"again{wish}", "refitted", "other"):
+        assert said[lines[step]].code == 0, said[lines[step]].err
+    Z, again = np.load(folder / f"{model}_kept.npy"), np.load(folder / f"{model}_again.npy")
     assert np.median(np.linalg.norm(Z - again, axis=1)) < 0.1 * np.ptp(Z)
-    code, _, err = said[lines["unkept"]]
-    if "standardize" in parameters(getattr(lowdim, name)):
-        assert code == 0, err
-    else:
-        assert code == 2 and "can't hold the scale of the columns" in err and "--no-standardize" in err
-        assert not (folder / f"{name.lower()}_scaled.lowdim").exists()
+    if not wish:
+        np.testing.assert_array_equal(np.load(folder / f"{name.lower()}_other.npy"), again)
 
 
 def test_distances_and_directions_are_left_as_they_are(tmp_path):
@@ -122,11 +101,8 @@ def test_distances_and_directions_are_left_as_they_are(tmp_path):
         "map wine --method isomap --metric cosine -o w.npy --json",
         "map digits --method lle -o l.npy --json",
     ]
-    done = subprocess.run(
-        [sys.executable, "-c", DRIVER], input=json.dumps(lines), capture_output=True, text=True, cwd=tmp_path
-    )
-    cities, refused, wine, digits = json.loads(done.stdout)
-    assert json.loads(cities[1])["standardized"] is None
-    assert refused[0] == 2 and "no columns to standardise" in refused[2]
-    assert json.loads(wine[1])["standardized"] is False
-    assert json.loads(digits[1])["standardized"] is False
+    cities, refused, wine, digits = talk(tmp_path, lines).values()
+    assert cities.data["standardized"] is None
+    assert refused.code == 2 and "no columns to standardise" in refused.err
+    assert wine.data["standardized"] is False
+    assert digits.data["standardized"] is False

@@ -25,13 +25,7 @@ from lowdim.plot.words import write_beside
 matplotlib.use("Agg")
 from matplotlib import pyplot
 
-
-@pytest.fixture(autouse=True)
-def nothing_left():
-    before = dict(matplotlib.rcParams)
-    yield
-    assert dict(matplotlib.rcParams) == before
-    pyplot.close("all")
+pytestmark = pytest.mark.usefixtures("nothing_left")
 
 
 def dots(ax) -> PathCollection:

@@ -22,15 +22,8 @@ from lowdim.plot.pairs import MOST_ROWS
 matplotlib.use("Agg")
 from matplotlib import pyplot
 
+pytestmark = pytest.mark.usefixtures("nothing_left")
 SCALINGS = ("symmetric", "form", "covariance")
-
-
-@pytest.fixture(autouse=True)
-def nothing_left():
-    before = dict(matplotlib.rcParams)
-    yield
-    assert dict(matplotlib.rcParams) == before
-    pyplot.close("all")
 
 
 @pytest.fixture(scope="module")

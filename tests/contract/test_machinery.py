@@ -62,22 +62,43 @@ def test_an_error_in_a_worker_ends_the_map():
 
 
 def test_work_that_nobody_waits_for_any_more_ends_at_its_next_report():
-    started, steps = threading.Event(), 3_000_000
+    started, left, steps = threading.Event(), threading.Event(), 3_000_000
     reached = []
 
     def work(item):
         if item == 0:
             started.wait(20)
             raise BadInput("no good")
-        for step in range(steps):
-            started.set()
-            reached[:] = [step]
-            report("work", step)
+        try:
+            for step in range(steps):
+                started.set()
+                reached[:] = [step]
+                report("work", step)
+        finally:
+            left.set()
 
     with pytest.raises(BadInput, match="no good"):
         list(threads.ordered_map(work, range(2), 2))
-    assert reached[0] < steps - 1
+    assert left.wait(20) and reached[0] < steps - 1
     report("work", 1)  # its own context was left
+
+
+def test_work_that_can_not_be_stopped_is_not_waited_for():
+    started, release, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def work(item):
+        if item == 0:
+            started.wait(20)
+            raise BadInput("no good")
+        started.set()
+        release.wait(20)
+        ended.set()
+
+    with pytest.raises(BadInput, match="no good"):
+        list(threads.ordered_map(work, range(2), 2))
+    assert not ended.is_set()
+    release.set()
+    assert ended.wait(20)
 
 
 def test_blas_is_held_to_one_thread_and_let_go():

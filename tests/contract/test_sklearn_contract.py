@@ -1,4 +1,4 @@
-"""Every registered estimator keeps scikit-learn's contract."""
+"""Every registered estimator keeps scikit-learn's contract, and so does one on standardised columns."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ import lowdim
 
 
 @pytest.mark.filterwarnings("ignore")  # the checks provoke warnings of scikit-learn's own
-@parametrize_with_checks([method.cls() for method in lowdim.methods()])
+@parametrize_with_checks([*(method.cls() for method in lowdim.methods()), lowdim.Standardized(lowdim.PCA())])
 def test_estimator_check(estimator, check):
     check(estimator)

@@ -28,8 +28,9 @@ def test_every_method_is_exported_and_in_the_readme():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for method in lowdim.methods():
         assert getattr(lowdim, method.name) is method.cls
-        line = next(line for line in readme.splitlines() if line.startswith(f"| `{method.name}`"))
-        assert method.title in line
+        can = (method.inverse, method.streaming, method.sparse, method.weights)
+        cells = [f"`{method.name}`", method.title, method.summary, *("yes" if able else "–" for able in can)]
+        assert f"| {' | '.join(cells)} |" in readme.splitlines()
     named = set(re.findall(r"^\| `([A-Z]\w+)`", readme, flags=re.MULTILINE))
     assert named == {method.name for method in lowdim.methods()}
 

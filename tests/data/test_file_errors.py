@@ -91,6 +91,26 @@ def test_a_ragged_line_far_down_is_found(tmp_path, monkeypatch, packed):
         PCA(1).fit(read_table(path).X)
 
 
+@pytest.mark.parametrize("limit", [0, 1 << 28])
+@pytest.mark.parametrize(("cell", "value"), [("", "nan"), ("-inf", "-inf")])
+def test_a_missing_number_far_down_is_located(tmp_path, monkeypatch, limit, cell, value):
+    monkeypatch.setattr(files_text, "BLOCK_BYTES", 200)
+    monkeypatch.setattr(files_arrow, "WHOLE_BYTES", limit)
+    monkeypatch.setattr(files_arrow.BatchRows, "chunk_rows", 64)
+    path = save(tmp_path, "a,b\n" + "1,2\n2,5\n" * 500 + f"1,{cell}\n" + "1,2\n" * 99)
+    with pytest.raises(BadInput, match=rf"row 1000, column 1, 'b' \({value}\)"):
+        PCA(1).fit(read_table(path).X)
+
+
+def test_a_missing_number_in_a_stream_is_located(rng):
+    X = rng.normal(size=(90, 3))
+    X[71, 2] = np.nan
+    with pytest.raises(BadInput, match=r"row 71, column 2 \(nan\)"):
+        PCA(1).fit(iter(np.split(X, 6)))
+    with pytest.raises(BadInput, match="overflow"):
+        PCA(1).fit(iter(np.split(np.nan_to_num(X) * 1e200, 6)))
+
+
 def test_a_line_without_end(tmp_path, monkeypatch):
     monkeypatch.setattr(files_text, "BLOCK_BYTES", 200)
     says(save(tmp_path, 'a,b\n1,"' + "x" * 5000), "line of more than 200 bytes", "quote", label="b")

@@ -1,30 +1,55 @@
-"""Ctrl-C: prompt inside native loops and LAPACK, and nothing half-fitted is left behind."""
+"""Ctrl-C: prompt inside native loops, LAPACK and whole fits, and nothing half-fitted is left behind."""
 
 from __future__ import annotations
 
 import signal
-import subprocess
 import sys
 import textwrap
 
 import pytest
 
+from child import run_python
+
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 
 PREAMBLE = """
-import os, signal, threading, time, numpy as np
-from lowdim import PCA, _native
+import os, signal, threading, time, warnings, numpy as np
+import lowdim
+from lowdim import *
+from lowdim import _native
+warnings.simplefilter("ignore")
+rng = np.random.default_rng(0)
+
 def press(after):
     threading.Timer(after, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     return time.monotonic() + after
+
+def soon(due):
+    late = time.monotonic() - due
+    return "soon" if late < 5 else f"{late:.1f} seconds late"
+
+def stop(model, X, task=None):
+    '''Ctrl-C inside a fit: a second after its start, or a moment after the first report of a task.'''
+    few = X[:100, :5]
+    fitted = type(model)(2).fit(few)
+    model.__dict__.update({name: value for name, value in vars(fitted).items() if name.endswith("_")})
+    due = [] if task else [press(1.0)]
+    def watcher(step):
+        if step.task == task and not due:
+            due.append(press(0.1))
+    try:
+        with lowdim.watch(watcher):
+            for _ in range(50):
+                model.fit(X)
+    except KeyboardInterrupt:
+        print(soon(due[0]), [name for name in vars(model) if name.endswith("_")], end=" ")
+    print(type(model)(2).fit_transform(few).shape, flush=True)
+    os._exit(0)  # what can't be stopped is not waited for
 """
 
 
 def run(body: str) -> str:
-    code = PREAMBLE + textwrap.dedent(body)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+    return run_python(PREAMBLE + textwrap.dedent(body), timeout=60)
 
 
 @pytest.mark.parametrize("threads", [1, 4])
@@ -34,29 +59,9 @@ def test_inside_a_native_loop(threads):
         try:
             _native.idle(30.0, {threads})
         except KeyboardInterrupt:
-            late = time.monotonic() - due
-            print("stopped" if late < 5 else late)
+            print(soon(due))
     """)
-    assert out == "stopped"
-
-
-def test_inside_lapack():
-    """The dense eigensolver can't be stopped, so it is left behind: the caller gets control at once."""
-    out = run("""
-        rng = np.random.default_rng(0)
-        X = rng.standard_normal((3000, 2500))
-        model = PCA(2, solver="svd").fit(X[:20, :5])
-        press(1.0)
-        try:
-            for _ in range(50):
-                model.fit(X)
-        except KeyboardInterrupt:
-            print("unfitted" if not hasattr(model, "components_") else "fitted")
-            model.fit(X[:20, :5])
-            print(model.n_components_, flush=True)
-            os._exit(0)
-    """)
-    assert out.split() == ["unfitted", "2"]
+    assert out == "soon"
 
 
 def test_default_handler_is_left_alone():
@@ -67,89 +72,33 @@ def test_default_handler_is_left_alone():
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_inside_a_layout():
-    out = run("""
-        from lowdim import UMAP
-        X = np.random.default_rng(0).standard_normal((400, 5)).astype(np.float32)
-        model = UMAP(n_epochs=5).fit(X)
-        model.set_params(n_epochs=10_000_000)
-        due = press(1.0)
-        try:
-            model.fit(X)
-        except KeyboardInterrupt:
-            late = time.monotonic() - due
-            print("unfitted" if not hasattr(model, "embedding_") and late < 5 else late)
-        print(len(model.set_params(n_epochs=5).fit(X).embedding_))
-    """)
-    assert out.split() == ["unfitted", "400"]
-
-
-SPECTRA = {
-    "a polynomial of weights": "LLE(solver='chebyshev', tol=1e-13), X, 'sharpening'",
-    "a polynomial of patches": "LLE(solver='chebyshev', method='ltsa', tol=1e-13), X, 'sharpening'",
-    "a sparse factor": "LLE(solver='factor'), X[:5000], 'sparse factor'",
-    "waves": "LaplacianEigenmaps(8, affinity='binary'), X, 'sharpening'",
+# Name: the model, its rows and, where Ctrl-C comes when that is first heard of, the task.
+FITS = {
+    "LAPACK": "PCA(2, solver='svd'), rng.standard_normal((3000, 2500))",
+    "geodesics": "Isomap(n_neighbors=8), rng.standard_normal((6000, 5))",
+    "a layout": "UMAP(n_epochs=10**7), rng.standard_normal((400, 5)).astype('f4')",
+    "a polynomial of weights": "LLE(solver='chebyshev', tol=1e-13), rng.standard_normal((12_000, 7)), 'sharpening'",
+    "a polynomial of patches": "LLE(solver='chebyshev', method='ltsa', tol=1e-13), rng.standard_normal((12_000, 7)), "
+    "'sharpening'",
+    "a sparse factor": "LLE(solver='factor'), rng.standard_normal((5000, 7)), 'sparse factor'",
+    "waves": "LaplacianEigenmaps(8, affinity='binary'), rng.standard_normal((12_000, 7)), 'sharpening'",
+    "several starts at once": "MDS(n_init=6, n_jobs=2, max_iter=10**8, tol=0.0), rng.standard_normal((700, 8))",
+    "majorisation": "MDS(max_iter=10**8, tol=0.0), rng.standard_normal((5000, 8))",
+    "ranks": "NonmetricMDS(n_init=2, n_jobs=2, max_iter=10**8, tol=0.0), rng.standard_normal((400, 8))",
+    "meetings": "MDS(solver='sgd', max_iter=10**7), rng.standard_normal((5000, 60)).astype('f4')",
+    "measuring": "ClassicalMDS(metric='manhattan', n_jobs=1), rng.standard_normal((5000, 1800)).astype('f4')",
+    "a function's distances": "ClassicalMDS(metric=lambda x, y: abs(x - y).sum()), rng.standard_normal((5000, 9))",
+    "a kernel's matrix": "KernelPCA(50, kernel='laplacian', solver='lanczos', tol=1e-300), "
+    "rng.standard_normal((5000, 60)).astype('f4')",
 }
 
 
-@pytest.mark.parametrize("name", SPECTRA)
-def test_inside_a_spectrum(name):
-    """Ctrl-C comes a moment after the first report of the solver."""
+@pytest.mark.parametrize("what", FITS)
+def test_inside_a_fit(what):
+    """Also while whole fits run in other threads, which hear no signals."""
     out = run(f"""
-        import lowdim
-        from lowdim import LLE, LaplacianEigenmaps
         from lowdim.solve import waves
         waves.TOL = 1e-13
-        X = np.random.default_rng(0).standard_normal((12_000, 7))
-        model, X, task = {SPECTRA[name]}
-        model.fit(X[:100])
-        due = []
-        def watcher(step):
-            if step.task == task and not due:
-                due.append(press(0.1))
-        try:
-            with lowdim.watch(watcher):
-                for _ in range(20):
-                    model.fit(X)
-        except KeyboardInterrupt:
-            late = time.monotonic() - due[0]
-            print("unfitted" if not hasattr(model, "embedding_") and late < 5 else late)
-        print(len(model.fit(X[:100]).embedding_), flush=True)
-        os._exit(0)
+        stop({FITS[what]})
     """)
-    assert out.split() == ["unfitted", "100"]
-
-
-SLOW = {
-    "several starts at once": "MDS(n_init=6, n_jobs=2, max_iter=10**8, tol=0.0), X[:700, :8].astype(float)",
-    "majorisation": "MDS(max_iter=10**8, tol=0.0), X[:, :8].astype(float)",
-    "ranks": "NonmetricMDS(n_init=2, n_jobs=2, max_iter=10**8, tol=0.0), X[:400, :8].astype(float)",
-    "meetings": "MDS(solver='sgd', max_iter=10**7), X",
-    "measuring": "ClassicalMDS(metric='manhattan', n_jobs=1), np.tile(X, (1, 30))",
-    "a function's distances": "ClassicalMDS(metric=lambda x, y: float(abs(x - y).sum())), X",
-    "a kernel's matrix": "KernelPCA(50, kernel='laplacian', solver='lanczos', tol=1e-300), X",
-}
-
-
-@pytest.mark.parametrize("what", SLOW)
-def test_inside_a_map_of_pairs(what):
-    """Within about a second, also while whole fits run in other threads, which hear no signals."""
-    out = run(f"""
-        import warnings
-        from lowdim import MDS, ClassicalMDS, KernelPCA, NonmetricMDS
-        warnings.simplefilter("ignore")
-        X = np.random.default_rng(0).standard_normal((5000, 60)).astype(np.float32)
-        model, rows = {SLOW[what]}
-        few = type(model)(2).fit(X[:20])
-        model.__dict__.update({{name: value for name, value in vars(few).items() if name.endswith("_")}})
-        due = press(1.0)
-        try:
-            model.fit(rows)
-            print("not interrupted")
-        except KeyboardInterrupt:
-            late = time.monotonic() - due
-            fitted = [name for name in vars(model) if name.endswith("_")]
-            print(f"stopped {{fitted}}" if late < 5 else late, flush=True)
-        os._exit(0)
-    """)
-    assert out == "stopped []"
+    assert out == "soon [] (100, 2)"

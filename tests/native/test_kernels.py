@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
+from child import run_python
 from lowdim import _native, random
 
 DTYPES = [np.float32, np.float64]
@@ -178,21 +176,16 @@ def test_seeds():
 
 def test_every_instruction_set_agrees():
     """The kernels of each set give the same sums, to rounding, on the same rows."""
-    code = (
-        "import numpy as np; from lowdim import _native, PCA; rng = np.random.default_rng(0);"
-        "X = rng.standard_normal((300, 77)).astype('f4'); print(_native.instruction_set());"
-        "print(' '.join(f'{v:.5f}' for v in PCA(5).fit(X).explained_variance_))"
-    )
+    code = """
+        import numpy as np
+        from lowdim import _native, PCA
+        X = np.random.default_rng(0).standard_normal((300, 77)).astype("f4")
+        print(_native.instruction_set())
+        print(" ".join(f"{v:.5f}" for v in PCA(5).fit(X).explained_variance_))
+    """
     answers = {}
     for isa in ("baseline", "avx2", "avx512"):
-        run = subprocess.run(
-            [sys.executable, "-c", code],
-            env={**os.environ, "LOWDIM_ISA": isa},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        name, values = run.stdout.splitlines()
+        name, values = run_python(code, LOWDIM_ISA=isa).splitlines()
         answers[name] = values
         assert isa != "baseline" or name == "baseline"
     assert len(set(answers.values())) == 1

@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import subprocess
-import sys
-import textwrap
 import threading
 
 import numpy as np
 import pytest
 
+from child import run_python
 from lowdim import neighbors
+from same_bits import digest
 
 
 def work(threads: int) -> str:
     X = np.random.default_rng(0).standard_normal((2000, 10)).astype(np.float32)
-    return hashlib.sha256(neighbors(X, 10, n_jobs=threads).indices.tobytes()).hexdigest()
+    return digest(neighbors(X, 10, n_jobs=threads).indices)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_forked_process_has_threads_of_its_own():
     code = """
-        import hashlib, os, warnings
+        import os, warnings
         import numpy as np
         from lowdim import neighbors
         warnings.simplefilter("ignore")  # Python warns of forking a process with threads
 
         def work():
             X = np.random.default_rng(0).standard_normal((2000, 10)).astype(np.float32)
-            return hashlib.sha256(neighbors(X, 10, n_jobs=3).indices.tobytes()).hexdigest()
+            return neighbors(X, 10, n_jobs=3).indices.tobytes()
 
         before = work()
         child = os.fork()
@@ -40,8 +38,7 @@ def test_a_forked_process_has_threads_of_its_own():
         assert work() == before
         print("same")
     """
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=60)
-    assert done.stdout.strip() == "same", done.stderr
+    assert run_python(code, timeout=60) == "same"
 
 
 def test_several_threads_may_use_it_at_once():

@@ -6,9 +6,10 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-__all__ = ["Answer", "aligned", "number", "printable", "to_json"]
+__all__ = ["Answer", "aligned", "number", "printable", "to_json", "wrote"]
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,11 @@ def aligned(lines: Iterable[tuple[str, str]]) -> str:
 def number(count: int, thing: str) -> str:
     """A count with its noun: 1 row, 1,797 rows."""
     return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
+def wrote(paths: Iterable[Path]) -> list[tuple[str, str]]:
+    """A line for every file that was written."""
+    return [("" if i else "wrote", printable(str(path))) for i, path in enumerate(paths)]
 
 
 def printable(text: str) -> str:

@@ -45,7 +45,7 @@ def choose(  # noqa: PLR0913  (a flag each)
     table = read_source(data, Asked(label, id, listed(drop), listed(columns)))
     pca = find_method("pca")
     refuse_distances(table, pca)
-    rows, scaled = named_rows(table), bool(standardized(pca, {}, table, standardize, kept=False))
+    rows, scaled = named_rows(table), bool(standardized({}, table, standardize))
     with explained_gaps(rows, table, None):
         found = lowdim.choose.table(rows, standardize=scaled, replicates=replicates, random_state=random_state)
     for path in paths:

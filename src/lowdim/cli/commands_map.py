@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from lowdim.cli.answer import Answer, aligned, printable
+from lowdim.cli.answer import Answer, printable
 from lowdim.cli.command import DEFAULT_METHOD, wanted
 from lowdim.cli.options import Columns, Data, Drop, Id, Label, MethodName, Standardize, listed
 
@@ -49,9 +49,8 @@ def draw_map(  # noqa: PLR0913  (a flag each)
 
     lowdim map flowers.csv --color species -o map.html -o map.csv
     """
-    from lowdim.cli.fitting import described_table, fit_method, headline
+    from lowdim.cli.fitting import fit_method, told
     from lowdim.cli.source import Asked, color_values, read_source
-    from lowdim.cli.standardizing import scaling
     from lowdim.cli.writing import MAPS, Map, outputs, require_folder, write_map
     from lowdim.models import save
 
@@ -62,25 +61,14 @@ def draw_map(  # noqa: PLR0913  (a flag each)
         require_folder(kept)
     table = read_source(data, Asked(label, id, listed(drop), listed(columns)), color)
     color_values(table, color)  # a wrong name is told before the work
-    fitted = fit_method(wanted(context), table, standardize, kept=kept is not None)
+    fitted = fit_method(wanted(context), table, standardize)
     Z = fitted.places()
-    name = printable(Path(data).name)
     names = [str(axis) for axis in fitted.model.get_feature_names_out()]
-    shares = getattr(fitted.model, "explained_variance_ratio_", None)
-    drawn = Map(Z, names, table, color, id, f"{name}, {fitted.method.name}", shares)
+    shares = getattr(fitted.reduction, "explained_variance_ratio_", None)
+    drawn = Map(Z, names, table, color, id, f"{printable(Path(data).name)}, {fitted.method.name}", shares)
     for path in paths:
         write_map(path, drawn)
     if kept is not None:
         save(fitted.model, kept)
         paths.append(kept)
-    seconds = perf_counter() - start
-    told = [
-        (name, described_table(table, len(Z))),
-        ("columns", scaling(fitted.standardized, table)),
-        (fitted.method.name, headline(fitted)),
-        ("time", f"{seconds:.1f} s"),
-        *(("" if i else "wrote", printable(str(path))) for i, path in enumerate(paths)),
-    ]
-    data_ = {"command": "map", "data": data, "rows": len(Z), "columns": list(table.names), "label": table.label_name}
-    found = fitted.to_dict() | {"seconds": seconds, "written": [str(path) for path in paths]}
-    return Answer(aligned(told), data_ | found, remark=True)
+    return told("map", data, table, fitted, len(Z), paths, perf_counter() - start)

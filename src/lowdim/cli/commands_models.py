@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lowdim.cli.answer import Answer, aligned, number, printable
+from lowdim.cli.answer import Answer, aligned, number, wrote
 from lowdim.cli.command import DEFAULT_METHOD, wanted
 from lowdim.cli.options import Columns, Data, Drop, Id, Label, MethodName, ModelPath, Standardize, listed
 
 if TYPE_CHECKING:
-    from lowdim.data.table import Table
+    from lowdim.cli.source import Asked
 
 __all__ = ["fit", "inverse", "transform"]
 
@@ -44,9 +44,8 @@ def fit(  # noqa: PLR0913  (a flag each)
 
     lowdim fit flowers.csv --label species -o flowers.lowdim
     """
-    from lowdim.cli.fitting import described_table, fit_method, headline
+    from lowdim.cli.fitting import fit_method, told
     from lowdim.cli.source import Asked, named_rows, read_source
-    from lowdim.cli.standardizing import scaling
     from lowdim.cli.writing import require_folder
     from lowdim.models import save
 
@@ -54,19 +53,10 @@ def fit(  # noqa: PLR0913  (a flag each)
     path = Path(output).absolute()
     require_folder(path)
     table = read_source(data, Asked(label, id, listed(drop), listed(columns)))
-    fitted = fit_method(wanted(context), table, standardize, kept=True)
+    fitted = fit_method(wanted(context), table, standardize)
     save(fitted.model, path)
-    rows = int(getattr(fitted.model, "n_samples_", None) or named_rows(table).count)
-    seconds = perf_counter() - start
-    told = [
-        (printable(Path(data).name), described_table(table, rows)),
-        ("columns", scaling(fitted.standardized, table)),
-        (fitted.method.name, headline(fitted)),
-        ("time", f"{seconds:.1f} s"),
-        ("wrote", printable(str(path))),
-    ]
-    data_ = {"command": "fit", "data": data, "rows": rows, "columns": list(table.names), "label": table.label_name}
-    return Answer(aligned(told), data_ | fitted.to_dict() | {"seconds": seconds, "written": [str(path)]}, remark=True)
+    rows = int(getattr(fitted.reduction, "n_samples_", None) or named_rows(table).count)
+    return told("fit", data, table, fitted, rows, [path], perf_counter() - start)
 
 
 def transform(
@@ -83,15 +73,8 @@ def transform(
     lowdim transform flowers.lowdim new.csv -o z.csv
     """
     from lowdim.cli.source import Asked
-    from lowdim.cli.through import known_columns, load_fitted, through
-    from lowdim.cli.writing import TABLES, outputs
 
-    paths = outputs(output, TABLES, [model, data])
-    fitted = load_fitted(model)
-    asked = Asked(label, id, listed(drop), listed(columns))
-    done = through(fitted, fitted.transform, data, asked, known_columns(fitted), int(fitted.n_features_in_))
-    names = [str(name) for name in fitted.get_feature_names_out()]
-    return _written(done, names, paths, id, {"command": "transform", "model": model, "data": data})
+    return _sent("transform", model, data, output, Asked(label, id, listed(drop), listed(columns)))
 
 
 def inverse(
@@ -106,32 +89,20 @@ def inverse(
     lowdim inverse flowers.lowdim z.csv -o x.csv
     """
     from lowdim.cli.source import Asked
-    from lowdim.cli.through import known_columns, load_fitted, through
-    from lowdim.cli.writing import TABLES, outputs
-    from lowdim.errors import BadParameter
+
+    return _sent("inverse", model, data, output, Asked(label, id))
+
+
+def _sent(command: str, model: str, data: str, output: list[str], asked: Asked) -> Answer:
+    """Send a table through the model of a file, one way or the other, and write the result with ids and labels."""
+    from lowdim.cli.through import WAYS, load_fitted
+    from lowdim.cli.writing import TABLES, outputs, write_beside
 
     paths = outputs(output, TABLES, [model, data])
-    fitted = load_fitted(model)
-    if not hasattr(fitted, "inverse_transform"):
-        raise BadParameter(f"{type(fitted).__name__} has no way back; `lowdim methods` tells which methods have.")
-    axes = tuple(str(name) for name in fitted.get_feature_names_out())
-    done = through(fitted, lambda rows: fitted.inverse_transform(rows.whole()), data, Asked(label, id), axes, len(axes))
-    return _written(done, known_columns(fitted), paths, id, {"command": "inverse", "model": model, "data": data})
-
-
-def _written(
-    done: tuple[Table, Any], names: Any, paths: list[Path], id_name: str | None, told: dict[str, Any]
-) -> Answer:
-    """Write the result with what stands beside it; `told` is what the command knows besides."""
-    from lowdim.cli.writing import write_beside
-
-    table, result = done
+    table, result, names = WAYS[command](load_fitted(model), data, asked)
     for path in paths:
-        write_beside(path, result, names, table, id_name)
+        write_beside(path, result, names, table, asked.id)
     rows, columns = result.shape
-    lines = [
-        ("rows", f"{rows:,}, now of {number(columns, 'column')}"),
-        *(("" if i else "wrote", printable(str(path))) for i, path in enumerate(paths)),
-    ]
+    lines = [("rows", f"{rows:,}, now of {number(columns, 'column')}"), *wrote(paths)]
     found = {"rows": rows, "columns": columns, "written": [str(path) for path in paths]}
-    return Answer(aligned(lines), told | found, remark=True)
+    return Answer(aligned(lines), {"command": command, "model": model, "data": data} | found, remark=True)

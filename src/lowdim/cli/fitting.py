@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lowdim.cli.answer import number, printable
+from lowdim.cli.answer import Answer, aligned, number, printable, wrote
 from lowdim.cli.source import flat_labels, named_rows
-from lowdim.cli.standardizing import by_itself, standardized, z_scores
+from lowdim.cli.standardizing import on_columns, reduction, scaling, standardized
 from lowdim.data.rows import Rows, first_nonfinite
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
@@ -23,11 +24,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Fitted",
-    "described_table",
     "explained_gaps",
     "fit_method",
     "headline",
     "refuse_distances",
+    "told",
     "traits",
 ]
 
@@ -43,36 +44,53 @@ class Fitted:
     standardized: bool | None
     rows: Rows
 
+    @property
+    def reduction(self) -> Any:
+        """The fitted method itself."""
+        return reduction(self.model)
+
     def places(self) -> Any:
         """The map of the fitted rows: as fitting found it, where the method keeps it."""
-        found = getattr(self.model, "embedding_", None)
+        found = getattr(self.reduction, "embedding_", None)
         return self.model.transform(self.rows) if found is None else found
 
     def to_dict(self) -> dict[str, Any]:
         """What was asked and what was found, for programs."""
-        told = {"method": self.method.name, "standardized": self.standardized, "parameters": self.model.get_params()}
+        model = self.reduction
+        asked = {"method": self.method.name, "standardized": self.standardized, "parameters": model.get_params()}
         found = ("n_components_", "explained_variance_ratio_", *FIT, "solver_", "n_iter_", "converged_")
-        return told | {name.rstrip("_"): getattr(self.model, name) for name in found if hasattr(self.model, name)}
+        return asked | {name.rstrip("_"): getattr(model, name) for name in found if hasattr(model, name)}
 
 
-def fit_method(wanted: Wanted, table: Table, standardize: bool | None, kept: bool) -> Fitted:
-    """Fit the wanted method, with the labels if it learns from them; `kept` says that the model goes to a file."""
+def fit_method(wanted: Wanted, table: Table, standardize: bool | None) -> Fitted:
+    """Fit the wanted method, with the labels if it learns from them."""
     method = wanted.method
     settings = dict(wanted.settings)
-    scaled = standardized(method, settings, table, standardize, kept)
-    if scaled is not None and by_itself(method):
-        settings["standardize"] = scaled
+    scaled = standardized(settings, table, standardize)
     if table.kind == "distances":
         refuse_distances(table, method)
         settings.setdefault("metric", "precomputed")
     rows, labels = named_rows(table), flat_labels(table)
     if method.supervised and labels is None:
         raise BadInput(f"{method.name} learns from labels, and {table.source} has none. Name them by --label.")
-    model = method.cls(**settings)
+    model = on_columns(method, settings, scaled)
     with explained_gaps(rows, table, model):
-        used = z_scores(rows) if scaled and not by_itself(method) else rows
-        model.fit(used, labels) if method.supervised else model.fit(used)
-    return Fitted(method, model, scaled, used)
+        model.fit(rows, labels) if method.supervised else model.fit(rows)
+    return Fitted(method, model, scaled, rows)
+
+
+def told(command: str, data: str, table: Table, fitted: Fitted, rows: int, paths: list[Path], seconds: float) -> Answer:
+    """What a command that fitted has read, done, found and written."""
+    lines = [
+        (printable(Path(data).name), _described(table, rows)),
+        ("columns", scaling(fitted.standardized, table)),
+        (fitted.method.name, headline(fitted)),
+        ("time", f"{seconds:.1f} s"),
+        *wrote(paths),
+    ]
+    read = {"command": command, "data": data, "rows": rows, "columns": list(table.names), "label": table.label_name}
+    done = {"seconds": seconds, "written": [str(path) for path in paths]}
+    return Answer(aligned(lines), read | fitted.to_dict() | done, remark=True)
 
 
 def refuse_distances(table: Table, method: Method | None) -> None:
@@ -107,7 +125,7 @@ def explained_gaps(rows: Rows, table: Table, model: Any, use: str = "use") -> It
 
 def headline(fitted: Fitted) -> str:
     """The most important thing that fitting found."""
-    model = fitted.model
+    model = fitted.reduction
     count = getattr(model, "n_components_", None)
     words = [] if count is None else [number(int(count), "component")]
     shares = getattr(model, "explained_variance_ratio_", None)
@@ -127,7 +145,7 @@ def headline(fitted: Fitted) -> str:
     return ", ".join(words) or "fitted"
 
 
-def described_table(table: Table, rows: int) -> str:
+def _described(table: Table, rows: int) -> str:
     """How large the table is and what stands beside it."""
     words = f"{number(rows, 'row')} × {number(len(table.names), 'column')}"
     labels = flat_labels(table)

@@ -10,9 +10,11 @@ import re
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 import lowdim
 from lowdim.errors import BadParameter, ModelFileError
+from lowdim.method.standardized import Standardized
 from lowdim.models.container import Tensors
 from lowdim.models.known import SUMMARIES, estimators
 from lowdim.models.sound import check_sound
@@ -27,28 +29,48 @@ FORMAT = "lowdim-model"
 SCHEMA = 1
 FITTED = re.compile(r"(?!__)[A-Za-z_]\w{0,80}_", re.ASCII)  # scikit-learn's mark of what fitting found
 OUTPUTS = ("default", "pandas", "polars")
+STANDARDIZED = "standardized"  # the section with the scale of the columns, for a method on standardised ones
 
 
 def describe(model: Any) -> tuple[Manifest, Tensors]:
     """Manifest and tensors of an estimator or a summary."""
-    cls, known = type(model), estimators()
+    cls: type = type(model)
     if SUMMARIES.get(cls.__name__) is cls:
         return _describe_summary(model)
+    tensors: Tensors = {}
+    manifest = (_describe_standardized if cls is Standardized else _describe_method)(model, tensors)
+    manifest["output"] = getattr(model, "_sklearn_output_config", {}).get("transform")
+    check_sound(model)
+    return manifest, tensors
+
+
+def _describe_method(model: Any, tensors: Tensors) -> Manifest:
+    cls, known = type(model), estimators()
     if known.get(cls.__name__) is not cls:
         raise BadParameter(
             f"model must be an estimator of lowdim ({', '.join(known)}) or a {', '.join(SUMMARIES)}, and none of "
             f"their subclasses; got {cls.__name__}. Save the estimators inside it, each to its own file."
         )
-    tensors: Tensors = {}
     manifest = {
         **_head(cls.__name__),
         "parameters": {name: _parameter(model, name, tensors) for name in parameters(cls)},
-        "fitted": {name: _attribute(model, name, tensors) for name in vars(model) if FITTED.fullmatch(name)},
-        "output": getattr(model, "_sklearn_output_config", {}).get("transform"),
+        "fitted": {name: _attribute(model, name, name, tensors) for name in _found(model)},
     }
     validate(model)
-    check_sound(model)
-    return manifest, tensors
+    return manifest
+
+
+def _describe_standardized(model: Standardized, tensors: Tensors) -> Manifest:
+    """The manifest of the method, with the scale of its columns in a section of its own."""
+    manifest = _describe_method(getattr(model, "model_", model.model), tensors)
+    own = [name for name in _found(model) if name != "model_"]
+    scale = {name: _attribute(model, name, f"{STANDARDIZED}.{name}", tensors) for name in own}
+    return {**manifest, STANDARDIZED: scale}
+
+
+def _found(model: Any) -> list[str]:
+    """The names of what fitting found."""
+    return [name for name in vars(model) if FITTED.fullmatch(name)]
 
 
 def restore(manifest: Manifest, tensors: Tensors) -> Any:
@@ -57,10 +79,9 @@ def restore(manifest: Manifest, tensors: Tensors) -> Any:
     if isinstance(kind, str) and kind in SUMMARIES:
         return _restore_summary(manifest, tensors)
     model = _unfitted(manifest, tensors)
-    for name, stored in _section(manifest, "fitted").items():
-        if not _is_fitted(type(model), name):
-            raise ModelFileError(f"{name[:80]!r} can't be a fitted attribute of {type(model).__name__}.")
-        setattr(model, name, decode(stored, name, tensors))
+    _set_fitted(model, _section(manifest, "fitted"), "", tensors)
+    if STANDARDIZED in manifest:
+        model = _restore_standardized(model, _section(manifest, STANDARDIZED), tensors)
     _require_used_up(tensors)
     output = manifest.get("output")
     if output is not None:
@@ -69,6 +90,23 @@ def restore(manifest: Manifest, tensors: Tensors) -> Any:
         model.set_output(transform=output)
     check_sound(model)
     return model
+
+
+def _restore_standardized(model: Any, scale: dict[str, Any], tensors: Tensors) -> Standardized:
+    """The method on standardised columns; one without a scale has not been fitted."""
+    if not scale:
+        return Standardized(model)
+    whole = Standardized(clone(model))
+    _set_fitted(whole, scale, f"{STANDARDIZED}.", tensors)
+    whole.model_ = model
+    return whole
+
+
+def _set_fitted(model: Any, stored: dict[str, Any], place: str, tensors: Tensors) -> None:
+    for name, value in stored.items():
+        if not _is_fitted(type(model), name):
+            raise ModelFileError(f"{name[:80]!r} can't be a fitted attribute of {type(model).__name__}.")
+        setattr(model, name, decode(value, f"{place}{name}", tensors))
 
 
 def _describe_summary(summary: Any) -> tuple[Manifest, Tensors]:
@@ -139,11 +177,11 @@ def _advice(name: str) -> str:
     return f"Set it to what it stands for first, such as the number found: model.set_params({name}=...)."
 
 
-def _attribute(model: Any, name: str, tensors: Tensors) -> Any:
+def _attribute(model: Any, name: str, place: str, tensors: Tensors) -> Any:
     if not _is_fitted(type(model), name):
         raise ModelFileError(f"{name} hides what {type(model).__name__} defines; delete it before saving.")
     try:
-        return encode(getattr(model, name), name, tensors)
+        return encode(getattr(model, name), place, tensors)
     except Unstorable as error:
         raise ModelFileError(
             f"{type(model).__name__}.{name} must hold numbers, texts or arrays of them to be saved; "

@@ -20,6 +20,7 @@ from lowdim.method.linear import Linear
 from lowdim.method.lle import LLE
 from lowdim.method.pca import PCA
 from lowdim.method.scaling import Scaling as PairScaling
+from lowdim.method.standardized import Standardized
 from lowdim.method.tsne import TSNE
 from lowdim.method.umap import UMAP
 from lowdim.param import Integer, Real
@@ -45,6 +46,8 @@ def check_sound(model: Any) -> None:
         if isinstance(value, Moments):
             _check_moments(value, name)
             _require(value.d == d, f"{name} must have {d} columns")
+    if isinstance(model, Standardized) and "model_" in state:
+        _check_standardized(state, d)
     if isinstance(model, Linear) and "components_" in state:
         _check_linear(state, d)
     if isinstance(model, Isomap | LaplacianEigenmaps) and "embedding_" in state:
@@ -61,6 +64,15 @@ def check_sound(model: Any) -> None:
         _check_pca(state, len(state["components_"]))
     if "alphas_" in state:
         _check_dual(state, d)
+
+
+def _check_standardized(state: dict[str, Any], d: Any) -> None:
+    for name in ("mean_", "scale_"):
+        whole = _is_table(state.get(name), d) and state[name].dtype == np.float64
+        _require(whole, f"{name} must be {d} finite numbers in float64")
+    _require((state["scale_"] > 0).all(), "scale_ must be positive")
+    _require(getattr(state["model_"], "n_features_in_", None) == d, f"the method must have been fitted to {d} columns")
+    check_sound(state["model_"])
 
 
 def _check_dual(state: dict[str, Any], d: Any) -> None:

@@ -213,7 +213,7 @@ def centre(rows: Rows, weights: Array | None, plan: Plan) -> tuple[float, Centre
     centred = Centred(rows, mean, None, roots, plan.threads)
     if not plan.standardize:
         return n, centred, None
-    scale = spread_or_one(np.sqrt(centred.column_squares() / (n - plan.ddof)), mean, rows.dtype)
+    scale = spread_or_one(np.sqrt(centred.column_spreads(n) / (n - plan.ddof)), mean, rows.dtype)
     return n, replace(centred, scale=1 / scale), scale
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from lowdim import _native
 from lowdim.solve.disparities import Disparities
 from lowdim.summaries.pairs import Pairs
+from lowdim.threads import uninterrupted
 
 __all__ = ["MOST_RANKED", "Ranks"]
 
@@ -39,7 +40,7 @@ class Ranks(Disparities):
         wanted = pairs.distances
         if pairs.weights is not None:  # pairs that don't count stand behind all others
             wanted = np.where(pairs.weights > 0, wanted, np.inf).astype(wanted.dtype)
-        order = np.argsort(wanted).astype(np.int32)
+        order = uninterrupted(lambda: np.argsort(wanted)).astype(np.int32)  # seconds, for millions of pairs
         self.ranking = _native.Ranking(order, pairs.n)
         ranked = wanted[order]
         edges = np.flatnonzero(ranked[1:] != ranked[:-1]) + 1

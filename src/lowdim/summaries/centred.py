@@ -91,7 +91,7 @@ class Centred:
 
         def summarise(chunk: Chunk, block: Block) -> Array:
             if sp.issparse(block):
-                return self._sparse_squares(chunk, block)
+                return self._sparse_powers(chunk, block, 2)
             panel = self.panel(chunk, block)
             np.multiply(panel, panel, out=panel)
             sums = np.empty((1, self.rows.d))
@@ -99,6 +99,25 @@ class Centred:
             return sums[0]
 
         return fold(self.rows, summarise, _add, self.threads)
+
+    def column_spreads(self, n: float) -> NDArray[np.float64]:
+        """Sums of squares of the columns about their true means, (d,), for weights that sum to n.
+
+        The given means are rounded; a column that does not vary would show it, and be taken for one that does.
+        """
+
+        def summarise(chunk: Chunk, block: Block) -> Array:
+            if sp.issparse(block):
+                return np.stack([self._sparse_powers(chunk, block, power) for power in (1, 2)])
+            panel = self.panel(chunk, block)
+            sums = np.empty((2, self.rows.d))
+            _native.column_sums(panel, None, self._roots(chunk), sums[:1])
+            np.multiply(panel, panel, out=panel)
+            _native.column_sums(panel, None, None, sums[1:])
+            return sums
+
+        rests, squares = fold(self.rows, summarise, _add, self.threads)
+        return np.maximum(squares - rests**2 / n, 0)
 
     def triangle(self) -> Array:
         """R of P = QR, (≤ d, d), block by block: the singular values of P without squaring them."""
@@ -159,17 +178,17 @@ class Centred:
         roots = self.root_weights
         return gram if roots is None else gram * np.outer(roots, roots)
 
-    def _sparse_squares(self, chunk: Chunk, block: Block) -> NDArray[np.float64]:
-        """Stored values one by one, absent ones all at once: no difference of large sums."""
+    def _sparse_powers(self, chunk: Chunk, block: Block, power: int) -> NDArray[np.float64]:
+        """Sums of powers of P. Stored values one by one, absent ones all at once: no difference of large sums."""
         roots = self._roots(chunk)
         weights = np.ones(block.shape[0]) if roots is None else roots**2
         stored = sp.csr_array((np.ones(block.nnz), block.indices, block.indptr), shape=block.shape)
         spread = sp.csr_array(
-            ((block.data - self.mean[block.indices]) ** 2, block.indices, block.indptr), shape=block.shape
+            ((block.data - self.mean[block.indices]) ** power, block.indices, block.indptr), shape=block.shape
         )
         absent = weights.sum() - stored.T @ weights
-        squares = spread.T @ weights + absent * self.mean**2
-        return squares if self.scale is None else squares * self.scale**2
+        sums = spread.T @ weights + absent * (-self.mean) ** power
+        return sums if self.scale is None else sums * self.scale**power
 
 
 def column_means(rows: Rows, weights: NDArray[np.float64] | None, threads: int) -> tuple[float, NDArray[np.float64]]:
