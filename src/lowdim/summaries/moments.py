@@ -190,11 +190,19 @@ def _dense_part(block: Block, classes: Any, codes: Any, weights: Any) -> Moments
     sums = np.empty((len(counts), d))
     if not _native.column_sums(block, codes, weights, sums):
         return None
-    means = sums / np.where(counts > 0, counts, 1.0)[:, None]
+    divisors = np.where(counts > 0, counts, 1.0)[:, None]
+    means = sums / divisors
     panel = scratch((n, d), block.dtype)
-    if not _native.center(block, means, panel, codes, None, None if weights is None else np.sqrt(weights)):
+    roots = None if weights is None else np.sqrt(weights)
+    if not _native.center(block, means, panel, codes, None, roots):
         return None
-    return Moments(n, counts, means, panel.T @ panel, classes, block.dtype)
+    # What rounding took from the means is left in the panel, where a column that does not vary would show it.
+    rests = np.empty_like(sums)
+    _native.column_sums(panel, codes, roots, rests)
+    spread = rests / np.sqrt(divisors)
+    scatter = panel.T @ panel - (spread.T @ spread).astype(panel.dtype)
+    np.fill_diagonal(scatter, np.maximum(np.diagonal(scatter), 0))
+    return Moments(n, counts, means + rests / divisors, scatter, classes, block.dtype)
 
 
 def _plain_part(block: Block) -> Moments | None:
