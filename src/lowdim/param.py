@@ -106,7 +106,7 @@ class Choice(Domain):
 
     @property
     def text(self) -> str:  # type: ignore[override]
-        return "one of " + ", ".join(repr(value) for value in self.values)
+        return ("one of " if len(self.values) > 1 else "") + ", ".join(repr(value) for value in self.values)
 
     def accepts(self, value: Any) -> bool:
         value = int(value) if _is_number(value, numbers.Integral) else value  # NumPy's integers count

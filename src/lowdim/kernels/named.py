@@ -27,7 +27,10 @@ NAMES: dict[str, type[Kernel]] = {
 
 kernel_domain = Either(
     Choice(*NAMES),
-    Such("a kernel of lowdim.kernels, or a function of two rows", lambda v: callable(v) and not isinstance(v, type)),
+    Such(
+        "a kernel such as lowdim.kernels.rbf(0.5), or a function of two rows",
+        lambda v: callable(v) and not isinstance(v, type),
+    ),
 )
 
 
