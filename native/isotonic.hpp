@@ -95,7 +95,7 @@ class BlockPools {
   private:
     static constexpr std::size_t stride = hull_run + 1;
 
-    static std::int64_t runs_of(std::int64_t count) { return (count + hull_run - 1) / hull_run; }
+    static std::int64_t runs_of(std::int64_t count) { return blocks_of(count, hull_run); }
     static int length(std::int64_t begin, std::int64_t end, int r) {
         return static_cast<int>(std::min<std::int64_t>(hull_run, end - begin - r * hull_run));
     }
@@ -141,7 +141,7 @@ template <class T>
 double isotonic(const Sequence<T>& sequence, double total, T* out, const Crew& crew) {
     const std::int64_t n = sequence.n, size = BlockPools<T>::size;
     std::vector<std::vector<Pool>> parts(static_cast<std::size_t>(blocks_of(n, size)));
-    std::vector<BlockPools<T>> rooms(static_cast<std::size_t>(std::max(crew.threads, 1)), BlockPools<T>(sequence));
+    std::vector<BlockPools<T>> rooms(static_cast<std::size_t>(crew.threads), BlockPools<T>(sequence));
     parallel_ranges(n, size, crew, [&](std::int64_t begin, std::int64_t end) {
         parts[static_cast<std::size_t>(begin / size)] = rooms[static_cast<std::size_t>(thread_index())].of(begin, end);
     });

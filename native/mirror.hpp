@@ -1,7 +1,7 @@
 // Products of a symmetric matrix with a narrow one, from the half of it that is stored.
 // No include guard: kernels.cpp includes this once for every instruction set, inside a namespace.
 
-constexpr std::int64_t mirror_columns = 512;  // V and what is added to it stay in the cache
+constexpr std::int64_t mirror_columns = 256;  // V and what is added to it stay in the cache
 
 #if defined(__GNUC__)
 template <class T>
@@ -24,45 +24,52 @@ struct Vectors {
 };
 #endif
 
-// Rows i … i + R of the strip, columns first … last, one vector of V's columns: each entry is read once and
-// serves its own row and, mirrored, its column.
-template <class T, int R, bool mirrored>
+// Rows i … i + R of the strip, columns first … last, C vectors of V's columns: each entry is read once and serves its own
+// row and, mirrored, its column.
+template <class T, int R, int C, bool mirrored>
 void mirror_rows(const RowBlock<T>& strip, std::int64_t i, std::int64_t first, std::int64_t last, const T* v,
                  std::int64_t k, const T* v_own, double* own, T* above) {
     using V = Vectors<T>;
-    typename V::Wide sums[R] = {}, mine[R];
+    typename V::Wide sums[R][C] = {}, mine[R][C];
     const T* rows[R];
     for (int r = 0; r < R; ++r) {
         rows[r] = strip.row(i + r);
-        mine[r] = V::load(v_own + (i + r) * k);
+        for (int c = 0; c < C; ++c) mine[r][c] = V::load(v_own + (i + r) * k + c * V::width);
     }
     for (std::int64_t j = first; j < last; ++j) {
-        const auto other = V::load(v + j * k);
-        typename V::Wide back = {};
-        if constexpr (mirrored) back = V::load(above + j * k);
+        typename V::Wide other[C], back[C];
+        for (int c = 0; c < C; ++c) {
+            other[c] = V::load(v + j * k + c * V::width);
+            if constexpr (mirrored) back[c] = V::load(above + j * k + c * V::width);
+        }
         for (int r = 0; r < R; ++r) {
             const auto entry = V::spread(rows[r][j]);
-            sums[r] += entry * other;
-            if constexpr (mirrored) back += entry * mine[r];
+            for (int c = 0; c < C; ++c) {
+                sums[r][c] += entry * other[c];
+                if constexpr (mirrored) back[c] += entry * mine[r][c];
+            }
         }
-        if constexpr (mirrored) V::store(above + j * k, back);
+        if constexpr (mirrored)
+            for (int c = 0; c < C; ++c) V::store(above + j * k + c * V::width, back[c]);
     }
-    for (int r = 0; r < R; ++r) {
-        T part[V::width];
-        V::store(part, sums[r]);
-        for (int l = 0; l < V::width; ++l) own[(i + r) * k + l] += static_cast<double>(part[l]);
-    }
+    for (int r = 0; r < R; ++r)
+        for (int c = 0; c < C; ++c) {
+            T part[V::width];
+            V::store(part, sums[r][c]);
+            for (int l = 0; l < V::width; ++l) own[(i + r) * k + c * V::width + l] += static_cast<double>(part[l]);
+        }
 }
 
 template <class T, bool mirrored>
 void mirror_panel(const RowBlock<T>& strip, std::int64_t first, std::int64_t last, const T* v, std::int64_t k,
                   const T* v_own, double* own, T* above) {
-    for (std::int64_t c = 0; c < k; c += Vectors<T>::width) {
+    constexpr int C = mirror_width / Vectors<T>::width >= 2 && lanes >= 16 ? 2 : 1;  // as many as the registers hold
+    for (std::int64_t c = 0; c < k; c += C * Vectors<T>::width) {
         std::int64_t i = 0;
         for (; i + 4 <= strip.rows; i += 4)
-            mirror_rows<T, 4, mirrored>(strip, i, first, last, v + c, k, v_own + c, own + c, above + c);
+            mirror_rows<T, 4, C, mirrored>(strip, i, first, last, v + c, k, v_own + c, own + c, above + c);
         for (; i < strip.rows; ++i)
-            mirror_rows<T, 1, mirrored>(strip, i, first, last, v + c, k, v_own + c, own + c, above + c);
+            mirror_rows<T, 1, C, mirrored>(strip, i, first, last, v + c, k, v_own + c, own + c, above + c);
     }
 }
 

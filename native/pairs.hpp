@@ -37,7 +37,7 @@ PairSums pull_pairs(const PairTable<T>& pairs, bool squared, double* own, const 
     const std::vector<PairTile> tiles = tiles_of(n);
     std::unique_ptr<double[]> parts(new double[static_cast<std::size_t>((blocks + 1) * n * k)]);
     std::vector<PairSums> sums(tiles.size(), PairSums{0, 0, 0});
-    std::vector<std::unique_ptr<T[]>> scratch(static_cast<std::size_t>(std::max(crew.threads, 1)));
+    std::vector<std::unique_ptr<T[]>> scratch(static_cast<std::size_t>(crew.threads));
     // Part b of a row is what the columns of block b add to it; part `blocks`, what its own block adds from the left.
     const auto part = [&](std::int64_t from, std::int64_t row) { return parts.get() + (from * n + row) * k; };
     for (auto& room : scratch) room.reset(new T[static_cast<std::size_t>(k * pair_block)]);
