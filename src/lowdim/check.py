@@ -21,7 +21,7 @@ from lowdim.data.rows import (
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadInputType, NotEnoughData
 
-__all__ = ["Reader", "check_weights", "finite_error", "overflow_error", "read_rows", "read_scores"]
+__all__ = ["Reader", "check_weights", "finite_error", "overflow_error", "read_rows", "read_scores", "underflow_error"]
 
 
 def read_rows(owner: Any, X: Any, *, fitting: bool, min_rows: int = 1) -> Rows:
@@ -102,6 +102,14 @@ def overflow_error() -> BadInput:
     """The error for finite values whose sums or squares are not."""
     return BadInput(
         "the values are so large that their squares overflow (above about 1e150 in float64, 1e18 in float32). "
+        "Rescale the columns."
+    )
+
+
+def underflow_error() -> BadInput:
+    """The error for values that differ, and whose squares do not."""
+    return BadInput(
+        "the values vary by so little that their squares vanish (below about 1e-146 in float64, 1e-15 in float32). "
         "Rescale the columns."
     )
 

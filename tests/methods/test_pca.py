@@ -237,3 +237,23 @@ def test_one_row_at_a_time(rng):
     for row in X:
         model.partial_fit(row[None])
     assert_allclose(model.components_, PCA(2).fit(X).components_, atol=1e-9)
+
+
+@pytest.mark.parametrize(("dtype", "size"), [(np.float32, 1e-18), (np.float32, 1e-30), (np.float64, 1e-160)])
+@pytest.mark.parametrize("solver", ["covariance", "gram", "svd", "krylov"])
+def test_values_whose_squares_vanish_are_refused(dtype, size, solver, rng):
+    X = (rng.standard_normal((40, 5)) * size).astype(dtype)
+    with pytest.raises(BadInput, match="squares vanish"):
+        PCA(2, solver=solver).fit(X)
+
+
+@pytest.mark.parametrize("value", [0.0, 1e-10, 1e-30, 3.3])
+def test_rows_that_do_not_vary_are_no_rows_whose_squares_vanish(value):
+    X = np.full((50, 3), value, dtype=np.float32)
+    assert not PCA(2).fit_transform(X).any()
+
+
+def test_small_values_keep_their_digits(rng):
+    X = rng.standard_normal((60, 6)) * np.arange(1, 7)
+    want, small = PCA(3).fit_transform(X), PCA(3).fit_transform((X * 2.0**-45).astype(np.float32))
+    np.testing.assert_allclose(small * 2.0**45, want, atol=1e-4)

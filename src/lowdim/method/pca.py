@@ -16,7 +16,7 @@ from lowdim.method.linear import Linear
 from lowdim.param import Choice, Flag, Integer, Maybe, Real, SeedLike, param
 from lowdim.random import Seed, seed_of
 from lowdim.solve.missing import LowRank, axes_with_gaps, fill_gaps
-from lowdim.solve.principal import Axes, Plan, from_moments, principal_axes
+from lowdim.solve.principal import Axes, Plan, from_moments, principal_axes, require_size
 from lowdim.solve.spectrum import ComponentRule, component_domain
 from lowdim.summaries.moments import Moments, moments_of
 from lowdim.threads import thread_count
@@ -93,7 +93,9 @@ class PCA(Linear):
             weights = check_weights(sample_weight, rows.n)
             if self.missing == "em" and _has_gaps(rows):
                 return self._keep(axes_with_gaps(rows, weights, self._plan()), rows.dtype)
-            return self._keep(principal_axes(rows, weights, self._plan(), self.solver), rows.dtype)
+            axes = principal_axes(rows, weights, self._plan(), self.solver)
+            require_size(axes, rows)
+            return self._keep(axes, rows.dtype)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to what has been seen, and find the axes of all of it."""

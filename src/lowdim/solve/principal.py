@@ -18,7 +18,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from lowdim.check import overflow_error
+from lowdim.check import overflow_error, underflow_error
 from lowdim.data.rows import Chunk, Rows
 from lowdim.errors import BadParameter, NotEnoughData
 from lowdim.random import normal
@@ -28,7 +28,16 @@ from lowdim.summaries.centred import Centred, column_means
 from lowdim.summaries.moments import Moments, moments_of, spread_or_one
 from lowdim.threads import uninterrupted
 
-__all__ = ["Axes", "Plan", "centre", "choose_route", "from_moments", "principal_axes", "principal_scores"]
+__all__ = [
+    "Axes",
+    "Plan",
+    "centre",
+    "choose_route",
+    "from_moments",
+    "principal_axes",
+    "principal_scores",
+    "require_size",
+]
 
 Array = NDArray[np.float64]
 
@@ -94,6 +103,20 @@ def principal_axes(rows: Rows, weights: Array | None, plan: Plan, wish: str = "a
     if wish == "auto" and lost and rows.n is not None and not rows.sparse:
         return by_svd(rows, weights, replace(plan, n_components=k))
     return axes
+
+
+def require_size(axes: Axes, rows: Rows) -> None:
+    """Refuse rows whose variances are lost among the smallest numbers: they would seem constant."""
+    limits = np.finfo(rows.dtype)
+    if axes.scale is not None or axes.total >= float(limits.tiny / limits.eps):
+        return
+    if axes.total > 0:
+        varying = axes.total > float(((limits.eps * axes.mean) ** 2).sum())  # more than rounding leaves of a constant
+    else:
+        again = rows.n is not None and not rows.sparse  # whether they can be looked at once more
+        varying = again and any((chunk.load() != rows.block(0, 1)).any() for chunk in rows.chunks())
+    if varying:
+        raise underflow_error()
 
 
 def principal_scores(rows: Rows, k: int, seed: int, threads: int) -> Array:
