@@ -76,7 +76,7 @@ CASES = [
         f"PCA 70,000 × 784 → 50, float32 ({mnist_or_made()}); floor: XᵀX",
         mnist,
         (ours(), sklearn_pca("covariance_eigh"), sklearn_pca("randomized"), floor(lambda X: X.T @ X)),
-        captured, NOTE, bar=1.2, good=good, repeats=7,
+        captured, NOTE, bar=1.2, good=good, repeats=15,
     ),
     Case(
         "pca-wide",
