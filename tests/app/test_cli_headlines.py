@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
-from lowdim import MDS, ClassicalMDS, KernelPCA, NonmetricMDS, datasets
+from lowdim import LLE, MDS, TSNE, UMAP, ClassicalMDS, Isomap, KernelPCA, LaplacianEigenmaps, NonmetricMDS, datasets
 from lowdim.cli.answer import to_json
 from lowdim.cli.fitting import Fitted, headline
 from lowdim.errors import LowdimWarning
@@ -36,6 +37,17 @@ def test_goodness_of_fit(cities):
     words, data = told(ClassicalMDS(metric="precomputed").fit(cities))
     assert "goodness of fit 95.8%" in words and "98.1% of the positive ones" in words
     assert data["goodness_of_fit"] == pytest.approx([0.958419, 0.981022], abs=1e-6)
+
+
+def test_maps_from_a_graph(rng):
+    X = rng.standard_normal((60, 3))
+    isomap, lle, tsne = Isomap().fit(X), LLE().fit(X), TSNE(max_iter=20).fit(X)
+    assert told(isomap)[0].startswith(f"{isomap.residual_variance_[-1]:.1%} of the geodesics' variance left over")
+    assert told(lle)[0].startswith(f"reconstruction error {lle.reconstruction_error_:.3g}")
+    assert told(tsne)[0] == f"KL divergence {tsne.kl_divergence_:.3g}"
+    assert told(LaplacianEigenmaps().fit(X))[0] == "a graph in one piece"
+    apart = np.vstack([X[:30], X[30:] + 100])
+    assert told(UMAP(n_neighbors=5, n_epochs=10).fit(apart))[0] == "a graph in 2 pieces"
 
 
 def test_an_approximation_says_so(rng):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -123,6 +123,18 @@ def explained_gaps(rows: Rows, table: Table, model: Any, use: str = "use") -> It
         ) from error
 
 
+# What a method says of its own fit, by the attribute that it stands in.
+FIGURES: dict[str, Callable[[Any], str]] = {
+    "stress1_": lambda stress: f"stress-1 {stress:.4g}",
+    "goodness_of_fit_": lambda fit: (
+        f"goodness of fit {fit[0]:.1%} of all eigenvalues, {fit[1]:.1%} of the positive ones"
+    ),
+    "residual_variance_": lambda left: f"{left[-1]:.1%} of the geodesics' variance left over",
+    "reconstruction_error_": lambda error: f"reconstruction error {error:.3g}",
+    "kl_divergence_": lambda divergence: f"KL divergence {divergence:.3g}",
+}
+
+
 def headline(fitted: Fitted) -> str:
     """The most important thing that fitting found."""
     model = fitted.reduction
@@ -132,11 +144,10 @@ def headline(fitted: Fitted) -> str:
     if shares is not None:
         each = " + ".join(f"{share:.1%}" for share in shares[:3]) + (" + …" if len(shares) > 3 else "")
         words.append(f"{float(np.sum(shares)):.1%} of the variance" + (f" ({each})" if len(shares) > 1 else ""))
-    if hasattr(model, "stress1_"):
-        words.append(f"stress-1 {model.stress1_:.4g}")
-    if hasattr(model, "goodness_of_fit_"):
-        of_all, of_positive = model.goodness_of_fit_
-        words.append(f"goodness of fit {of_all:.1%} of all eigenvalues, {of_positive:.1%} of the positive ones")
+    words += [say(getattr(model, name)) for name, say in FIGURES.items() if hasattr(model, name)]
+    pieces = getattr(model, "n_connected_components_", None)
+    if pieces is not None:
+        words.append("a graph in one piece" if pieces == 1 else f"a graph in {pieces:,} pieces")
     if getattr(model, "solver_", None) == "nystrom":
         missed = model.nystrom_error_
         words.append("by Nyström's approximation" + (f", which can't see {missed:.1%}" if np.isfinite(missed) else ""))
