@@ -53,11 +53,8 @@ def test_update_keeps_the_old_rows_near(fitted, digits, labels, accuracy):
     np.testing.assert_array_equal(model.transform(digits), model.embedding_)
 
 
-def test_update_of_a_dense_map_goes_on_keeping_densities(rng):
-    """Radii of all rows, the new ones too, go with those in the table as those of a map of all rows do."""
-    X = np.vstack([s * rng.standard_normal((100, 4)) + 40 * i for i, s in enumerate((0.2, 1.0, 4.0))])
-    order = rng.permutation(300)
-    X = X[order]
+def agreement_with_densities_of(X):
+    """How well the radii of a map of the rows X go with their radii in the table: a function of the model."""
     fuzzy = fuzzy_of(neighbors(X, 14), 1.0, 1.0, 1)
     wanted = table_radii(fuzzy.rows, fuzzy.weights, fuzzy.lengths, fuzzy.n)
 
@@ -66,6 +63,15 @@ def test_update_of_a_dense_map_goes_on_keeping_densities(rng):
         radii = map_radii(Z, None, fuzzy.starts, fuzzy.columns, Forces(model.a_, model.b_), 1)[1]
         return np.corrcoef(radii, wanted)[0, 1]
 
+    return agreement
+
+
+def test_update_of_a_dense_map_goes_on_keeping_densities(rng):
+    """Radii of all rows, the new ones too, go with those in the table as those of a map of all rows do."""
+    X = np.vstack([s * rng.standard_normal((100, 4)) + 40 * i for i, s in enumerate((0.2, 1.0, 4.0))])
+    order = rng.permutation(300)
+    X = X[order]
+    agreement = agreement_with_densities_of(X)
     grown = UMAP(n_epochs=200, densmap=True).fit(X[:200]).update(X[200:])
     assert agreement(grown) > 0.8
     np.testing.assert_array_equal(grown.transform(X), grown.embedding_)
@@ -147,15 +153,7 @@ def test_numbers_order_the_map(rng):
 
 def test_densmap_keeps_what_is_crowded_crowded(rng):
     X = np.vstack([s * rng.standard_normal((150, 4)) + 40 * i for i, s in enumerate((0.2, 1.0, 4.0))])
-    fuzzy = fuzzy_of(neighbors(X, 14), 1.0, 1.0, 1)
-
-    wanted = table_radii(fuzzy.rows, fuzzy.weights, fuzzy.lengths, fuzzy.n)
-
-    def agreement(model):
-        Z = np.ascontiguousarray(model.embedding_, dtype=np.float32)
-        radii = map_radii(Z, None, fuzzy.starts, fuzzy.columns, Forces(model.a_, model.b_), 1)[1]
-        return np.corrcoef(radii, wanted)[0, 1]
-
+    agreement = agreement_with_densities_of(X)
     plain, dense = UMAP(n_epochs=300).fit(X), UMAP(n_epochs=300, densmap=True).fit(X)
     assert agreement(dense) > agreement(plain) + 0.1
     assert agreement(dense) > 0.8
