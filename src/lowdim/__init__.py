@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lowdim import choose, kernels, plot
-    from lowdim.config import config, show_config
+    from lowdim._build_info import config, show_config
     from lowdim.data import datasets
     from lowdim.data.files import read_table
     from lowdim.data.files_write import write_table
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from lowdim.method.tsne import TSNE
     from lowdim.method.umap import UMAP
     from lowdim.models import load, save
-    from lowdim.progress import Step, watch
+    from lowdim.runtime.progress import Step, watch
     from lowdim.summaries.affinities import Affinities
     from lowdim.summaries.gram import Gram, gram
     from lowdim.summaries.graph import Graph
@@ -57,10 +57,10 @@ _HOMES = {
     "Moments": "lowdim.summaries.moments",
     "NeighborIndex": "lowdim.summaries.neighbors",
     "Standardized": "lowdim.method.standardized",
-    "Step": "lowdim.progress",
+    "Step": "lowdim.runtime.progress",
     "Table": "lowdim.data.table",
     "choose": "lowdim.choose",
-    "config": "lowdim.config",
+    "config": "lowdim._build_info",
     "datasets": "lowdim.data.datasets",
     "diagnose": "lowdim.diagnosis",
     "gram": "lowdim.summaries.gram",
@@ -72,8 +72,8 @@ _HOMES = {
     "plot": "lowdim.plot",
     "read_table": "lowdim.data.files",
     "save": "lowdim.models",
-    "show_config": "lowdim.config",
-    "watch": "lowdim.progress",
+    "show_config": "lowdim._build_info",
+    "watch": "lowdim.runtime.progress",
     "write_table": "lowdim.data.files_write",
 }
 _MODULES = (  # names that are the module itself

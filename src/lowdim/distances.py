@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lowdim.errors import BadParameter
-from lowdim.param import Domain
+from lowdim.runtime.param import Domain
 
 __all__ = ["METRICS", "Metric", "MetricLike", "metric_of"]
 

@@ -14,8 +14,8 @@ from typing import Any, TypeVar, dataclass_transform
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from lowdim.param import param, parameters, validate
-from lowdim.threads import single_blas
+from lowdim.runtime.param import param, parameters, validate
+from lowdim.runtime.threads import single_blas
 
 __all__ = ["Estimator", "Method", "estimator", "methods"]
 

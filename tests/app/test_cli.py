@@ -17,7 +17,7 @@ import pytest
 import lowdim
 from lowdim import PCA
 from lowdim.data.table import HeldRows
-from lowdim.param import parameters
+from lowdim.runtime.param import parameters
 from talking import Said, talk
 
 pytest.importorskip("typer")
@@ -418,7 +418,7 @@ import sys
 import numpy as np
 from lowdim.cli import main
 from lowdim.estimator import Estimator, estimator
-from lowdim.param import Choice, Flag, Integer, Maybe, Real, param
+from lowdim.runtime.param import Choice, Flag, Integer, Maybe, Real, param
 
 @estimator(title="the first columns, shrunk", summary="rows", supervised=True)
 class FirstColumns(Estimator):

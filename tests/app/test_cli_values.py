@@ -7,7 +7,7 @@ import pytest
 from lowdim import MDS, PCA, ClassicalMDS, Isomap, KernelPCA, NonmetricMDS, choose, kernels
 from lowdim.cli.values import read_value, rule_names, takes_rules
 from lowdim.errors import BadParameter
-from lowdim.param import parameters
+from lowdim.runtime.param import parameters
 
 
 def read(method, name, word):

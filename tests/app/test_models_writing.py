@@ -111,6 +111,6 @@ def test_limits_are_held_on_both_sides(tmp_path, monkeypatch):
         with pytest.raises(ModelFileError, match=r"header takes \d+ bytes.*64"):
             load(path)
     assert load(path).n_components == 1
-    monkeypatch.setattr("lowdim.memory.available_bytes", lambda: 100)
+    monkeypatch.setattr("lowdim.runtime.memory.available_bytes", lambda: 100)
     with pytest.raises(MemoryTooSmall, match=r"model\.lowdim"):
         load(path)

@@ -184,7 +184,7 @@ def test_the_page_is_written_whole_or_not_at_all(tmp_path, monkeypatch) -> None:
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("lowdim.atomic.os.replace", fail)
+    monkeypatch.setattr("lowdim.runtime.atomic_write.os.replace", fail)
     with pytest.raises(errors.BadInput, match="No space left"):
         plot.page(np.eye(2), path=target)
     assert [p.name for p in tmp_path.iterdir()] == ["map.html"]

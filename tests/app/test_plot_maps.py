@@ -384,7 +384,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypat
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("lowdim.atomic.os.replace", fail)
+    monkeypatch.setattr("lowdim.runtime.atomic_write.os.replace", fail)
     with pytest.raises(errors.BadInput, match="No space left"):
         plot.save(plot.scatter(np.eye(2)), target)
     assert [p.name for p in tmp_path.iterdir()] == ["map.png"]

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
 import lowdim
-from lowdim import memory, param, threads
 from lowdim.data.rows import fold, open_rows
 from lowdim.errors import BadInput, BadInputType, BadParameter, Cancelled, LowdimError, MemoryTooSmall
 from lowdim.estimator import Estimator, _registry, estimator
-from lowdim.progress import report
+from lowdim.runtime import memory, param, threads
+from lowdim.runtime.progress import report
 
 
 @given(st.lists(st.integers()), st.integers(1, 5))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import lowdim
-from lowdim.param import parameters
+from lowdim.runtime.param import parameters
 
 ROOT = Path(__file__).parents[2]
 

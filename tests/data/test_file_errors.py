@@ -276,9 +276,9 @@ def test_npz_sizes_are_judged_before_loading(tmp_path, monkeypatch):
     says(path, "'X'", "declares")
     np.savez_compressed(path, X=np.zeros((1000, 1000)), y=np.zeros(1000))
     assert path.stat().st_size < 20_000
-    monkeypatch.setattr("lowdim.memory.available_bytes", lambda: 8_000_000)
+    monkeypatch.setattr("lowdim.runtime.memory.available_bytes", lambda: 8_000_000)
     says(path, "declares", "GiB", error=MemoryTooSmall)  # one array fits, their sum does not
-    monkeypatch.setattr("lowdim.memory.available_bytes", lambda: 8_010_000)
+    monkeypatch.setattr("lowdim.runtime.memory.available_bytes", lambda: 8_010_000)
     assert read_table(path).array().shape == (1000, 1000)
 
 

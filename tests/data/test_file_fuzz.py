@@ -117,7 +117,7 @@ def no_pickle(monkeypatch):
 def test_mutated_files(tmp_path, monkeypatch, name, limit):
     monkeypatch.setattr(files_arrow, "WHOLE_BYTES", limit)
     monkeypatch.setattr(files_text, "BLOCK_BYTES", 300)
-    monkeypatch.setattr("lowdim.memory.available_bytes", lambda: 1 << 28)
+    monkeypatch.setattr("lowdim.runtime.memory.available_bytes", lambda: 1 << 28)
     draw = random.Random(name)
     path = tmp_path / name
     numpy = name.endswith((".npy", ".npz"))

@@ -272,7 +272,7 @@ def test_what_can_not_be_written_says_why(tmp_path):
 def test_a_streamed_file_that_can_not_fit_is_refused_before(tmp_path, rng, streaming, monkeypatch):
     write_table(tmp_path / "a.parquet", numbers(rng))
     rows = read_table(tmp_path / "a.parquet").X
-    monkeypatch.setattr("lowdim.memory.available_bytes", lambda: 1000)
+    monkeypatch.setattr("lowdim.runtime.memory.available_bytes", lambda: 1000)
     with pytest.raises(MemoryTooSmall, match="300 rows"):
         rows.whole()
 

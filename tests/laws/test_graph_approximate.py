@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 
 from child import run_python
 from lowdim import errors
-from lowdim.progress import watch
+from lowdim.runtime.progress import watch
 from lowdim.summaries.neighbors import NeighborIndex, neighbors
 from same_bits import assert_same_bits
 

@@ -291,6 +291,6 @@ def test_sparse_rows_are_made_dense_in_small_parts(metric, monkeypatch):
 
 
 def test_lists_that_do_not_fit_are_refused_before_they_are_made(rng, monkeypatch):
-    monkeypatch.setattr("lowdim.memory.available_bytes", lambda: 100 << 20)
+    monkeypatch.setattr("lowdim.runtime.memory.available_bytes", lambda: 100 << 20)
     with pytest.raises(errors.MemoryTooSmall, match="lists of 4"):
         neighbors(rng.normal(size=(4200, 2)), 4100)

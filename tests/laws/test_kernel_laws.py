@@ -221,8 +221,8 @@ def test_rounding_does_not_make_a_distance():
 
 
 def test_verdicts_are_refused_before_they_fill_the_memory(monkeypatch):
-    from lowdim import memory
     from lowdim.errors import MemoryTooSmall
+    from lowdim.runtime import memory
 
     monkeypatch.setattr(memory, "available_bytes", lambda: 1000)
     for verdict in (is_psd, is_euclidean, is_conditionally_negative_definite):

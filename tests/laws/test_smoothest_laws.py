@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 import lowdim
 from lowdim.errors import NotConverged
+from lowdim.runtime.threads import single_blas
 from lowdim.solve import smoothest as module
 from lowdim.solve.pieces import by_pieces, side_by_side
 from lowdim.solve.polynomial import Polynomial
 from lowdim.solve.smoothest import SOLVERS, Way, smoothest, widest_level
-from lowdim.threads import single_blas
 
 
 def path(n):

@@ -183,7 +183,7 @@ def test_sparse_rows_are_shuffled_densely():
 
 def test_a_copy_that_does_not_fit_is_refused_with_advice(monkeypatch):
     spectrum = choose.spectrum(signal())
-    monkeypatch.setattr("lowdim.memory.available_bytes", lambda: 20_000)
+    monkeypatch.setattr("lowdim.runtime.memory.available_bytes", lambda: 20_000)
     with pytest.raises(MemoryTooSmall, match="gaussian"):
         choose.parallel_analysis()(spectrum)
     assert choose.parallel_analysis(form="gaussian", n_jobs=1)(Spectrum(np.ones(4), 50, 4, standardized=True)) == 0

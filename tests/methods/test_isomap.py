@@ -185,7 +185,7 @@ def test_what_can_not_be_asked_for(rng, monkeypatch):
             Isomap(**options).fit(X)
     with pytest.raises(BadInput, match="square"):
         Isomap(metric="precomputed").fit(X)
-    monkeypatch.setattr("lowdim.memory.available_bytes", lambda: 1500)
+    monkeypatch.setattr("lowdim.runtime.memory.available_bytes", lambda: 1500)
     with pytest.raises(MemoryTooSmall, match="n_landmarks"):
         Isomap().fit(X)
 

@@ -103,6 +103,6 @@ def test_the_map_has_the_signs_of_every_map(seed):
 
 def test_landmarks_that_do_not_fit_are_refused(rng, monkeypatch):
     graph = lowdim.neighbors(rng.random((300, 2)), 5)
-    monkeypatch.setattr("lowdim.memory.available_bytes", lambda: 20_000)
+    monkeypatch.setattr("lowdim.runtime.memory.available_bytes", lambda: 20_000)
     with pytest.raises(MemoryTooSmall, match="30 x 300 geodesic"):
         Isomap(n_landmarks=30, landmarks="farthest").fit(graph)

@@ -268,7 +268,7 @@ def test_progress_and_cancelling(rng):
 
 
 def test_too_many_pairs_are_refused(monkeypatch, rng):
-    from lowdim import memory
+    from lowdim.runtime import memory
 
     X = rng.standard_normal((500, 3))
     monkeypatch.setattr(memory, "available_bytes", lambda: 1_000_000)
@@ -330,8 +330,8 @@ def test_a_stress_that_rose_at_the_end_is_no_rest(monkeypatch, rng):
 
 def test_what_ranks_need_is_refused_before_anything_is_measured(monkeypatch, rng):
     """About 80 bytes a pair in float64, for each of the starts that run at once."""
-    from lowdim import memory
     from lowdim.method import nonmetric_mds
+    from lowdim.runtime import memory
 
     X = rng.standard_normal((300, 3))
     pairs = 300 * 299 // 2

@@ -158,7 +158,7 @@ def test_a_map_without_finite_places_is_an_error(groups):
 
 
 def test_what_does_not_fit_is_refused_before_the_work(groups, tmp_path, monkeypatch):
-    from lowdim import memory
+    from lowdim.runtime import memory
 
     path = tmp_path / "rows.npy"
     np.save(path, groups)

@@ -101,8 +101,8 @@ def test_nearly_all_vectors_come_from_the_dense_matrix(digits):
 
 
 def test_a_start_that_does_not_fit_into_memory_is_refused(monkeypatch, digits):
-    from lowdim import memory
     from lowdim.errors import MemoryTooSmall
+    from lowdim.runtime import memory
 
     monkeypatch.setattr(memory, "available_bytes", lambda: 1 << 19)
     with pytest.raises(MemoryTooSmall, match="fuzzy graph"):

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from lowdim.choose.rules import centred_rows
 from lowdim.data.rows import Rows
 from lowdim.errors import BadInput
-from lowdim.memory import require_memory
+from lowdim.runtime.memory import require_memory
+from lowdim.runtime.threads import ordered_map, uninterrupted
 from lowdim.solve.eigen import top
 from lowdim.solve.principal import Plan, centre
 from lowdim.solve.spectrum import Spectrum
-from lowdim.threads import ordered_map, uninterrupted
 
 __all__ = ["bartlett", "column_variances", "gaussian_values", "generator", "permuted_values"]
 

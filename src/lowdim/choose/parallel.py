@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from lowdim.choose.null import gaussian_values, permuted_values
 from lowdim.choose.rules import Rule, Verdict, leading, rounding
-from lowdim.param import Choice, Integer, Maybe, Real, param
-from lowdim.progress import report
-from lowdim.random import seed_of
+from lowdim.runtime.param import Choice, Integer, Maybe, Real, param
+from lowdim.runtime.progress import report
+from lowdim.runtime.random import seed_of
+from lowdim.runtime.threads import thread_count
 from lowdim.solve.spectrum import Spectrum
-from lowdim.threads import thread_count
 
 __all__ = ["Parallel", "parallel_analysis"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.errors import NotEnoughData
-from lowdim.param import Choice, Real, param, validate
+from lowdim.runtime.param import Choice, Real, param, validate
 from lowdim.solve.spectrum import Spectrum, count_components
 
 __all__ = [

@@ -14,7 +14,7 @@ from lowdim.choose.rules import Rule, Verdict, broken_stick, elbow, kaiser, shar
 from lowdim.data.rows import is_stream
 from lowdim.errors import MissingExtra
 from lowdim.method.pca import PCA
-from lowdim.random import Seed, seed_of
+from lowdim.runtime.random import Seed, seed_of
 from lowdim.solve.spectrum import Spectrum
 from lowdim.summaries.moments import Moments, moments
 

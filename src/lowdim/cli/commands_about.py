@@ -46,8 +46,8 @@ def datasets() -> Answer:
 
 def config() -> Answer:
     """What lowdim runs on: paste it into a bug report."""
-    from lowdim.config import config as known
-    from lowdim.config import show_config
+    from lowdim._build_info import config as known
+    from lowdim._build_info import show_config
 
     shown = StringIO()
     show_config(shown)
@@ -79,7 +79,7 @@ def _one(method: Method) -> Answer:
 
 def _described(method: Method) -> dict[str, Any]:
     from lowdim.cli.fitting import traits
-    from lowdim.param import parameters
+    from lowdim.runtime.param import parameters
 
     declared = [
         {"name": p.name, "default": p.default, "rule": p.domain.text, "help": p.help}

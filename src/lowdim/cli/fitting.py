@@ -17,7 +17,7 @@ from lowdim.data.rows import Rows, first_nonfinite
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
 from lowdim.estimator import Method, methods
-from lowdim.param import parameters
+from lowdim.runtime.param import parameters
 
 if TYPE_CHECKING:
     from lowdim.cli.command import Wanted

@@ -9,7 +9,7 @@ from lowdim.data.table import Table
 from lowdim.errors import BadParameter
 from lowdim.estimator import Method
 from lowdim.method.standardized import Standardized
-from lowdim.param import parameters
+from lowdim.runtime.param import parameters
 
 __all__ = ["on_columns", "reduction", "scaling", "standardized"]
 

@@ -7,7 +7,7 @@ from dataclasses import MISSING, fields
 from typing import Any
 
 from lowdim.errors import BadParameter
-from lowdim.param import Domain, Param
+from lowdim.runtime.param import Domain, Param
 
 __all__ = ["is_switch", "read_value", "rule_names", "takes_rules"]
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from lowdim.progress import Step, watch
+from lowdim.runtime.progress import Step, watch
 
 __all__ = ["watched"]
 

@@ -14,7 +14,7 @@ from lowdim.data import datasets_made as made
 from lowdim.data.datasets_typed import ARRESTS, CITIES, CITY_DISTANCES, EIGHT
 from lowdim.data.table import Table
 from lowdim.errors import BadParameter
-from lowdim.param import Integer, Real, SeedLike
+from lowdim.runtime.param import Integer, Real, SeedLike
 
 __all__ = ["load", "names"]
 

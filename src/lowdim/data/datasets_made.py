@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.data.table import Table, made_up_names
-from lowdim.random import Seed, seed_of
+from lowdim.runtime.random import Seed, seed_of
 
 __all__ = ["clusters", "faces", "rings", "scurve", "spiral", "swissroll"]
 

@@ -21,7 +21,7 @@ from lowdim.data.files_columns import Wish, assign_roles, not_numbers, refuse_tw
 from lowdim.data.rows import Block, Chunk, Rows
 from lowdim.data.table import HeldRows, Table
 from lowdim.errors import BadInput, LowdimError, MemoryTooSmall, MissingExtra
-from lowdim.memory import require_memory
+from lowdim.runtime.memory import require_memory
 
 __all__ = ["WHOLE_BYTES", "BatchRows", "Source", "is_number", "pyarrow", "reading", "table_of"]
 

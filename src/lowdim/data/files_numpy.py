@@ -19,7 +19,7 @@ from lowdim.data.files_arrow import reading
 from lowdim.data.files_columns import Wish, assign_roles, refuse_twins
 from lowdim.data.table import HeldRows, Table, made_up_names
 from lowdim.errors import BadInput, BadInputType
-from lowdim.memory import require_memory
+from lowdim.runtime.memory import require_memory
 
 __all__ = ["read_npy", "read_npz"]
 

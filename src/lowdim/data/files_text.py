@@ -25,7 +25,7 @@ from lowdim.data.files_arrow import Batch, Source, is_number, pyarrow, reading
 from lowdim.data.files_columns import Wish
 from lowdim.data.table import made_up_names
 from lowdim.errors import BadInput
-from lowdim.progress import report
+from lowdim.runtime.progress import report
 
 __all__ = ["PACKED", "TEXT", "TextSource"]
 

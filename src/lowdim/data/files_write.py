@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.atomic import draft_beside
 from lowdim.data.files_arrow import pyarrow
 from lowdim.data.files_columns import refuse_twins
 from lowdim.data.table import made_up_names
 from lowdim.errors import BadInput
+from lowdim.runtime.atomic_write import draft_beside
 
 __all__ = ["WRITTEN", "write_table"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.threads import ordered_map
+from lowdim.runtime.threads import ordered_map
 
 __all__ = ["distances", "nearest"]
 

@@ -19,10 +19,10 @@ from lowdim.diagnosis.relation import Relation, relation
 from lowdim.diagnosis.space import EmptySpace, empty_space
 from lowdim.diagnosis.survey import Survey, survey
 from lowdim.errors import BadParameter
-from lowdim.param import Integer
-from lowdim.progress import report
-from lowdim.random import Seed, seed_of
-from lowdim.threads import single_blas, thread_count
+from lowdim.runtime.param import Integer
+from lowdim.runtime.progress import report
+from lowdim.runtime.random import Seed, seed_of
+from lowdim.runtime.threads import single_blas, thread_count
 
 __all__ = ["Diagnosis", "diagnose"]
 

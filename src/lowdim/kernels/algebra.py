@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lowdim.errors import BadParameter
 from lowdim.kernels.base import Kernel
-from lowdim.param import Real
+from lowdim.runtime.param import Real
 
 __all__ = ["Product", "Scaled", "Sum", "polynomial_of"]
 

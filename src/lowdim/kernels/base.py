@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_array
 
 from lowdim.errors import BadInput, BadParameter
 from lowdim.kernels.points import Diagonal, Pair, Points
-from lowdim.param import Integer, validate
-from lowdim.threads import single_blas
+from lowdim.runtime.param import Integer, validate
+from lowdim.runtime.threads import single_blas
 
 __all__ = ["Kernel"]
 

@@ -14,7 +14,7 @@ from lowdim.errors import BadInput, BadParameter
 from lowdim.kernels.base import Kernel
 from lowdim.kernels.points import Pair
 from lowdim.kernels.widths import SCALES, inverse_of, variance
-from lowdim.param import Choice, Either, Integer, Real, Such, param
+from lowdim.runtime.param import Choice, Either, Integer, Real, Such, param
 
 __all__ = [
     "cosine",

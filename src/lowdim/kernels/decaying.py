@@ -12,7 +12,7 @@ from lowdim.errors import BadInput
 from lowdim.kernels.base import Kernel
 from lowdim.kernels.points import Pair, Points
 from lowdim.kernels.widths import POSITIVE, WIDTHS, inverse_of, variance
-from lowdim.param import Choice, Either, param
+from lowdim.runtime.param import Choice, Either, param
 
 __all__ = ["chi2", "laplacian", "rational_quadratic", "rbf"]
 

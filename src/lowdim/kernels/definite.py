@@ -13,10 +13,10 @@ from sklearn.utils.validation import check_array
 from lowdim.check import overflow_error
 from lowdim.errors import BadInput, BadParameter
 from lowdim.kernels.distance_tables import checked_distances
-from lowdim.memory import require_memory
-from lowdim.param import Real
-from lowdim.random import Seed, normal, seed_of
-from lowdim.threads import single_blas, uninterrupted
+from lowdim.runtime.memory import require_memory
+from lowdim.runtime.param import Real
+from lowdim.runtime.random import Seed, normal, seed_of
+from lowdim.runtime.threads import single_blas, uninterrupted
 
 __all__ = ["Definiteness", "double_centred", "is_conditionally_negative_definite", "is_euclidean", "is_psd"]
 

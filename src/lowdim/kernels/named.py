@@ -7,7 +7,7 @@ from typing import Any
 from lowdim.errors import BadParameter
 from lowdim.kernels import common, decaying
 from lowdim.kernels.base import Kernel
-from lowdim.param import Choice, Either, Such
+from lowdim.runtime.param import Choice, Either, Such
 
 __all__ = ["NAMES", "as_kernel", "kernel_domain"]
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lowdim.errors import BadInput, BadParameter
 from lowdim.kernels.base import Kernel
-from lowdim.param import Flag, Real, Such, param, validate
+from lowdim.runtime.param import Flag, Real, Such, param, validate
 
 __all__ = [
     "Transform",

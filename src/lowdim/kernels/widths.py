@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from lowdim.check import overflow_error
 from lowdim.errors import BadInput
-from lowdim.param import Choice, Either, Real
+from lowdim.runtime.param import Choice, Either, Real
 
 __all__ = ["POSITIVE", "SCALES", "WIDTHS", "inverse_of", "variance"]
 

@@ -16,17 +16,17 @@ from lowdim.distances import metric_of
 from lowdim.errors import LowdimWarning, NotEnoughData
 from lowdim.estimator import Estimator, estimator
 from lowdim.kernels.distance_tables import checked_distances, checked_new_distances
-from lowdim.memory import require_memory
 from lowdim.method.scaling import metric_domain
-from lowdim.param import Choice, Integer, Maybe, SeedLike, param
-from lowdim.random import Seed, seed_of
+from lowdim.runtime.memory import require_memory
+from lowdim.runtime.param import Choice, Integer, Maybe, SeedLike, param
+from lowdim.runtime.random import Seed, seed_of
+from lowdim.runtime.threads import thread_count
 from lowdim.solve import scaling
 from lowdim.solve.landmarks import uniform_landmarks
 from lowdim.solve.principal import Plan, principal_axes
 from lowdim.summaries.centred import Centred
 from lowdim.summaries.gram import Mapped, finite_rows
 from lowdim.summaries.pairs import Measure, given_table, measure_of
-from lowdim.threads import thread_count
 
 __all__ = ["ClassicalMDS"]
 

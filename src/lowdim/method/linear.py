@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from lowdim.check import read_rows, read_scores
 from lowdim.estimator import Estimator
+from lowdim.runtime.threads import single_blas, thread_count
 from lowdim.summaries.centred import Centred
-from lowdim.threads import single_blas, thread_count
 
 __all__ = ["Linear"]
 

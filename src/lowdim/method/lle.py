@@ -13,15 +13,15 @@ from lowdim.data.rows import Chunk, Rows
 from lowdim.distances import MetricLike, metric_of
 from lowdim.errors import BadInput, BadInputType, BadParameter, NotEnoughData
 from lowdim.estimator import Estimator, estimator
-from lowdim.memory import require_memory
-from lowdim.param import Choice, Integer, Maybe, Real, SeedLike, param
-from lowdim.random import Seed, seed_of
+from lowdim.runtime.memory import require_memory
+from lowdim.runtime.param import Choice, Integer, Maybe, Real, SeedLike, param
+from lowdim.runtime.random import Seed, seed_of
+from lowdim.runtime.threads import thread_count
 from lowdim.solve.alignment import ALIGNMENTS, align
 from lowdim.solve.smoothest import SOLVERS, Way
 from lowdim.summaries.graph import Graph
 from lowdim.summaries.neighbors import Distance, NeighborIndex
 from lowdim.summaries.patches import Patches, grams_of_distances, grams_of_rows, weights_of
-from lowdim.threads import thread_count
 
 __all__ = ["LLE"]
 

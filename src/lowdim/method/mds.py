@@ -14,15 +14,15 @@ from lowdim.distances import metric_of
 from lowdim.errors import BadParameter
 from lowdim.estimator import estimator
 from lowdim.method.scaling import Scaling, init_domain, metric_domain
-from lowdim.param import Choice, Integer, Maybe, Real, SeedLike, param
-from lowdim.random import Seed, seed_of
+from lowdim.runtime.param import Choice, Integer, Maybe, Real, SeedLike, param
+from lowdim.runtime.random import Seed, seed_of
+from lowdim.runtime.threads import thread_count
 from lowdim.solve.curve import Curve
 from lowdim.solve.disparities import Disparities, Ratio
 from lowdim.solve.meetings import Schedule, descend, measured_stress
 from lowdim.solve.smacof import Layout, require_connected
 from lowdim.solve.starts import best_of, classical_start, given_start, principal_start, random_start
 from lowdim.summaries.pairs import Measure, Pairs, given_pairs, given_table, measure_of
-from lowdim.threads import thread_count
 
 __all__ = ["MDS"]
 

@@ -9,8 +9,8 @@ from lowdim.check import read_rows
 from lowdim.errors import BadInput
 from lowdim.estimator import estimator
 from lowdim.method.scaling import Scaling, init_domain, metric_domain
-from lowdim.param import Choice, Integer, Maybe, Real, SeedLike, param
-from lowdim.random import Seed
+from lowdim.runtime.param import Choice, Integer, Maybe, Real, SeedLike, param
+from lowdim.runtime.random import Seed
 from lowdim.solve.disparities import Disparities
 from lowdim.solve.ranks import MOST_RANKED, Ranks
 from lowdim.summaries.pairs import Pairs

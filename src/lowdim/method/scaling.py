@@ -17,8 +17,9 @@ from lowdim.distances import METRICS, metric_of
 from lowdim.errors import BadInput, LowdimWarning
 from lowdim.estimator import Estimator
 from lowdim.kernels.distance_tables import checked_new_distances
-from lowdim.param import Choice, Domain, Either, Such
-from lowdim.random import Seed, seed_of
+from lowdim.runtime.param import Choice, Domain, Either, Such
+from lowdim.runtime.random import Seed, seed_of
+from lowdim.runtime.threads import thread_count
 from lowdim.solve.disparities import Disparities, Ratio
 from lowdim.solve.place import MOST_STEPS, Ground, place_in_blocks
 from lowdim.solve.shepard import Shepard, shepard_of
@@ -27,7 +28,6 @@ from lowdim.solve.sstress import minimise_sstress
 from lowdim.solve.starts import best_of, start_of
 from lowdim.summaries.given import Blocks
 from lowdim.summaries.pairs import Measure, Pairs, dense_block, given_pairs, given_table, measure_of, pair_weights
-from lowdim.threads import thread_count
 
 __all__ = ["Scaling", "init_domain", "metric_domain"]
 

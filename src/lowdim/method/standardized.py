@@ -16,11 +16,11 @@ from lowdim.check import overflow_error, read_rows
 from lowdim.data.rows import Rows
 from lowdim.errors import BadParameter
 from lowdim.estimator import Estimator
-from lowdim.memory import require_memory
-from lowdim.progress import report
+from lowdim.runtime.memory import require_memory
+from lowdim.runtime.progress import report
+from lowdim.runtime.threads import thread_count
 from lowdim.summaries.centred import Centred, column_means
 from lowdim.summaries.moments import spread_or_one
-from lowdim.threads import thread_count
 
 __all__ = ["Standardized"]
 

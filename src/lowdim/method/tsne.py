@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from lowdim.distances import MetricLike
 from lowdim.estimator import estimator
 from lowdim.method.neighbor_map import NeighborMap
-from lowdim.param import Choice, Either, Integer, Maybe, Real, SeedLike, Such, param
-from lowdim.random import Seed, seed_of
+from lowdim.runtime.param import Choice, Either, Integer, Maybe, Real, SeedLike, Such, param
+from lowdim.runtime.random import Seed, seed_of
+from lowdim.runtime.threads import thread_count
 from lowdim.solve.descent import Descent, Recipe
 from lowdim.solve.layout import PATH
 from lowdim.solve.placing import Placing
@@ -19,7 +20,6 @@ from lowdim.solve.start import INIT, close_start
 from lowdim.summaries.affinities import PERPLEXITY
 from lowdim.summaries.known import Known
 from lowdim.summaries.likeness import likeness_of
-from lowdim.threads import thread_count
 
 __all__ = ["TSNE"]
 

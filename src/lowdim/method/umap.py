@@ -14,8 +14,9 @@ from lowdim.distances import MetricLike
 from lowdim.errors import BadInput, BadParameter
 from lowdim.estimator import estimator
 from lowdim.method.neighbor_map import NeighborMap
-from lowdim.param import Choice, Flag, Integer, Maybe, Real, SeedLike, param
-from lowdim.random import Seed, seed_of
+from lowdim.runtime.param import Choice, Flag, Integer, Maybe, Real, SeedLike, param
+from lowdim.runtime.random import Seed, seed_of
+from lowdim.runtime.threads import single_blas, thread_count
 from lowdim.solve.crowding import Agreement, Crowding
 from lowdim.solve.layout import PATH
 from lowdim.solve.membership import membership_curve
@@ -28,7 +29,6 @@ from lowdim.summaries.fuzzy import fuzzy_of
 from lowdim.summaries.graph import component_labels
 from lowdim.summaries.known import Known, Neighborhood, neighborhood_of, table_of, with_rows
 from lowdim.summaries.target import Target
-from lowdim.threads import single_blas, thread_count
 
 __all__ = ["UMAP"]
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from lowdim.atomic import draft_beside
 from lowdim.errors import BadInput, ModelFileError
-from lowdim.memory import require_memory
+from lowdim.runtime.atomic_write import draft_beside
+from lowdim.runtime.memory import require_memory
 
 __all__ = ["DTYPES", "Tensors", "read_container", "write_container"]
 

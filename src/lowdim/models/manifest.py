@@ -19,7 +19,7 @@ from lowdim.models.container import Tensors
 from lowdim.models.known import SUMMARIES, estimators
 from lowdim.models.sound import check_sound
 from lowdim.models.values import Unstorable, decode, encode
-from lowdim.param import parameters, validate
+from lowdim.runtime.param import parameters, validate
 
 __all__ = ["describe", "from_text", "restore", "to_text"]
 

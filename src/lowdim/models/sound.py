@@ -23,7 +23,7 @@ from lowdim.method.scaling import Scaling as PairScaling
 from lowdim.method.standardized import Standardized
 from lowdim.method.tsne import TSNE
 from lowdim.method.umap import UMAP
-from lowdim.param import Integer, Real
+from lowdim.runtime.param import Integer, Real
 from lowdim.solve.crowding import Agreement
 from lowdim.solve.geodesic_scaling import Scaling
 from lowdim.solve.geodesics import Roads

@@ -12,7 +12,7 @@ from lowdim.errors import BadInput, BadParameter
 from lowdim.plot.colors import DIVERGING, FADED
 from lowdim.plot.inputs import plain_scores, read_points, require_fitted
 from lowdim.plot.theme import SMALL, new_figure, themed
-from lowdim.threads import single_blas
+from lowdim.runtime.threads import single_blas
 
 __all__ = ["eigenimages", "rebuilt"]
 

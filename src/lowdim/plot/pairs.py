@@ -12,7 +12,7 @@ from lowdim.plot.colors import FADED, INK, OKABE_ITO, RISING
 from lowdim.plot.inputs import read_points
 from lowdim.plot.shading import cell_edges, draw_cells
 from lowdim.plot.theme import SMALL, axes_for, caption, color_bar, dress, name_axes, themed
-from lowdim.threads import single_blas
+from lowdim.runtime.threads import single_blas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,8 +7,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lowdim.atomic import draft_beside
 from lowdim.errors import BadParameter
+from lowdim.runtime.atomic_write import draft_beside
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from lowdim.errors import BadInput
-from lowdim.progress import report
+from lowdim.runtime.progress import report
 
 __all__ = ["MOST_IMAGES", "thumbnails"]
 

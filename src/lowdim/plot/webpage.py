@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.atomic import draft_beside
 from lowdim.errors import BadInput, BadInputType, MissingExtra
 from lowdim.plot.colors import ABSENT, FADED, INK, LIGHT
 from lowdim.plot.inputs import Categories, Gradient, read_labels, read_points, read_words
 from lowdim.plot.theme import shorten
 from lowdim.plot.thumbnails import thumbnails
+from lowdim.runtime.atomic_write import draft_beside
 
 __all__ = ["page"]
 

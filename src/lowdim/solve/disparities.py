@@ -13,7 +13,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.memory import require_memory
+from lowdim.runtime.memory import require_memory
 from lowdim.summaries.pairs import Pairs
 
 __all__ = ["Disparities", "Ratio"]

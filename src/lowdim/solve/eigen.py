@@ -16,9 +16,9 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from lowdim.errors import LowdimWarning, NotConverged
-from lowdim.progress import report
-from lowdim.random import normal
-from lowdim.threads import uninterrupted
+from lowdim.runtime.progress import report
+from lowdim.runtime.random import normal
+from lowdim.runtime.threads import uninterrupted
 
 __all__ = ["Eigen", "bottom", "fix_signs", "pencil", "top", "top_of_operator"]
 

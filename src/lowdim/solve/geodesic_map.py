@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.progress import report
+from lowdim.runtime.progress import report
 from lowdim.solve.geodesic_scaling import Scaling, gram_in_place, residual_variance, scaling_of
 from lowdim.solve.geodesics import Roads
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.errors import BadInput
-from lowdim.memory import require_memory
-from lowdim.progress import report
+from lowdim.runtime.memory import require_memory
+from lowdim.runtime.progress import report
 
 __all__ = ["Roads"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.errors import LowdimWarning
-from lowdim.memory import require_memory
+from lowdim.runtime.memory import require_memory
 from lowdim.solve.eigen import Eigen, top, top_of_operator
 from lowdim.summaries.gram import Gram
 

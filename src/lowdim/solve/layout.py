@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from lowdim.atomic import draft_beside
 from lowdim.errors import BadInput
-from lowdim.memory import require_memory
-from lowdim.param import Maybe, Such
-from lowdim.progress import report, watched
+from lowdim.runtime.atomic_write import draft_beside
+from lowdim.runtime.memory import require_memory
+from lowdim.runtime.param import Maybe, Such
+from lowdim.runtime.progress import report, watched
 
 __all__ = ["PATH", "Checkpoint", "Layout", "State", "fingerprint"]
 

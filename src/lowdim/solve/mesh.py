@@ -17,7 +17,7 @@ import scipy.fft
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.memory import require_memory
+from lowdim.runtime.memory import require_memory
 
 __all__ = ["Box", "Fields", "MeshRepulsion", "box_of"]
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from lowdim.data.rows import ArrayRows, Block, Chunk, Rows, chunk_rows, fold
 from lowdim.errors import BadInput, LowdimWarning
-from lowdim.progress import report
+from lowdim.runtime.progress import report
 from lowdim.solve.principal import Axes, Plan, from_moments
 from lowdim.summaries.moments import Moments, merge, moments_of, spread_or_one
 

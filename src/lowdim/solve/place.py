@@ -12,10 +12,10 @@ from lowdim import _native
 from lowdim.check import overflow_error
 from lowdim.data.rows import Rows
 from lowdim.errors import BadInput
-from lowdim.progress import report
+from lowdim.runtime.progress import report
+from lowdim.runtime.threads import single_blas
 from lowdim.summaries.given import Blocks
 from lowdim.summaries.pairs import binary_unit
-from lowdim.threads import single_blas
 
 __all__ = ["MOST_STEPS", "Ground", "bend", "least_sstress", "place_in_blocks"]
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from lowdim.errors import BadParameter
 from lowdim.kernels import Kernel, rbf
 from lowdim.kernels.points import Pair, Points
-from lowdim.progress import report
-from lowdim.threads import single_blas, uninterrupted
+from lowdim.runtime.progress import report
+from lowdim.runtime.threads import single_blas, uninterrupted
 
 __all__ = ["MAX_STEPS", "Images", "pre_images"]
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
+from lowdim.runtime.threads import uninterrupted
 from lowdim.solve.disparities import Disparities
 from lowdim.summaries.pairs import Pairs
-from lowdim.threads import uninterrupted
 
 __all__ = ["MOST_RANKED", "Ranks"]
 

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.kernels.definite import double_centred
-from lowdim.memory import require_memory
+from lowdim.runtime.memory import require_memory
+from lowdim.runtime.threads import uninterrupted
 from lowdim.solve.gram import choose_solver, scores_of_gram, smallest_of_gram, top_of_gram
 from lowdim.summaries.gram import Given, Gram
 from lowdim.summaries.pairs import safe_factor
-from lowdim.threads import uninterrupted
 
 __all__ = [
     "Scaling",

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.errors import BadInput
-from lowdim.memory import require_memory
-from lowdim.progress import report
+from lowdim.runtime.memory import require_memory
+from lowdim.runtime.progress import report
+from lowdim.runtime.threads import uninterrupted
 from lowdim.solve.disparities import Disparities
 from lowdim.solve.eigen import fix_signs
 from lowdim.summaries.pairs import Pairs
-from lowdim.threads import uninterrupted
 
 __all__ = [
     "Layout",

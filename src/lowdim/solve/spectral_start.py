@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.data.rows import chunk_rows, open_rows
-from lowdim.memory import require_memory
-from lowdim.progress import report
-from lowdim.random import normal
+from lowdim.runtime.memory import require_memory
+from lowdim.runtime.progress import report
+from lowdim.runtime.random import normal
 from lowdim.solve.eigen import fix_signs, pencil, top
 from lowdim.solve.principal import principal_scores
 from lowdim.summaries.fuzzy import Fuzzy

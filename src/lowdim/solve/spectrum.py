@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lowdim.data.rows import Rows
 from lowdim.errors import BadParameter, NotEnoughData
-from lowdim.param import Either, Integer, Maybe, Real, Such
+from lowdim.runtime.param import Either, Integer, Maybe, Real, Such
 
 __all__ = ["ComponentRule", "Spectrum", "component_domain", "count_components", "fixed_count"]
 

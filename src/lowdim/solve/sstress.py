@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.progress import report
+from lowdim.runtime.progress import report
 from lowdim.solve.smacof import Layout, Steps
 from lowdim.summaries.pairs import Pairs
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from lowdim.data.rows import Rows, open_rows
 from lowdim.errors import BadParameter
-from lowdim.param import Choice, Either, Such
-from lowdim.random import normal
+from lowdim.runtime.param import Choice, Either, Such
+from lowdim.runtime.random import normal
 from lowdim.solve.principal import principal_scores
 from lowdim.solve.spectral_start import NOISE, by_chance, filled_up, spectral
 from lowdim.summaries.affinities import Affinities

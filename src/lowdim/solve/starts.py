@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.errors import BadParameter
-from lowdim.memory import require_memory
-from lowdim.random import normal
+from lowdim.runtime.memory import require_memory
+from lowdim.runtime.random import normal
+from lowdim.runtime.threads import ordered_map
 from lowdim.solve.eigen import Eigen, top, top_of_operator
 from lowdim.solve.smacof import Layout
 from lowdim.summaries.pairs import Measure, Pairs
-from lowdim.threads import ordered_map
 
 __all__ = ["best_of", "classical_start", "given_start", "principal_start", "random_start", "start_of"]
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.errors import BadParameter
-from lowdim.progress import report
+from lowdim.runtime.progress import report
 from lowdim.solve.crowding import Agreement, Crowding, first_epoch, map_radii
 from lowdim.solve.layout import Checkpoint, Layout, State, fingerprint
 from lowdim.summaries.fuzzy import Fuzzy, rows_in_order

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.errors import BadInput
-from lowdim.progress import report
+from lowdim.runtime.progress import report
 
 __all__ = ["bridges", "joined"]
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.progress import report
+from lowdim.runtime.progress import report
 from lowdim.summaries.lists import NOBODY, Lists
 from lowdim.summaries.sketch import sketched
 from lowdim.summaries.space import Space

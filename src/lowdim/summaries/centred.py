@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lowdim import _native
 from lowdim.check import finite_error
 from lowdim.data.rows import ArrayRows, Block, Chunk, Rows, chunk_rows, fold
-from lowdim.threads import ordered_map, scratch
+from lowdim.runtime.threads import ordered_map, scratch
 
 __all__ = ["Centred", "column_means"]
 

@@ -14,10 +14,10 @@ from lowdim.data.rows import Rows
 from lowdim.distances import Metric
 from lowdim.errors import BadInput, BadParameter
 from lowdim.kernels.distance_tables import rounding_of
-from lowdim.progress import report
+from lowdim.runtime.progress import report
+from lowdim.runtime.threads import ordered_map
 from lowdim.summaries.entries import nearest_entries
 from lowdim.summaries.lists import Lists
-from lowdim.threads import ordered_map
 
 __all__ = [
     "Blocks",

@@ -22,9 +22,9 @@ from lowdim.errors import BadInput, BadInputType
 from lowdim.kernels import Kernel, as_kernel
 from lowdim.kernels.common import precomputed
 from lowdim.kernels.points import Pair, Points
-from lowdim.memory import available_bytes
-from lowdim.progress import report
-from lowdim.threads import ordered_map, thread_count
+from lowdim.runtime.memory import available_bytes
+from lowdim.runtime.progress import report
+from lowdim.runtime.threads import ordered_map, thread_count
 
 __all__ = [
     "Given",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lowdim.check import read_rows
 from lowdim.data.rows import ArrayRows, Rows
-from lowdim.memory import require_memory
+from lowdim.runtime.memory import require_memory
 from lowdim.summaries.affinities import Affinities, Perplexity, feasible, neighbor_count
 from lowdim.summaries.distinct import distinct_rows
 from lowdim.summaries.graph import Graph

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.memory import require_memory
-from lowdim.progress import report
+from lowdim.runtime.memory import require_memory
+from lowdim.runtime.progress import report
 from lowdim.summaries.space import Space
 
 __all__ = ["NOBODY", "Lists", "all_pairs", "from_queries", "refined"]

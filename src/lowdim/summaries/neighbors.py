@@ -15,8 +15,9 @@ from lowdim.check import read_rows
 from lowdim.data.rows import Rows, StreamRows
 from lowdim.distances import SQUARES, Metric, MetricLike, metric_of
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
-from lowdim.param import Choice, Integer, Maybe, Real, SeedLike, param, validate
-from lowdim.random import Seed, seed_of
+from lowdim.runtime.param import Choice, Integer, Maybe, Real, SeedLike, param, validate
+from lowdim.runtime.random import Seed, seed_of
+from lowdim.runtime.threads import thread_count
 from lowdim.summaries import given
 from lowdim.summaries.cells import Cells, approximate, nearest_centres
 from lowdim.summaries.distinct import row_marks
@@ -24,7 +25,6 @@ from lowdim.summaries.graph import Graph
 from lowdim.summaries.lists import NOBODY, Lists, all_pairs, from_queries, refined
 from lowdim.summaries.space import Space, space_of
 from lowdim.summaries.strangers import Strangers, askers, strangers_in_blocks, strangers_in_space
-from lowdim.threads import thread_count
 
 __all__ = ["Found", "NeighborIndex", "SearchOptions", "neighbors"]
 

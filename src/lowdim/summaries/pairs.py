@@ -20,8 +20,8 @@ from lowdim.data.rows import Chunk, Rows
 from lowdim.distances import Metric
 from lowdim.errors import BadInput
 from lowdim.kernels.distance_tables import checked_distances, rounding_of
-from lowdim.memory import require_memory
-from lowdim.progress import report
+from lowdim.runtime.memory import require_memory
+from lowdim.runtime.progress import report
 from lowdim.summaries.space import unit_rows
 
 __all__ = [

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from lowdim import _native
 from lowdim.check import overflow_error
 from lowdim.errors import BadInput
-from lowdim.memory import require_memory
+from lowdim.runtime.memory import require_memory
 
 __all__ = ["Patches", "add_blocks", "grams_of_distances", "grams_of_rows", "weights_of"]
 

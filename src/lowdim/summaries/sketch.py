@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from lowdim.data.rows import ArrayRows
 from lowdim.distances import SQUARES
-from lowdim.random import normal
+from lowdim.runtime.random import normal
+from lowdim.runtime.threads import uninterrupted
 from lowdim.summaries.centred import Centred
 from lowdim.summaries.space import Space
-from lowdim.threads import uninterrupted
 
 __all__ = ["sketched"]
 

@@ -20,7 +20,7 @@ from lowdim.check import finite_error
 from lowdim.data.rows import ArrayRows, Block, Chunk, Rows, chunk_rows, fold
 from lowdim.distances import MAGNITUDES, SQUARES, Metric
 from lowdim.errors import BadInput
-from lowdim.memory import require_memory
+from lowdim.runtime.memory import require_memory
 from lowdim.summaries.centred import Centred, column_means
 
 __all__ = ["Space", "space_of", "unit_rows"]

@@ -14,7 +14,7 @@ from lowdim.check import read_rows
 from lowdim.data.rows import Rows, StreamRows
 from lowdim.distances import metric_of
 from lowdim.errors import BadInput, NotEnoughData
-from lowdim.memory import require_memory
+from lowdim.runtime.memory import require_memory
 from lowdim.summaries import given
 from lowdim.summaries.entries import all_entries, distances_of
 from lowdim.summaries.graph import Graph, both_ways

@@ -21,7 +21,7 @@ import numpy as np
 import scipy.linalg  # noqa: F401  (loads the BLAS that the controller below must find)
 from threadpoolctl import ThreadpoolController
 
-from lowdim.progress import end_with
+from lowdim.runtime.progress import end_with
 
 __all__ = ["ordered_map", "scratch", "single_blas", "thread_count", "uninterrupted"]
 

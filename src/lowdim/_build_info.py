@@ -10,7 +10,7 @@ from typing import Any, TextIO
 import threadpoolctl
 
 from lowdim import _native
-from lowdim.threads import thread_count
+from lowdim.runtime.threads import thread_count
 
 __all__ = ["config", "show_config"]
 
