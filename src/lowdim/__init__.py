@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from lowdim import choose, kernels, plot
     from lowdim._build_info import config, show_config
     from lowdim.data import datasets
-    from lowdim.data.files import read_table
-    from lowdim.data.files_write import write_table
+    from lowdim.data.io.read import read_table
+    from lowdim.data.io.write import write_table
     from lowdim.data.table import Table
     from lowdim.diagnosis import diagnose
     from lowdim.estimator import methods
@@ -70,11 +70,11 @@ _HOMES = {
     "moments": "lowdim.summaries.moments",
     "neighbors": "lowdim.summaries.neighbors",
     "plot": "lowdim.plot",
-    "read_table": "lowdim.data.files",
+    "read_table": "lowdim.data.io.read",
     "save": "lowdim.models",
     "show_config": "lowdim._build_info",
     "watch": "lowdim.runtime.progress",
-    "write_table": "lowdim.data.files_write",
+    "write_table": "lowdim.data.io.write",
 }
 _MODULES = (  # names that are the module itself
     "choose",

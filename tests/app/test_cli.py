@@ -389,7 +389,7 @@ def test_a_reader_that_leaves(tmp_path):
 @pytest.mark.skipif(os.name == "nt", reason="pipes and signals of POSIX")
 def test_ctrl_c(tmp_path):
     code = (
-        "import sys, lowdim.choose, lowdim.data.files\nfrom lowdim.cli import main\n"
+        "import sys, lowdim.choose, lowdim.data.io.read\nfrom lowdim.cli import main\n"
         "print('ready', file=sys.stderr, flush=True)\nsys.exit(main(sys.argv[1:]))"
     )
     words = ["choose", "digits", "--replicates", "1000000", "-o", "scree.png"]

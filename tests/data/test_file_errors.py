@@ -16,10 +16,11 @@ import pytest
 import scipy.sparse as sp
 
 from lowdim import PCA
-from lowdim.data import files_arrow, files_text
-from lowdim.data.files import read_table
-from lowdim.data.files_arrow import BatchRows
-from lowdim.data.files_columns import Wish
+from lowdim.data.io import arrow_source as files_arrow
+from lowdim.data.io import delimited_text as files_text
+from lowdim.data.io.arrow_source import BatchRows
+from lowdim.data.io.column_roles import Wish
+from lowdim.data.io.read import read_table
 from lowdim.errors import BadInput, BadInputType, BadParameter, MemoryTooSmall, MissingExtra
 
 

@@ -12,10 +12,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from lowdim import PCA
-from lowdim.data import files_arrow, files_text
-from lowdim.data.files import read_table
-from lowdim.data.files_arrow import BatchRows
-from lowdim.data.files_write import write_table
+from lowdim.data.io import arrow_source as files_arrow
+from lowdim.data.io import delimited_text as files_text
+from lowdim.data.io.arrow_source import BatchRows
+from lowdim.data.io.read import read_table
+from lowdim.data.io.write import write_table
 from lowdim.data.table import HeldRows
 from lowdim.errors import BadInput, MemoryTooSmall
 

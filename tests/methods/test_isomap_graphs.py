@@ -13,7 +13,7 @@ from sklearn.datasets import make_s_curve, make_swiss_roll
 
 import lowdim
 from lowdim import Isomap, NeighborIndex
-from lowdim.check import Reader
+from lowdim.data.validation import Reader
 from lowdim.errors import LowdimWarning, MemoryTooSmall
 from lowdim.solve.eigen import fix_signs
 from lowdim.summaries.vicinity import Search, vicinity_of

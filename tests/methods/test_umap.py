@@ -368,7 +368,7 @@ def test_save_and_load(tmp_path, fitted, digits):
 
 def test_rows_with_one_mark_are_told_apart_by_their_values(monkeypatch, rng):
     """Marks of 64 bits hardly ever meet by chance; when they do, no row takes another's place."""
-    from lowdim.summaries import distinct
+    from lowdim.data import duplicates as distinct
 
     X = rng.integers(0, 3, (40, 3)).astype(float)
     monkeypatch.setattr(distinct, "row_marks", lambda X, threads: np.zeros(len(X), np.uint64))

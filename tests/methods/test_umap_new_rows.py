@@ -9,11 +9,11 @@ import pytest
 
 import lowdim
 from lowdim import UMAP, neighbors
+from lowdim.data.duplicates import Distinct
 from lowdim.data.rows import open_rows
 from lowdim.errors import BadInput
 from lowdim.solve.crowding import map_radii, table_radii
 from lowdim.solve.umap_layout import Forces
-from lowdim.summaries.distinct import Distinct
 from lowdim.summaries.fuzzy import fuzzy_of, smooth
 from lowdim.summaries.target import with_numbers
 

@@ -12,9 +12,9 @@ import scipy.sparse as sp
 
 import lowdim
 from lowdim import UMAP, neighbors
+from lowdim.data.duplicates import Distinct, Marks, distinct_rows, find_rows, row_marks
 from lowdim.errors import BadInput, BadParameter
 from lowdim.solve.umap_layout import Epochs
-from lowdim.summaries.distinct import Distinct, Marks, distinct_rows, find_rows, row_marks
 
 
 def messy(X, rng):

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from lowdim import UMAP, neighbors
+from lowdim.data.duplicates import Distinct
 from lowdim.solve.membership import membership_curve
-from lowdim.summaries.distinct import Distinct
 from lowdim.summaries.fuzzy import fuzzy_of, smooth
 from lowdim.summaries.target import class_codes, with_classes, with_numbers
 

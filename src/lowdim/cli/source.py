@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from lowdim.data import datasets
-from lowdim.data.files import ENDINGS, read_table
-from lowdim.data.files_columns import Wish, assign_roles, found
+from lowdim.data.io.column_roles import Wish, assign_roles, found
+from lowdim.data.io.read import ENDINGS, read_table
 from lowdim.data.rows import Rows
 from lowdim.data.table import HeldRows, Table
 from lowdim.errors import BadInput, BadInputType

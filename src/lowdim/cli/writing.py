@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from lowdim.cli.source import color_values, flat_labels
-from lowdim.data.files_write import WRITTEN, write_table
+from lowdim.data.io.write import WRITTEN, write_table
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadParameter
 

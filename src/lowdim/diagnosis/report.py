@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.check import Reader, read_rows
+from lowdim.data.validation import Reader, read_rows
 from lowdim.diagnosis.advice import advise
 from lowdim.diagnosis.columns import Columns, columns
 from lowdim.diagnosis.crowding import Concentration, Hubness, concentration, hubness, noise_rows

@@ -10,7 +10,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
-from lowdim.check import overflow_error
+from lowdim.data.validation import overflow_error
 from lowdim.errors import BadInput, BadParameter
 from lowdim.kernels.distance_tables import checked_distances
 from lowdim.runtime.memory import require_memory

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.check import overflow_error
+from lowdim.data.validation import overflow_error
 from lowdim.errors import BadInput
 from lowdim.runtime.param import Choice, Either, Real
 

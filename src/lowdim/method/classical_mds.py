@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from lowdim.check import check_weights, overflow_error, read_rows
 from lowdim.data.rows import Rows, open_rows
+from lowdim.data.validation import check_weights, overflow_error, read_rows
 from lowdim.distances import metric_of
 from lowdim.errors import LowdimWarning, NotEnoughData
 from lowdim.estimator import Estimator, estimator

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from lowdim.check import read_rows, read_scores
 from lowdim.data.rows import Rows, open_rows
+from lowdim.data.validation import read_rows, read_scores
 from lowdim.errors import BadInput, BadParameter, LowdimWarning, NotEnoughData
 from lowdim.estimator import Estimator, estimator
 from lowdim.kernels.base import Kernel

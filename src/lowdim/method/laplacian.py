@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from lowdim.check import read_rows
+from lowdim.data.validation import read_rows
 from lowdim.distances import MetricLike
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
 from lowdim.estimator import Estimator, estimator

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from lowdim.check import read_rows, read_scores
+from lowdim.data.validation import read_rows, read_scores
 from lowdim.estimator import Estimator
 from lowdim.runtime.threads import single_blas, thread_count
 from lowdim.summaries.centred import Centred

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from lowdim.check import finite_error, read_rows
 from lowdim.data.rows import Chunk, Rows
+from lowdim.data.validation import finite_error, read_rows
 from lowdim.distances import MetricLike, metric_of
 from lowdim.errors import BadInput, BadInputType, BadParameter, NotEnoughData
 from lowdim.estimator import Estimator, estimator

@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.check import read_rows
 from lowdim.data.rows import Rows
+from lowdim.data.validation import read_rows
 from lowdim.distances import metric_of
 from lowdim.errors import BadParameter
 from lowdim.estimator import estimator

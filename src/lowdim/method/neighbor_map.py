@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from lowdim.check import read_rows
 from lowdim.data.rows import Rows
+from lowdim.data.validation import read_rows
 from lowdim.errors import BadInput
 from lowdim.estimator import Estimator
 from lowdim.summaries.known import Known

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Self
 
-from lowdim.check import read_rows
+from lowdim.data.validation import read_rows
 from lowdim.errors import BadInput
 from lowdim.estimator import estimator
 from lowdim.method.scaling import Scaling, init_domain, metric_domain

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from lowdim.check import check_weights, overflow_error, read_rows
 from lowdim.data.rows import Rows
+from lowdim.data.validation import check_weights, overflow_error, read_rows
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
 from lowdim.estimator import estimator
 from lowdim.method.linear import Linear

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from lowdim.check import finite_error, overflow_error, read_rows
 from lowdim.data.rows import ArrayRows, Chunk, Rows
+from lowdim.data.validation import finite_error, overflow_error, read_rows
 from lowdim.distances import METRICS, metric_of
 from lowdim.errors import BadInput, LowdimWarning
 from lowdim.estimator import Estimator

@@ -12,8 +12,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from lowdim.check import overflow_error, read_rows
 from lowdim.data.rows import Rows
+from lowdim.data.validation import overflow_error, read_rows
 from lowdim.errors import BadParameter
 from lowdim.estimator import Estimator
 from lowdim.runtime.memory import require_memory

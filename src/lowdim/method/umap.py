@@ -9,7 +9,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from lowdim.check import read_scores
+from lowdim.data.duplicates import Distinct
+from lowdim.data.validation import read_scores
 from lowdim.distances import MetricLike
 from lowdim.errors import BadInput, BadParameter
 from lowdim.estimator import estimator
@@ -24,7 +25,6 @@ from lowdim.solve.start import INIT, boxed_start
 from lowdim.solve.twins import meet_twins
 from lowdim.solve.umap_layout import Epochs, Forces
 from lowdim.solve.umap_place import Placing, rows_at
-from lowdim.summaries.distinct import Distinct
 from lowdim.summaries.fuzzy import fuzzy_of
 from lowdim.summaries.graph import component_labels
 from lowdim.summaries.known import Known, Neighborhood, neighborhood_of, table_of, with_rows

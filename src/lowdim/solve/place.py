@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.check import overflow_error
 from lowdim.data.rows import Rows
+from lowdim.data.validation import overflow_error
 from lowdim.errors import BadInput
 from lowdim.runtime.progress import report
 from lowdim.runtime.threads import single_blas

@@ -18,8 +18,8 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from lowdim.check import overflow_error, underflow_error
 from lowdim.data.rows import Chunk, Rows
+from lowdim.data.validation import overflow_error, underflow_error
 from lowdim.errors import BadParameter, NotEnoughData
 from lowdim.runtime.random import normal
 from lowdim.runtime.threads import uninterrupted

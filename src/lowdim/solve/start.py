@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from lowdim.data.duplicates import Distinct
 from lowdim.data.rows import Rows, open_rows
 from lowdim.errors import BadParameter
 from lowdim.runtime.param import Choice, Either, Such
@@ -15,7 +16,6 @@ from lowdim.runtime.random import normal
 from lowdim.solve.principal import principal_scores
 from lowdim.solve.spectral_start import NOISE, by_chance, filled_up, spectral
 from lowdim.summaries.affinities import Affinities
-from lowdim.summaries.distinct import Distinct
 from lowdim.summaries.fuzzy import Fuzzy
 
 __all__ = ["INIT", "boxed", "boxed_start", "close_start"]

@@ -9,10 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from lowdim.data.duplicates import Marks, find_rows
 from lowdim.data.rows import Rows
 from lowdim.solve.crowding import Agreement, table_radii
 from lowdim.solve.umap_layout import Forces, Newcomers
-from lowdim.summaries.distinct import Marks, find_rows
 from lowdim.summaries.fuzzy import smooth
 from lowdim.summaries.known import Known
 from lowdim.summaries.neighbors import Found, NeighborIndex

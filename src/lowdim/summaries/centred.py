@@ -14,8 +14,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.check import finite_error
 from lowdim.data.rows import ArrayRows, Block, Chunk, Rows, chunk_rows, fold
+from lowdim.data.validation import finite_error
 from lowdim.runtime.threads import ordered_map, scratch
 
 __all__ = ["Centred", "column_means"]

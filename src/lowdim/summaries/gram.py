@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.check import Reader, check_weights, finite_error, overflow_error, read_rows
 from lowdim.data.rows import Chunk, Rows
+from lowdim.data.validation import Reader, check_weights, finite_error, overflow_error, read_rows
 from lowdim.errors import BadInput, BadInputType
 from lowdim.kernels import Kernel, as_kernel
 from lowdim.kernels.common import precomputed

@@ -11,14 +11,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lowdim.check import finite_error, read_rows
+from lowdim.data.duplicates import Distinct, Marks, distinct_rows, find_rows
 from lowdim.data.rows import ArrayRows, Chunk, Rows, SparseRows, StreamRows, open_rows
+from lowdim.data.validation import finite_error, read_rows
 from lowdim.errors import BadInput, BadInputType
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
 from lowdim.summaries import given
 from lowdim.summaries.affinities import Affinities
-from lowdim.summaries.distinct import Distinct, Marks, distinct_rows, find_rows
 from lowdim.summaries.graph import Graph
 from lowdim.summaries.neighbors import Distance, Found, NeighborIndex
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.check import read_rows
+from lowdim.data.duplicates import distinct_rows
 from lowdim.data.rows import ArrayRows, Rows
+from lowdim.data.validation import read_rows
 from lowdim.runtime.memory import require_memory
 from lowdim.summaries.affinities import Affinities, Perplexity, feasible, neighbor_count
-from lowdim.summaries.distinct import distinct_rows
 from lowdim.summaries.graph import Graph
 from lowdim.summaries.known import table_of
 from lowdim.summaries.neighbors import Distance, neighbors

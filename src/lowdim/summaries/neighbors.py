@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from lowdim import _native
-from lowdim.check import read_rows
+from lowdim.data.duplicates import row_marks
 from lowdim.data.rows import Rows, StreamRows
+from lowdim.data.validation import read_rows
 from lowdim.distances import SQUARES, Metric, MetricLike, metric_of
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
 from lowdim.runtime.param import Choice, Integer, Maybe, Real, SeedLike, param, validate
@@ -20,7 +21,6 @@ from lowdim.runtime.random import Seed, seed_of
 from lowdim.runtime.threads import thread_count
 from lowdim.summaries import given
 from lowdim.summaries.cells import Cells, approximate, nearest_centres
-from lowdim.summaries.distinct import row_marks
 from lowdim.summaries.graph import Graph
 from lowdim.summaries.lists import NOBODY, Lists, all_pairs, from_queries, refined
 from lowdim.summaries.space import Space, space_of

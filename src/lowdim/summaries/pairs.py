@@ -15,8 +15,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.check import finite_error, overflow_error
 from lowdim.data.rows import Chunk, Rows
+from lowdim.data.validation import finite_error, overflow_error
 from lowdim.distances import Metric
 from lowdim.errors import BadInput
 from lowdim.kernels.distance_tables import checked_distances, rounding_of

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.check import overflow_error
+from lowdim.data.validation import overflow_error
 from lowdim.errors import BadInput
 from lowdim.runtime.memory import require_memory
 

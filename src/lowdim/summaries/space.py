@@ -16,8 +16,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lowdim.check import finite_error
 from lowdim.data.rows import ArrayRows, Block, Chunk, Rows, chunk_rows, fold
+from lowdim.data.validation import finite_error
 from lowdim.distances import MAGNITUDES, SQUARES, Metric
 from lowdim.errors import BadInput
 from lowdim.runtime.memory import require_memory

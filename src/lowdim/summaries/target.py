@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from lowdim.data.duplicates import Distinct
 from lowdim.errors import BadInput
-from lowdim.summaries.distinct import Distinct
 from lowdim.summaries.fuzzy import Fuzzy, fuzzy_of, symmetric
 from lowdim.summaries.neighbors import neighbors
 

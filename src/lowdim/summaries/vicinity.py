@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lowdim.check import read_rows
 from lowdim.data.rows import Rows, StreamRows
+from lowdim.data.validation import read_rows
 from lowdim.distances import metric_of
 from lowdim.errors import BadInput, NotEnoughData
 from lowdim.runtime.memory import require_memory

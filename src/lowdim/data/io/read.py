@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
-from lowdim.data.files_arrow import table_of
-from lowdim.data.files_columnar import ArrowSource, ParquetSource
-from lowdim.data.files_columns import Wish
-from lowdim.data.files_numpy import read_npy, read_npz
-from lowdim.data.files_text import PACKED, TEXT, TextSource
+from lowdim.data.io.arrow_formats import ArrowSource, ParquetSource
+from lowdim.data.io.arrow_source import table_of
+from lowdim.data.io.column_roles import Wish
+from lowdim.data.io.delimited_text import PACKED, TEXT, TextSource
+from lowdim.data.io.numpy_files import read_npy, read_npz
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadInputType
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.data.files_columns import Wish, assign_roles, not_numbers, refuse_twins
+from lowdim.data.io.column_roles import Wish, assign_roles, not_numbers, refuse_twins
 from lowdim.data.rows import Block, Chunk, Rows
 from lowdim.data.table import HeldRows, Table
 from lowdim.errors import BadInput, LowdimError, MemoryTooSmall, MissingExtra

@@ -20,9 +20,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from lowdim.data import files_arrow
-from lowdim.data.files_arrow import Batch, Source, is_number, pyarrow, reading
-from lowdim.data.files_columns import Wish
+from lowdim.data.io import arrow_source as files_arrow
+from lowdim.data.io.arrow_source import Batch, Source, is_number, pyarrow, reading
+from lowdim.data.io.column_roles import Wish
 from lowdim.data.table import made_up_names
 from lowdim.errors import BadInput
 from lowdim.runtime.progress import report

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from lowdim.data import files_arrow
-from lowdim.data.files_arrow import reading
-from lowdim.data.files_columns import Wish, assign_roles, refuse_twins
+from lowdim.data.io import arrow_source as files_arrow
+from lowdim.data.io.arrow_source import reading
+from lowdim.data.io.column_roles import Wish, assign_roles, refuse_twins
 from lowdim.data.table import HeldRows, Table, made_up_names
 from lowdim.errors import BadInput, BadInputType
 from lowdim.runtime.memory import require_memory

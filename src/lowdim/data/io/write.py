@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.data.files_arrow import pyarrow
-from lowdim.data.files_columns import refuse_twins
+from lowdim.data.io.arrow_source import pyarrow
+from lowdim.data.io.column_roles import refuse_twins
 from lowdim.data.table import made_up_names
 from lowdim.errors import BadInput
 from lowdim.runtime.atomic_write import draft_beside

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from lowdim.data.files_arrow import Batch, Source, pyarrow, reading
+from lowdim.data.io.arrow_source import Batch, Source, pyarrow, reading
 from lowdim.errors import BadInput
 
 __all__ = ["ArrowSource", "ParquetSource"]

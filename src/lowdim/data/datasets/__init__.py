@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from lowdim.data import datasets_made as made
-from lowdim.data.datasets_typed import ARRESTS, CITIES, CITY_DISTANCES, EIGHT
+from lowdim.data.datasets import synthetic as made
+from lowdim.data.datasets.literal import ARRESTS, CITIES, CITY_DISTANCES, EIGHT
 from lowdim.data.table import Table
 from lowdim.errors import BadParameter
 from lowdim.runtime.param import Integer, Real, SeedLike
