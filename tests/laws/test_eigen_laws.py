@@ -12,8 +12,8 @@ from numpy.testing import assert_allclose
 
 import lowdim
 from lowdim.errors import LowdimWarning, NotConverged
-from lowdim.solve import eigen
-from lowdim.solve.eigen import bottom, fix_signs, pencil, top, top_of_operator
+from lowdim.linalg import dense_eigen as eigen
+from lowdim.linalg.dense_eigen import bottom, fix_signs, pencil, top, top_of_operator
 
 
 def spread(seed: int, n: int = 30) -> tuple[np.ndarray, np.ndarray]:

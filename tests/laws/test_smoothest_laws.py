@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 import lowdim
 from lowdim.errors import NotConverged
+from lowdim.linalg import sparse_eigen as module
+from lowdim.linalg.chebyshev import Polynomial
+from lowdim.linalg.components import by_pieces, side_by_side
+from lowdim.linalg.sparse_eigen import SOLVERS, Way, smoothest, widest_level
 from lowdim.runtime.threads import single_blas
-from lowdim.solve import smoothest as module
-from lowdim.solve.pieces import by_pieces, side_by_side
-from lowdim.solve.polynomial import Polynomial
-from lowdim.solve.smoothest import SOLVERS, Way, smoothest, widest_level
 
 
 def path(n):
@@ -153,7 +153,7 @@ def test_where_one_way_fails_the_next_is_tried(rng, monkeypatch):
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_a_polynomial_is_that_of_the_spectrum(threads, rng, monkeypatch):
-    monkeypatch.setattr("lowdim.solve.polynomial.ENTRIES_A_THREAD", 100)
+    monkeypatch.setattr("lowdim.linalg.chebyshev.ENTRIES_A_THREAD", 100)
     A = sp.csr_array(sp.random_array((300, 300), density=0.05, rng=rng))
     M = sp.csr_array(A.T @ A)
     values, vectors = np.linalg.eigh(M.toarray())

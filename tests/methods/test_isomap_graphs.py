@@ -15,7 +15,7 @@ import lowdim
 from lowdim import Isomap, NeighborIndex
 from lowdim.data.validation import Reader
 from lowdim.errors import LowdimWarning, MemoryTooSmall
-from lowdim.solve.eigen import fix_signs
+from lowdim.linalg.dense_eigen import fix_signs
 from lowdim.summaries.vicinity import Search, vicinity_of
 
 

@@ -208,7 +208,7 @@ def test_a_graph_distances_or_rows_give_the_same_map(rng):
 
 
 def test_the_same_bits_for_any_number_of_threads(digits, monkeypatch):
-    monkeypatch.setattr("lowdim.solve.polynomial.ENTRIES_A_THREAD", 10_000)  # so that they have work
+    monkeypatch.setattr("lowdim.linalg.chebyshev.ENTRIES_A_THREAD", 10_000)  # so that they have work
 
     def work(threads):
         model = LaplacianEigenmaps(3, n_jobs=threads).fit(digits)

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from lowdim.choose.rules import centred_rows
 from lowdim.data.rows import Rows
 from lowdim.errors import BadInput
+from lowdim.linalg.dense_eigen import top
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.threads import ordered_map, uninterrupted
-from lowdim.solve.eigen import top
 from lowdim.solve.principal import Plan, centre
 from lowdim.solve.spectrum import Spectrum
 

@@ -16,6 +16,7 @@ from lowdim.distances import metric_of
 from lowdim.errors import LowdimWarning, NotEnoughData
 from lowdim.estimator import Estimator, estimator
 from lowdim.kernels.distance_tables import checked_distances, checked_new_distances
+from lowdim.linalg.centered import Centred
 from lowdim.method.scaling import metric_domain
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.param import Choice, Integer, Maybe, SeedLike, param
@@ -24,7 +25,6 @@ from lowdim.runtime.threads import thread_count
 from lowdim.solve import scaling
 from lowdim.solve.landmarks import uniform_landmarks
 from lowdim.solve.principal import Plan, principal_axes
-from lowdim.summaries.centred import Centred
 from lowdim.summaries.gram import Mapped, finite_rows
 from lowdim.summaries.pairs import Measure, given_table, measure_of
 

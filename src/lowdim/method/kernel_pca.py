@@ -17,6 +17,7 @@ from lowdim.kernels.base import Kernel
 from lowdim.kernels.common import precomputed
 from lowdim.kernels.named import as_kernel, kernel_domain
 from lowdim.kernels.widths import WIDTHS
+from lowdim.linalg.centered import Centred
 from lowdim.runtime.param import Choice, Integer, Maybe, Real, SeedLike, param
 from lowdim.runtime.random import Seed, seed_of
 from lowdim.runtime.threads import thread_count
@@ -24,7 +25,6 @@ from lowdim.solve.gram import Components, choose_solver, components_of_gram
 from lowdim.solve.landmarks import draw_landmarks
 from lowdim.solve.nystrom import by_nystrom
 from lowdim.solve.preimage import MAX_STEPS, Images, pre_images
-from lowdim.summaries.centred import Centred
 from lowdim.summaries.gram import Given, Gram, KernelRows, Source, finite_rows, kernel_table, square_rows
 
 __all__ = ["KernelPCA"]

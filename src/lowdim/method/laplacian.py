@@ -13,10 +13,10 @@ from lowdim.data.validation import read_rows
 from lowdim.distances import MetricLike
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
 from lowdim.estimator import Estimator, estimator
+from lowdim.linalg.components import side_by_side
 from lowdim.runtime.param import Choice, Either, Integer, Maybe, Real, SeedLike, param
 from lowdim.runtime.random import Seed, seed_of
 from lowdim.runtime.threads import thread_count
-from lowdim.solve.pieces import side_by_side
 from lowdim.solve.waves import extended, slowest_waves
 from lowdim.summaries.graph import component_labels
 from lowdim.summaries.neighbors import Distance

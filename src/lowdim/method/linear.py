@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from lowdim.data.validation import read_rows, read_scores
 from lowdim.estimator import Estimator
+from lowdim.linalg.centered import Centred
 from lowdim.runtime.threads import single_blas, thread_count
-from lowdim.summaries.centred import Centred
 
 __all__ = ["Linear"]
 

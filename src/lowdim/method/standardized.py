@@ -16,10 +16,10 @@ from lowdim.data.rows import Rows
 from lowdim.data.validation import overflow_error, read_rows
 from lowdim.errors import BadParameter
 from lowdim.estimator import Estimator
+from lowdim.linalg.centered import Centred, column_means
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
 from lowdim.runtime.threads import thread_count
-from lowdim.summaries.centred import Centred, column_means
 from lowdim.summaries.moments import spread_or_one
 
 __all__ = ["Standardized"]

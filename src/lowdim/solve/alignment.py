@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.solve.pieces import by_pieces, inside, side_by_side
-from lowdim.solve.smoothest import Way, smoothest
+from lowdim.linalg.components import by_pieces, inside, side_by_side
+from lowdim.linalg.sparse_eigen import Way, smoothest
 from lowdim.summaries.patches import NOISE, Patches, add_blocks
 
 __all__ = ["ALIGNMENTS", "Aligned", "align", "hessian", "ltsa", "modified", "standard"]

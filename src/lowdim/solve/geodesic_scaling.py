@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.errors import BadInput, LowdimWarning
-from lowdim.solve.eigen import Eigen, fix_signs, top, top_of_operator
+from lowdim.linalg.dense_eigen import Eigen, fix_signs, top, top_of_operator
 
 __all__ = ["Scaling", "gram_in_place", "residual_variance", "scaling_of"]
 

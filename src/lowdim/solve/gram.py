@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.errors import LowdimWarning
+from lowdim.linalg.dense_eigen import Eigen, top, top_of_operator
 from lowdim.runtime.memory import require_memory
-from lowdim.solve.eigen import Eigen, top, top_of_operator
 from lowdim.summaries.gram import Gram
 
 __all__ = ["Components", "choose_solver", "components_of_gram", "scores_of_gram", "smallest_of_gram", "top_of_gram"]

@@ -15,7 +15,7 @@ from lowdim.data.rows import ArrayRows, Rows
 from lowdim.errors import LowdimWarning
 from lowdim.kernels import Kernel
 from lowdim.kernels.points import Points
-from lowdim.solve.eigen import top
+from lowdim.linalg.dense_eigen import top
 from lowdim.solve.gram import Components
 from lowdim.summaries.gram import KernelRows, kernel_table
 from lowdim.summaries.moments import moments_of

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.errors import BadInput
+from lowdim.linalg.dense_eigen import fix_signs
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
 from lowdim.runtime.threads import uninterrupted
 from lowdim.solve.disparities import Disparities
-from lowdim.solve.eigen import fix_signs
 from lowdim.summaries.pairs import Pairs
 
 __all__ = [

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.errors import BadParameter
+from lowdim.linalg.dense_eigen import Eigen, top, top_of_operator
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.random import normal
 from lowdim.runtime.threads import ordered_map
-from lowdim.solve.eigen import Eigen, top, top_of_operator
 from lowdim.solve.smacof import Layout
 from lowdim.summaries.pairs import Measure, Pairs
 

@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lowdim.solve.eigen import fix_signs
-from lowdim.solve.pieces import by_pieces, inside
-from lowdim.solve.smoothest import Way, smoothest
+from lowdim.linalg.components import by_pieces, inside
+from lowdim.linalg.dense_eigen import fix_signs
+from lowdim.linalg.sparse_eigen import Way, smoothest
 
 __all__ = ["Waves", "extended", "slowest_waves"]
 

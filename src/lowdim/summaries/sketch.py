@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from lowdim.data.rows import ArrayRows
 from lowdim.distances import SQUARES
+from lowdim.linalg.centered import Centred
 from lowdim.runtime.random import normal
 from lowdim.runtime.threads import uninterrupted
-from lowdim.summaries.centred import Centred
 from lowdim.summaries.space import Space
 
 __all__ = ["sketched"]

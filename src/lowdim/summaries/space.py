@@ -20,8 +20,8 @@ from lowdim.data.rows import ArrayRows, Block, Chunk, Rows, chunk_rows, fold
 from lowdim.data.validation import finite_error
 from lowdim.distances import MAGNITUDES, SQUARES, Metric
 from lowdim.errors import BadInput
+from lowdim.linalg.centered import Centred, column_means
 from lowdim.runtime.memory import require_memory
-from lowdim.summaries.centred import Centred, column_means
 
 __all__ = ["Space", "space_of", "unit_rows"]
 

@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import breadth_first_order
 
 from lowdim.errors import NotConverged
+from lowdim.linalg.chebyshev import Polynomial
+from lowdim.linalg.dense_eigen import Eigen, _orthonormal, bottom, fix_signs
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
 from lowdim.runtime.random import normal
 from lowdim.runtime.threads import uninterrupted
-from lowdim.solve.eigen import Eigen, _orthonormal, bottom, fix_signs
-from lowdim.solve.polynomial import Polynomial
 
 __all__ = ["SOLVERS", "Smoothest", "Way", "smoothest"]
 
