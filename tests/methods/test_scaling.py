@@ -10,10 +10,10 @@ from scipy.spatial.distance import cdist, pdist, squareform
 
 import lowdim
 from lowdim import MDS, NonmetricMDS
+from lowdim.distance.condensed import Pairs, binary_unit
 from lowdim.errors import BadInput, BadParameter, Cancelled, LowdimWarning, MemoryTooSmall, NotEnoughData
 from lowdim.solve.place import bend
 from lowdim.solve.ranks import Ranks
-from lowdim.summaries.pairs import Pairs, binary_unit
 
 # Three points on a line: pairs (0,1), (0,2), (1,2) at 1, 5, 4.
 LINE = np.array([[0.0, 1.0, 5.0]])

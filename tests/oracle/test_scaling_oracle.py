@@ -10,12 +10,12 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.manifold import smacof
 
 from lowdim import MDS, NonmetricMDS, datasets
+from lowdim.distance.condensed import Pairs
 from lowdim.solve.curve import Curve
 from lowdim.solve.disparities import Ratio
 from lowdim.solve.ranks import Ranks
 from lowdim.solve.smacof import Steps, majorise, majorise_in_stages, weight_solver
 from lowdim.solve.sstress import sstress_gradient
-from lowdim.summaries.pairs import Pairs
 
 
 @pytest.fixture(scope="module")

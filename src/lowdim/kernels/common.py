@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.distances import METRICS
+from lowdim.distance.metrics import METRICS
 from lowdim.errors import BadInput, BadParameter
 from lowdim.kernels.base import Kernel
 from lowdim.kernels.points import Pair

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
 from lowdim.data.validation import overflow_error
+from lowdim.distance.matrix_checks import checked_distances
 from lowdim.errors import BadInput, BadParameter
-from lowdim.kernels.distance_tables import checked_distances
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.param import Real
 from lowdim.runtime.random import Seed, normal, seed_of

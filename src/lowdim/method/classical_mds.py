@@ -12,10 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from lowdim.data.rows import Rows, open_rows
 from lowdim.data.validation import check_weights, overflow_error, read_rows
-from lowdim.distances import metric_of
+from lowdim.distance.condensed import Measure, given_table, measure_of
+from lowdim.distance.matrix_checks import checked_distances, checked_new_distances
+from lowdim.distance.metrics import metric_of
 from lowdim.errors import LowdimWarning, NotEnoughData
 from lowdim.estimator import Estimator, estimator
-from lowdim.kernels.distance_tables import checked_distances, checked_new_distances
 from lowdim.linalg.centered import Centred
 from lowdim.method.scaling import metric_domain
 from lowdim.runtime.memory import require_memory
@@ -26,7 +27,6 @@ from lowdim.solve import scaling
 from lowdim.solve.landmarks import uniform_landmarks
 from lowdim.solve.principal import Plan, principal_axes
 from lowdim.summaries.gram import Mapped, finite_rows
-from lowdim.summaries.pairs import Measure, given_table, measure_of
 
 __all__ = ["ClassicalMDS"]
 

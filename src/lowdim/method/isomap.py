@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from lowdim.distances import MetricLike
+from lowdim.distance.metrics import MetricLike
 from lowdim.errors import BadInput, NotEnoughData
 from lowdim.estimator import Estimator, estimator
 from lowdim.runtime.param import Choice, Flag, Integer, Maybe, Real, SeedLike, param

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim.data.validation import read_rows
-from lowdim.distances import MetricLike
+from lowdim.distance.metrics import MetricLike
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
 from lowdim.estimator import Estimator, estimator
 from lowdim.linalg.components import side_by_side

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lowdim.data.rows import Chunk, Rows
 from lowdim.data.validation import finite_error, read_rows
-from lowdim.distances import MetricLike, metric_of
+from lowdim.distance.metrics import MetricLike, metric_of
 from lowdim.errors import BadInput, BadInputType, BadParameter, NotEnoughData
 from lowdim.estimator import Estimator, estimator
 from lowdim.linalg.sparse_eigen import SOLVERS, Way

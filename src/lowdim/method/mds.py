@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from lowdim.data.rows import Rows
 from lowdim.data.validation import read_rows
-from lowdim.distances import metric_of
+from lowdim.distance.condensed import Measure, Pairs, given_pairs, given_table, measure_of
+from lowdim.distance.metrics import metric_of
 from lowdim.errors import BadParameter
 from lowdim.estimator import estimator
 from lowdim.method.scaling import Scaling, init_domain, metric_domain
@@ -22,7 +23,6 @@ from lowdim.solve.disparities import Disparities, Ratio
 from lowdim.solve.meetings import Schedule, descend, measured_stress
 from lowdim.solve.smacof import Layout, require_connected
 from lowdim.solve.starts import best_of, classical_start, given_start, principal_start, random_start
-from lowdim.summaries.pairs import Measure, Pairs, given_pairs, given_table, measure_of
 
 __all__ = ["MDS"]
 

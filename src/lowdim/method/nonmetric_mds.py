@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from lowdim.data.validation import read_rows
+from lowdim.distance.condensed import Pairs
 from lowdim.errors import BadInput
 from lowdim.estimator import estimator
 from lowdim.method.scaling import Scaling, init_domain, metric_domain
@@ -13,7 +14,6 @@ from lowdim.runtime.param import Choice, Integer, Maybe, Real, SeedLike, param
 from lowdim.runtime.random import Seed
 from lowdim.solve.disparities import Disparities
 from lowdim.solve.ranks import MOST_RANKED, Ranks
-from lowdim.summaries.pairs import Pairs
 
 __all__ = ["NonmetricMDS"]
 

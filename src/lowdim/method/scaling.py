@@ -13,10 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from lowdim.data.rows import ArrayRows, Chunk, Rows
 from lowdim.data.validation import finite_error, overflow_error, read_rows
-from lowdim.distances import METRICS, metric_of
+from lowdim.distance.condensed import Measure, Pairs, dense_block, given_pairs, given_table, measure_of, pair_weights
+from lowdim.distance.matrix_checks import checked_new_distances
+from lowdim.distance.metrics import METRICS, metric_of
 from lowdim.errors import BadInput, LowdimWarning
 from lowdim.estimator import Estimator
-from lowdim.kernels.distance_tables import checked_new_distances
 from lowdim.runtime.param import Choice, Domain, Either, Such
 from lowdim.runtime.random import Seed, seed_of
 from lowdim.runtime.threads import thread_count
@@ -27,7 +28,6 @@ from lowdim.solve.smacof import Layout, Steps, along_axes, majorise_in_stages, s
 from lowdim.solve.sstress import minimise_sstress
 from lowdim.solve.starts import best_of, start_of
 from lowdim.summaries.given import Blocks
-from lowdim.summaries.pairs import Measure, Pairs, dense_block, given_pairs, given_table, measure_of, pair_weights
 
 __all__ = ["Scaling", "init_domain", "metric_domain"]
 

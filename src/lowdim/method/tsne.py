@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.distances import MetricLike
+from lowdim.distance.metrics import MetricLike
 from lowdim.estimator import estimator
 from lowdim.method.neighbor_map import NeighborMap
 from lowdim.runtime.param import Choice, Either, Integer, Maybe, Real, SeedLike, Such, param

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lowdim.data.duplicates import Distinct
 from lowdim.data.validation import read_scores
-from lowdim.distances import MetricLike
+from lowdim.distance.metrics import MetricLike
 from lowdim.errors import BadInput, BadParameter
 from lowdim.estimator import estimator
 from lowdim.method.neighbor_map import NeighborMap

@@ -12,8 +12,8 @@ import scipy.optimize
 from numpy.typing import NDArray
 
 from lowdim import _native
+from lowdim.distance.condensed import Pairs
 from lowdim.solve.disparities import Disparities
-from lowdim.summaries.pairs import Pairs
 
 __all__ = ["Curve", "bends"]
 

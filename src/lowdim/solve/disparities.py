@@ -13,8 +13,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from lowdim import _native
+from lowdim.distance.condensed import Pairs
 from lowdim.runtime.memory import require_memory
-from lowdim.summaries.pairs import Pairs
 
 __all__ = ["Disparities", "Ratio"]
 

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
+from lowdim.distance.condensed import Measure
 from lowdim.runtime.progress import report
 from lowdim.solve.smacof import Layout
-from lowdim.summaries.pairs import Measure
 
 __all__ = ["Schedule", "descend", "measured_stress"]
 

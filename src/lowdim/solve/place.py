@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from lowdim import _native
 from lowdim.data.rows import Rows
 from lowdim.data.validation import overflow_error
+from lowdim.distance.condensed import binary_unit
 from lowdim.errors import BadInput
 from lowdim.runtime.progress import report
 from lowdim.runtime.threads import single_blas
 from lowdim.summaries.given import Blocks
-from lowdim.summaries.pairs import binary_unit
 
 __all__ = ["MOST_STEPS", "Ground", "bend", "least_sstress", "place_in_blocks"]
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
+from lowdim.distance.condensed import Pairs
 from lowdim.runtime.threads import uninterrupted
 from lowdim.solve.disparities import Disparities
-from lowdim.summaries.pairs import Pairs
 
 __all__ = ["MOST_RANKED", "Ranks"]
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lowdim.distance.condensed import Pairs
 from lowdim.solve.place import bend
-from lowdim.summaries.pairs import Pairs
 
 __all__ = ["Shepard", "shepard_of"]
 

@@ -16,13 +16,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim import _native
+from lowdim.distance.condensed import Pairs
 from lowdim.errors import BadInput
 from lowdim.linalg.dense_eigen import fix_signs
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
 from lowdim.runtime.threads import uninterrupted
 from lowdim.solve.disparities import Disparities
-from lowdim.summaries.pairs import Pairs
 
 __all__ = [
     "Layout",

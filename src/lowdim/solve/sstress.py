@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
+from lowdim.distance.condensed import Pairs
 from lowdim.runtime.progress import report
 from lowdim.solve.smacof import Layout, Steps
-from lowdim.summaries.pairs import Pairs
 
 __all__ = ["minimise_sstress", "sstress_gradient"]
 

@@ -8,8 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from lowdim.distance.matrix_checks import rounding_of
 from lowdim.errors import BadInput, NotEnoughData
-from lowdim.kernels.distance_tables import rounding_of
 
 __all__ = ["all_entries", "distances_of", "nearest_entries"]
 

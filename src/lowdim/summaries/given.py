@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.data.rows import Rows
-from lowdim.distances import Metric
+from lowdim.distance.matrix_checks import rounding_of
+from lowdim.distance.metrics import Metric
 from lowdim.errors import BadInput, BadParameter
-from lowdim.kernels.distance_tables import rounding_of
 from lowdim.runtime.progress import report
 from lowdim.runtime.threads import ordered_map
 from lowdim.summaries.entries import nearest_entries

@@ -14,7 +14,7 @@ from lowdim import _native
 from lowdim.data.duplicates import row_marks
 from lowdim.data.rows import Rows, StreamRows
 from lowdim.data.validation import read_rows
-from lowdim.distances import SQUARES, Metric, MetricLike, metric_of
+from lowdim.distance.metrics import SQUARES, Metric, MetricLike, metric_of
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
 from lowdim.runtime.param import Choice, Integer, Maybe, Real, SeedLike, param, validate
 from lowdim.runtime.random import Seed, seed_of

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.data.rows import ArrayRows
-from lowdim.distances import SQUARES
+from lowdim.distance.metrics import SQUARES
 from lowdim.linalg.centered import Centred
 from lowdim.runtime.random import normal
 from lowdim.runtime.threads import uninterrupted

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from lowdim.data.rows import ArrayRows, Block, Chunk, Rows, chunk_rows, fold
 from lowdim.data.validation import finite_error
-from lowdim.distances import MAGNITUDES, SQUARES, Metric
+from lowdim.distance.metrics import MAGNITUDES, SQUARES, Metric
 from lowdim.errors import BadInput
 from lowdim.linalg.centered import Centred, column_means
 from lowdim.runtime.memory import require_memory

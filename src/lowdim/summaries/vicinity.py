@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lowdim.data.rows import Rows, StreamRows
 from lowdim.data.validation import read_rows
-from lowdim.distances import metric_of
+from lowdim.distance.metrics import metric_of
 from lowdim.errors import BadInput, NotEnoughData
 from lowdim.runtime.memory import require_memory
 from lowdim.summaries import given

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from lowdim import _native
 from lowdim.data.rows import Chunk, Rows
 from lowdim.data.validation import finite_error, overflow_error
-from lowdim.distances import Metric
+from lowdim.distance.matrix_checks import checked_distances, rounding_of
+from lowdim.distance.metrics import Metric
 from lowdim.errors import BadInput
-from lowdim.kernels.distance_tables import checked_distances, rounding_of
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
 from lowdim.summaries.space import unit_rows
