@@ -87,7 +87,7 @@ def test_the_algebra_means_what_it_says(a, b, seed, c):
 
 @given(composite, seeds)
 def test_diagonal_and_symmetry(kernel, seed):
-    from lowdim.kernels.points import Points
+    from lowdim.kernels._row_blocks import Points
 
     X = rows(seed)
     K = kernel(X)

@@ -64,7 +64,7 @@ def _rules() -> dict[str, type]:
 
 
 def _takes_kernels(domain: Domain) -> bool:
-    from lowdim.kernels.named import kernel_domain
+    from lowdim.kernels._names import kernel_domain
 
     return domain is kernel_domain
 

@@ -13,10 +13,10 @@ from lowdim.data.rows import Rows, open_rows
 from lowdim.data.validation import read_rows, read_scores
 from lowdim.errors import BadInput, BadParameter, LowdimWarning, NotEnoughData
 from lowdim.estimator import Estimator, estimator
-from lowdim.kernels.base import Kernel
-from lowdim.kernels.common import precomputed
-from lowdim.kernels.named import as_kernel, kernel_domain
-from lowdim.kernels.widths import WIDTHS
+from lowdim.kernels._bandwidth import WIDTHS
+from lowdim.kernels._base import Kernel
+from lowdim.kernels._dot_product import precomputed
+from lowdim.kernels._names import as_kernel, kernel_domain
 from lowdim.linalg.centered import Centred
 from lowdim.runtime.param import Choice, Integer, Maybe, Real, SeedLike, param
 from lowdim.runtime.random import Seed, seed_of

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from lowdim.errors import NotEnoughData
 from lowdim.kernels import Kernel
-from lowdim.kernels.points import Pair, Points
+from lowdim.kernels._row_blocks import Pair, Points
 from lowdim.runtime.threads import single_blas
 
 __all__ = ["draw_landmarks", "uniform_landmarks"]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from lowdim.data.rows import ArrayRows, Rows
 from lowdim.errors import LowdimWarning
 from lowdim.kernels import Kernel
-from lowdim.kernels.points import Points
+from lowdim.kernels._row_blocks import Points
 from lowdim.linalg.dense_eigen import top
 from lowdim.solve.gram import Components
 from lowdim.summaries.gram import KernelRows, kernel_table

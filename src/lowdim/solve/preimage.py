@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lowdim.errors import BadParameter
 from lowdim.kernels import Kernel, rbf
-from lowdim.kernels.points import Pair, Points
+from lowdim.kernels._row_blocks import Pair, Points
 from lowdim.runtime.progress import report
 from lowdim.runtime.threads import single_blas, uninterrupted
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from lowdim.distance.metrics import METRICS
 from lowdim.errors import BadInput, BadParameter
-from lowdim.kernels.base import Kernel
-from lowdim.kernels.points import Pair
-from lowdim.kernels.widths import SCALES, inverse_of, variance
+from lowdim.kernels._bandwidth import SCALES, inverse_of, variance
+from lowdim.kernels._base import Kernel
+from lowdim.kernels._row_blocks import Pair
 from lowdim.runtime.param import Choice, Either, Integer, Real, Such, param
 
 __all__ = [

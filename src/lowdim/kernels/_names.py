@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from lowdim.errors import BadParameter
-from lowdim.kernels import common, decaying
-from lowdim.kernels.base import Kernel
+from lowdim.kernels import _dot_product as common
+from lowdim.kernels import _stationary as decaying
+from lowdim.kernels._base import Kernel
 from lowdim.runtime.param import Choice, Either, Such
 
 __all__ = ["NAMES", "as_kernel", "kernel_domain"]

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.errors import BadInput
-from lowdim.kernels.base import Kernel
-from lowdim.kernels.points import Pair, Points
-from lowdim.kernels.widths import POSITIVE, WIDTHS, inverse_of, variance
+from lowdim.kernels._bandwidth import POSITIVE, WIDTHS, inverse_of, variance
+from lowdim.kernels._base import Kernel
+from lowdim.kernels._row_blocks import Pair, Points
 from lowdim.runtime.param import Choice, Either, param
 
 __all__ = ["chi2", "laplacian", "rational_quadratic", "rbf"]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.errors import BadInput, BadParameter
-from lowdim.kernels.base import Kernel
+from lowdim.kernels._base import Kernel
 from lowdim.runtime.param import Flag, Real, Such, param, validate
 
 __all__ = [

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.errors import BadParameter
-from lowdim.kernels.base import Kernel
+from lowdim.kernels._base import Kernel
 from lowdim.runtime.param import Real
 
 __all__ = ["Product", "Scaled", "Sum", "polynomial_of"]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
 from lowdim.errors import BadInput, BadParameter
-from lowdim.kernels.points import Diagonal, Pair, Points
+from lowdim.kernels._row_blocks import Diagonal, Pair, Points
 from lowdim.runtime.param import Integer, validate
 from lowdim.runtime.threads import single_blas
 
@@ -103,7 +103,7 @@ class Kernel:
         return parts
 
     def __add__(self, other: Any) -> Kernel:
-        from lowdim.kernels.algebra import Sum, polynomial_of
+        from lowdim.kernels._algebra import Sum, polynomial_of
 
         if isinstance(other, numbers.Real):  # a constant is a kernel too, and sum() begins with 0
             return polynomial_of(self, (float(other), 1.0)) if other else self
@@ -112,7 +112,7 @@ class Kernel:
     __radd__ = __add__
 
     def __mul__(self, other: Any) -> Kernel:
-        from lowdim.kernels.algebra import Product, Scaled
+        from lowdim.kernels._algebra import Product, Scaled
 
         if isinstance(other, Kernel):
             return Product((self, other))
@@ -121,7 +121,7 @@ class Kernel:
     __rmul__ = __mul__
 
     def __pow__(self, power: Any) -> Kernel:
-        from lowdim.kernels.algebra import Product
+        from lowdim.kernels._algebra import Product
 
         if not Integer(1).accepts(power):
             raise BadParameter(f"a kernel's power must be {Integer(1).text}; got {power!r}.")
