@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from lowdim.data.table import Table
     from lowdim.diagnosis import diagnose
     from lowdim.estimator import methods
+    from lowdim.knn.graph import Graph
+    from lowdim.knn.index import NeighborIndex, neighbors
     from lowdim.method.classical_mds import ClassicalMDS
     from lowdim.method.isomap import Isomap
     from lowdim.method.kernel_pca import KernelPCA
@@ -35,9 +37,7 @@ if TYPE_CHECKING:
     from lowdim.runtime.progress import Step, watch
     from lowdim.summaries.affinities import Affinities
     from lowdim.summaries.gram import Gram, gram
-    from lowdim.summaries.graph import Graph
     from lowdim.summaries.moments import Moments, moments
-    from lowdim.summaries.neighbors import NeighborIndex, neighbors
 
 # Where each public name lives.
 _HOMES = {
@@ -51,11 +51,11 @@ _HOMES = {
     "TSNE": "lowdim.method.tsne",
     "Affinities": "lowdim.summaries.affinities",
     "UMAP": "lowdim.method.umap",
-    "Graph": "lowdim.summaries.graph",
+    "Graph": "lowdim.knn.graph",
     "Isomap": "lowdim.method.isomap",
     "LaplacianEigenmaps": "lowdim.method.laplacian",
     "Moments": "lowdim.summaries.moments",
-    "NeighborIndex": "lowdim.summaries.neighbors",
+    "NeighborIndex": "lowdim.knn.index",
     "Standardized": "lowdim.method.standardized",
     "Step": "lowdim.runtime.progress",
     "Table": "lowdim.data.table",
@@ -68,7 +68,7 @@ _HOMES = {
     "load": "lowdim.models",
     "methods": "lowdim.estimator",
     "moments": "lowdim.summaries.moments",
-    "neighbors": "lowdim.summaries.neighbors",
+    "neighbors": "lowdim.knn.index",
     "plot": "lowdim.plot",
     "read_table": "lowdim.data.io.read",
     "save": "lowdim.models",

@@ -7,8 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 from lowdim import errors
-from lowdim.summaries.graph import Graph
-from lowdim.summaries.neighbors import neighbors
+from lowdim.knn.graph import Graph
+from lowdim.knn.index import neighbors
 
 # ---- the graph ----
 
@@ -199,7 +199,7 @@ def test_bridges_of_bits_and_of_wide_sparse_rows(rng, monkeypatch):
     X = np.repeat(rng.random((20, 5)), 2, axis=0)
     graph = neighbors(X, 1)
     want = graph.join(X).toarray()
-    monkeypatch.setattr("lowdim.summaries.given.DENSE_BYTES", 10)
+    monkeypatch.setattr("lowdim.knn.blockwise.DENSE_BYTES", 10)
     np.testing.assert_allclose(graph.join(sp.csr_array(X)).toarray(), want, rtol=1e-6)
 
 

@@ -15,8 +15,8 @@ from scipy.spatial.distance import cdist
 
 from child import run_python
 from lowdim import errors
+from lowdim.knn.index import NeighborIndex, neighbors
 from lowdim.runtime.progress import watch
-from lowdim.summaries.neighbors import NeighborIndex, neighbors
 from same_bits import assert_same_bits
 
 
@@ -81,7 +81,7 @@ def test_where_shortcuts_fall_short_the_recall_says_so_and_auto_does_not(rng, mo
     near = neighbors(X, 12, algorithm="approximate", recall=0.98)
     assert near.recall_ < 0.98
     assert abs(near.recall_ - recall(near, truth)) < 0.015
-    monkeypatch.setattr("lowdim.summaries.neighbors.EXACT_ROWS", 1000)
+    monkeypatch.setattr("lowdim.knn.index.EXACT_ROWS", 1000)
     assert recall(neighbors(X, 12, recall=0.98), truth) == 1
 
 
@@ -138,7 +138,7 @@ def test_auto_compares_all_pairs_of_few_rows(rng):
 
 
 def test_auto_keeps_the_recall_it_was_asked_for(rng, monkeypatch):
-    monkeypatch.setattr("lowdim.summaries.neighbors.EXACT_ROWS", 1000)
+    monkeypatch.setattr("lowdim.knn.index.EXACT_ROWS", 1000)
     X = rng.normal(size=(2000, 60)).astype(np.float32)
     assert neighbors(X, 10, algorithm="approximate", recall=0.999).recall_ < 0.999
     assert neighbors(X, 10, recall=0.999).algorithm_ == "exact"
@@ -186,7 +186,7 @@ def test_queries_must_fit_the_index(rng):
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_queries_that_are_not_finite_are_named(rng, monkeypatch, few, dtype, value):
     """By the walk along the graph as by comparing all pairs."""
-    monkeypatch.setattr("lowdim.summaries.neighbors.EXACT_ROWS", few)
+    monkeypatch.setattr("lowdim.knn.index.EXACT_ROWS", few)
     X = rng.normal(size=(500, 3)).astype(dtype)
     new = X[:6].copy()
     new[4, 1] = value
@@ -200,7 +200,7 @@ def test_wide_sparse_rows_stay_sparse(rng, monkeypatch):
     dense[5] = dense[9] = 0
     X = sp.csr_array(dense)
     expected = {m: neighbors(dense, 6, metric=m) for m in ("euclidean", "sqeuclidean", "cosine")}
-    monkeypatch.setattr("lowdim.summaries.given.DENSE_BYTES", 1000)
+    monkeypatch.setattr("lowdim.knn.blockwise.DENSE_BYTES", 1000)
     for metric, graph in expected.items():
         assert np.allclose(neighbors(X, 6, metric=metric).distances, graph.distances, atol=1e-6)
     with pytest.raises(errors.BadParameter, match="manhattan"):
@@ -246,7 +246,7 @@ def test_ctrl_c_ends_the_search_and_the_next_one_works(algorithm):
 def test_every_instruction_set_finds_the_same_neighbours(isa):
     code = """
         import numpy as np
-        from lowdim.summaries.neighbors import neighbors
+        from lowdim.knn.index import neighbors
         rng = np.random.default_rng(5)
         X = (4 * rng.normal(size=(30, 37)))[rng.integers(0, 30, 1500)] + rng.normal(size=(1500, 37))
         for m in ("euclidean", "manhattan", "chebyshev"):

@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist
 
 import lowdim
 from lowdim import errors
-from lowdim.summaries.neighbors import NeighborIndex, neighbors
+from lowdim.knn.index import NeighborIndex, neighbors
 
 
 def brute(X, k, metric="euclidean"):
@@ -271,7 +271,7 @@ def test_fractions_are_compared_exactly_with_whole_numbers(rng):
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 def test_sparse_rows_are_made_dense_in_small_parts(metric, monkeypatch):
     """A chunk of sparse rows may have a million of them; their dense parts stay small."""
-    from lowdim.summaries import space
+    from lowdim.knn import search_space as space
 
     X = sp.random(3000, 400, 0.01, format="csr", random_state=0)
     want = neighbors(X.toarray(), 4, metric=metric)

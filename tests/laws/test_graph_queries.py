@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from lowdim import UMAP, Isomap, LaplacianEigenmaps
-from lowdim.summaries import neighbors as module
-from lowdim.summaries.neighbors import NeighborIndex
+from lowdim.knn import index as module
+from lowdim.knn.index import NeighborIndex
 
 ROWS = 12_500  # above what "auto" compares row by row
 

@@ -15,8 +15,8 @@ import lowdim
 from lowdim import Isomap, NeighborIndex
 from lowdim.data.validation import Reader
 from lowdim.errors import LowdimWarning, MemoryTooSmall
+from lowdim.knn.neighbor_graph import Search, vicinity_of
 from lowdim.linalg.dense_eigen import fix_signs
-from lowdim.summaries.vicinity import Search, vicinity_of
 
 
 def written_out(X, n_neighbors, k):

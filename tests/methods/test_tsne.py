@@ -16,9 +16,9 @@ from sklearn.neighbors import KNeighborsClassifier
 import lowdim
 from lowdim import TSNE, NeighborIndex, _native, neighbors
 from lowdim.errors import BadInput, BadParameter, Cancelled, MemoryTooSmall, NotEnoughData
+from lowdim.knn import fitted as known
 from lowdim.solve import descent, repulsion
 from lowdim.solve.layout import Checkpoint, Layout
-from lowdim.summaries import known
 
 
 @pytest.fixture(scope="module")

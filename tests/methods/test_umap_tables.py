@@ -93,7 +93,7 @@ def test_sparse_rows_start_where_dense_ones_do(digits, init):
 def test_wide_sparse_rows_stay_sparse(rng):
     X = sp.random_array((400, 1_000_000), density=2e-5, rng=rng, format="csr")
     model = UMAP(n_epochs=10, metric="cosine", n_neighbors=5, init="random")
-    from lowdim.summaries import given
+    from lowdim.knn import blockwise as given
 
     kept, given.DENSE_BYTES = given.DENSE_BYTES, 1 << 20
     try:

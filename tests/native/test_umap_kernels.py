@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from lowdim import _native
+from lowdim.knn.index import neighbors
 from lowdim.solve.crowding import TINY, Crowding, map_radii
 from lowdim.solve.umap_layout import Epochs, Forces, Turns
 from lowdim.summaries.fuzzy import Fuzzy, fuzzy_of
-from lowdim.summaries.neighbors import neighbors
 
 A, B = 1.577, 0.895
 

@@ -8,8 +8,8 @@ from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 from sklearn.neighbors import KNeighborsTransformer, NearestNeighbors
 
-from lowdim.summaries.graph import Graph
-from lowdim.summaries.neighbors import NeighborIndex, neighbors
+from lowdim.knn.graph import Graph
+from lowdim.knn.index import NeighborIndex, neighbors
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "chebyshev", "cosine"])

@@ -11,9 +11,9 @@ from lowdim.cli.source import Asked, named_rows, read_named
 from lowdim.cli.standardizing import reduction
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadParameter, ModelFileError
+from lowdim.knn.graph import Graph
 from lowdim.method.standardized import Standardized
 from lowdim.models import load
-from lowdim.summaries.graph import Graph
 
 __all__ = ["WAYS", "load_fitted"]
 

@@ -20,9 +20,9 @@ from lowdim.data.validation import finite_error, overflow_error
 from lowdim.distance.matrix_checks import checked_distances, rounding_of
 from lowdim.distance.metrics import Metric
 from lowdim.errors import BadInput
+from lowdim.knn.search_space import unit_rows
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
-from lowdim.summaries.space import unit_rows
 
 __all__ = [
     "Measure",

@@ -13,14 +13,14 @@ from lowdim.data.validation import read_rows
 from lowdim.distance.metrics import MetricLike
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
 from lowdim.estimator import Estimator, estimator
+from lowdim.knn.graph import component_labels
+from lowdim.knn.index import Distance
+from lowdim.knn.neighbor_graph import Search, vicinity_of
 from lowdim.linalg.components import side_by_side
 from lowdim.runtime.param import Choice, Either, Integer, Maybe, Real, SeedLike, param
 from lowdim.runtime.random import Seed, seed_of
 from lowdim.runtime.threads import thread_count
 from lowdim.solve.waves import extended, slowest_waves
-from lowdim.summaries.graph import component_labels
-from lowdim.summaries.neighbors import Distance
-from lowdim.summaries.vicinity import Search, vicinity_of
 from lowdim.summaries.weights import Edges, edges_of, evened, given_edges, given_weights, new_weights
 
 __all__ = ["LaplacianEigenmaps"]

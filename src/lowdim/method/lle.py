@@ -13,14 +13,14 @@ from lowdim.data.validation import finite_error, read_rows
 from lowdim.distance.metrics import MetricLike, metric_of
 from lowdim.errors import BadInput, BadInputType, BadParameter, NotEnoughData
 from lowdim.estimator import Estimator, estimator
+from lowdim.knn.graph import Graph
+from lowdim.knn.index import Distance, NeighborIndex
 from lowdim.linalg.sparse_eigen import SOLVERS, Way
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.param import Choice, Integer, Maybe, Real, SeedLike, param
 from lowdim.runtime.random import Seed, seed_of
 from lowdim.runtime.threads import thread_count
 from lowdim.solve.alignment import ALIGNMENTS, align
-from lowdim.summaries.graph import Graph
-from lowdim.summaries.neighbors import Distance, NeighborIndex
 from lowdim.summaries.patches import Patches, grams_of_distances, grams_of_rows, weights_of
 
 __all__ = ["LLE"]

@@ -12,7 +12,7 @@ from lowdim.data.rows import Rows
 from lowdim.data.validation import read_rows
 from lowdim.errors import BadInput
 from lowdim.estimator import Estimator
-from lowdim.summaries.known import Known
+from lowdim.knn.fitted import Known
 
 __all__ = ["NeighborMap"]
 

@@ -18,6 +18,7 @@ from lowdim.distance.matrix_checks import checked_new_distances
 from lowdim.distance.metrics import METRICS, metric_of
 from lowdim.errors import BadInput, LowdimWarning
 from lowdim.estimator import Estimator
+from lowdim.knn.blockwise import Blocks
 from lowdim.runtime.param import Choice, Domain, Either, Such
 from lowdim.runtime.random import Seed, seed_of
 from lowdim.runtime.threads import thread_count
@@ -27,7 +28,6 @@ from lowdim.solve.shepard import Shepard, shepard_of
 from lowdim.solve.smacof import Layout, Steps, along_axes, majorise_in_stages, stress_by_point, weight_solver
 from lowdim.solve.sstress import minimise_sstress
 from lowdim.solve.starts import best_of, start_of
-from lowdim.summaries.given import Blocks
 
 __all__ = ["Scaling", "init_domain", "metric_domain"]
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from lowdim.distance.metrics import MetricLike
 from lowdim.estimator import estimator
+from lowdim.knn.fitted import Known
 from lowdim.method.neighbor_map import NeighborMap
 from lowdim.runtime.param import Choice, Either, Integer, Maybe, Real, SeedLike, Such, param
 from lowdim.runtime.random import Seed, seed_of
@@ -18,7 +19,6 @@ from lowdim.solve.layout import PATH
 from lowdim.solve.placing import Placing
 from lowdim.solve.start import INIT, close_start
 from lowdim.summaries.affinities import PERPLEXITY
-from lowdim.summaries.known import Known
 from lowdim.summaries.likeness import likeness_of
 
 __all__ = ["TSNE"]

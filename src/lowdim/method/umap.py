@@ -14,6 +14,8 @@ from lowdim.data.validation import read_scores
 from lowdim.distance.metrics import MetricLike
 from lowdim.errors import BadInput, BadParameter
 from lowdim.estimator import estimator
+from lowdim.knn.fitted import Known, Neighborhood, neighborhood_of, table_of, with_rows
+from lowdim.knn.graph import component_labels
 from lowdim.method.neighbor_map import NeighborMap
 from lowdim.runtime.param import Choice, Flag, Integer, Maybe, Real, SeedLike, param
 from lowdim.runtime.random import Seed, seed_of
@@ -26,8 +28,6 @@ from lowdim.solve.twins import meet_twins
 from lowdim.solve.umap_layout import Epochs, Forces
 from lowdim.solve.umap_place import Placing, rows_at
 from lowdim.summaries.fuzzy import fuzzy_of
-from lowdim.summaries.graph import component_labels
-from lowdim.summaries.known import Known, Neighborhood, neighborhood_of, table_of, with_rows
 from lowdim.summaries.target import Target
 
 __all__ = ["UMAP"]

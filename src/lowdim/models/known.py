@@ -10,9 +10,9 @@ from importlib import import_module
 from typing import Any
 
 from lowdim.estimator import methods
+from lowdim.knn.graph import Graph
 from lowdim.solve.geodesic_scaling import Scaling
 from lowdim.solve.geodesics import Roads
-from lowdim.summaries.graph import Graph
 from lowdim.summaries.moments import Moments
 
 __all__ = ["STATES", "SUMMARIES", "estimators", "rules"]

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
+from lowdim.knn.graph import Graph
 from lowdim.summaries.fuzzy import Fuzzy, smooth
-from lowdim.summaries.graph import Graph
 
 __all__ = ["Agreement", "Crowding", "first_epoch", "map_radii", "table_radii"]
 

@@ -13,9 +13,9 @@ from lowdim.data.rows import Rows
 from lowdim.data.validation import overflow_error
 from lowdim.distance.condensed import binary_unit
 from lowdim.errors import BadInput
+from lowdim.knn.blockwise import Blocks
 from lowdim.runtime.progress import report
 from lowdim.runtime.threads import single_blas
-from lowdim.summaries.given import Blocks
 
 __all__ = ["MOST_STEPS", "Ground", "bend", "least_sstress", "place_in_blocks"]
 

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from lowdim import _native
 from lowdim.data.rows import Rows
 from lowdim.errors import BadInput
+from lowdim.knn.fitted import Known
+from lowdim.knn.index import Found
 from lowdim.solve.descent import LONGEST, MOMENTUM
 from lowdim.solve.mesh import Fields, MeshRepulsion
 from lowdim.solve.repulsion import repulsion_for
 from lowdim.solve.tree import TreeRepulsion
 from lowdim.summaries.affinities import conditional, neighbor_count
-from lowdim.summaries.known import Known
-from lowdim.summaries.neighbors import Found
 
 __all__ = ["Placing"]
 

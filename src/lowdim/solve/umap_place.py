@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from lowdim.data.duplicates import Marks, find_rows
 from lowdim.data.rows import Rows
+from lowdim.knn.fitted import Known
+from lowdim.knn.index import Found, NeighborIndex
 from lowdim.solve.crowding import Agreement, table_radii
 from lowdim.solve.umap_layout import Forces, Newcomers
 from lowdim.summaries.fuzzy import smooth
-from lowdim.summaries.known import Known
-from lowdim.summaries.neighbors import Found, NeighborIndex
 
 __all__ = ["Placing", "rows_at"]
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
+from lowdim.knn.graph import Graph
 from lowdim.runtime.param import Real
 from lowdim.runtime.threads import thread_count
-from lowdim.summaries.graph import Graph
 
 __all__ = ["PERPLEXITY", "Affinities", "conditional", "feasible", "neighbor_count"]
 

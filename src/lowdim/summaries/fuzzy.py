@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.summaries.graph import Graph
+from lowdim.knn.graph import Graph
 
 __all__ = ["Fuzzy", "Memberships", "fuzzy_of", "rows_in_order", "smooth", "symmetric"]
 

@@ -9,10 +9,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.errors import BadInput
-from lowdim.summaries.bridges import joined
-from lowdim.summaries.graph import component_labels
-from lowdim.summaries.neighbors import Found
-from lowdim.summaries.vicinity import Vicinity
+from lowdim.knn.bridges import joined
+from lowdim.knn.graph import component_labels
+from lowdim.knn.index import Found
+from lowdim.knn.neighbor_graph import Vicinity
 
 __all__ = ["connected", "edge_lengths", "new_lengths", "reaches"]
 

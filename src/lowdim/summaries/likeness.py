@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from lowdim.data.duplicates import distinct_rows
 from lowdim.data.rows import ArrayRows, Rows
 from lowdim.data.validation import read_rows
+from lowdim.knn.fitted import table_of
+from lowdim.knn.graph import Graph
+from lowdim.knn.index import Distance, neighbors
 from lowdim.runtime.memory import require_memory
 from lowdim.summaries.affinities import Affinities, Perplexity, feasible, neighbor_count
-from lowdim.summaries.graph import Graph
-from lowdim.summaries.known import table_of
-from lowdim.summaries.neighbors import Distance, neighbors
 
 __all__ = ["Likeness", "likeness_of"]
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from lowdim.data.duplicates import Distinct
 from lowdim.errors import BadInput
+from lowdim.knn.index import neighbors
 from lowdim.summaries.fuzzy import Fuzzy, fuzzy_of, symmetric
-from lowdim.summaries.neighbors import neighbors
 
 __all__ = ["Target", "class_codes", "codes_of_distinct", "with_classes", "with_numbers"]
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.errors import BadInput
-from lowdim.summaries.graph import Graph
+from lowdim.knn.graph import Graph
 
 __all__ = ["Edges", "edges_of", "evened", "given_edges", "given_weights", "new_weights"]
 

@@ -16,15 +16,15 @@ from lowdim.data.rows import Rows, StreamRows
 from lowdim.data.validation import read_rows
 from lowdim.distance.metrics import SQUARES, Metric, MetricLike, metric_of
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
+from lowdim.knn import blockwise as given
+from lowdim.knn.approximate import Cells, approximate, nearest_centres
+from lowdim.knn.boruvka import Strangers, askers, strangers_in_blocks, strangers_in_space
+from lowdim.knn.exact import NOBODY, Lists, all_pairs, from_queries, refined
+from lowdim.knn.graph import Graph
+from lowdim.knn.search_space import Space, space_of
 from lowdim.runtime.param import Choice, Integer, Maybe, Real, SeedLike, param, validate
 from lowdim.runtime.random import Seed, seed_of
 from lowdim.runtime.threads import thread_count
-from lowdim.summaries import given
-from lowdim.summaries.cells import Cells, approximate, nearest_centres
-from lowdim.summaries.graph import Graph
-from lowdim.summaries.lists import NOBODY, Lists, all_pairs, from_queries, refined
-from lowdim.summaries.space import Space, space_of
-from lowdim.summaries.strangers import Strangers, askers, strangers_in_blocks, strangers_in_space
 
 __all__ = ["Found", "NeighborIndex", "SearchOptions", "neighbors"]
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
+from lowdim.knn.search_space import Space
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
-from lowdim.summaries.space import Space
 
 __all__ = ["NOBODY", "Lists", "all_pairs", "from_queries", "refined"]
 

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lowdim.knn.blockwise import BLOCK_VALUES, Blocks, lengths
+from lowdim.knn.exact import Lists, from_queries
+from lowdim.knn.search_space import Space
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
 from lowdim.runtime.threads import ordered_map
-from lowdim.summaries.given import BLOCK_VALUES, Blocks, lengths
-from lowdim.summaries.lists import Lists, from_queries
-from lowdim.summaries.space import Space
 
 __all__ = ["Strangers", "askers", "strangers_in_blocks", "strangers_in_space"]
 

@@ -14,11 +14,11 @@ from lowdim.data.rows import Rows, StreamRows
 from lowdim.data.validation import read_rows
 from lowdim.distance.metrics import metric_of
 from lowdim.errors import BadInput, NotEnoughData
+from lowdim.knn import blockwise as given
+from lowdim.knn.graph import Graph, both_ways
+from lowdim.knn.index import Distance, Found, NeighborIndex
+from lowdim.knn.sparse_distances import all_entries, distances_of
 from lowdim.runtime.memory import require_memory
-from lowdim.summaries import given
-from lowdim.summaries.entries import all_entries, distances_of
-from lowdim.summaries.graph import Graph, both_ways
-from lowdim.summaries.neighbors import Distance, Found, NeighborIndex
 
 __all__ = ["Search", "Vicinity", "vicinity_of"]
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
-from lowdim.summaries.entries import nearest_entries
+from lowdim.knn.sparse_distances import nearest_entries
 
 __all__ = ["Graph"]
 
@@ -155,7 +155,7 @@ class Graph:
         Isomap(metric="precomputed", radius=joined.max()): all its entries are edges then. (Isomap joins the
         components of its own graph by itself.)
         """
-        from lowdim.summaries.bridges import joined
+        from lowdim.knn.bridges import joined
 
         metric = self.metric if metric is None else metric
         if metric == "callable":

@@ -15,12 +15,12 @@ from lowdim.data.duplicates import Distinct, Marks, distinct_rows, find_rows
 from lowdim.data.rows import ArrayRows, Chunk, Rows, SparseRows, StreamRows, open_rows
 from lowdim.data.validation import finite_error, read_rows
 from lowdim.errors import BadInput, BadInputType
+from lowdim.knn import blockwise as given
+from lowdim.knn.graph import Graph
+from lowdim.knn.index import Distance, Found, NeighborIndex
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
-from lowdim.summaries import given
 from lowdim.summaries.affinities import Affinities
-from lowdim.summaries.graph import Graph
-from lowdim.summaries.neighbors import Distance, Found, NeighborIndex
 
 __all__ = ["Known", "Neighborhood", "neighborhood_of", "table_of", "with_rows"]
 

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from lowdim.data.rows import ArrayRows
 from lowdim.distance.metrics import SQUARES
+from lowdim.knn.search_space import Space
 from lowdim.linalg.centered import Centred
 from lowdim.runtime.random import normal
 from lowdim.runtime.threads import uninterrupted
-from lowdim.summaries.space import Space
 
 __all__ = ["sketched"]
 

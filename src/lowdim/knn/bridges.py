@@ -34,7 +34,7 @@ def bridges(X: Any, labels: Array, metric: Any, n_jobs: int | None = None) -> tu
     In each round every component but the largest is joined by the shortest bridge to a row outside it (Borůvka's
     rule), so that at most half of them are left: the edges belong to a shortest spanning tree of the components.
     """
-    from lowdim.summaries.neighbors import NeighborIndex
+    from lowdim.knn.index import NeighborIndex
 
     index = NeighborIndex(X, metric=metric, algorithm="exact", n_jobs=n_jobs)
     if index.n != len(labels):

@@ -14,10 +14,10 @@ from lowdim.data.rows import Rows
 from lowdim.distance.matrix_checks import rounding_of
 from lowdim.distance.metrics import Metric
 from lowdim.errors import BadInput, BadParameter
+from lowdim.knn.exact import Lists
+from lowdim.knn.sparse_distances import nearest_entries
 from lowdim.runtime.progress import report
 from lowdim.runtime.threads import ordered_map
-from lowdim.summaries.entries import nearest_entries
-from lowdim.summaries.lists import Lists
 
 __all__ = [
     "Blocks",

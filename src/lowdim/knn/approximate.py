@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
+from lowdim.knn.exact import NOBODY, Lists
+from lowdim.knn.projection import sketched
+from lowdim.knn.search_space import Space
 from lowdim.runtime.progress import report
-from lowdim.summaries.lists import NOBODY, Lists
-from lowdim.summaries.sketch import sketched
-from lowdim.summaries.space import Space
 
 __all__ = ["Cells", "Sample", "approximate"]
 
