@@ -10,9 +10,9 @@ from numpy.testing import assert_allclose
 
 import lowdim
 from lowdim import ClassicalMDS, KernelPCA
+from lowdim.decomposition.gram_eigen import smallest_of_gram, top_of_gram
 from lowdim.errors import BadInput, LowdimWarning
 from lowdim.kernels import from_distance, rbf
-from lowdim.solve.gram import smallest_of_gram, top_of_gram
 from lowdim.summaries import gram as module
 from lowdim.summaries.gram import gram
 from same_bits import assert_same_bits
@@ -81,7 +81,7 @@ def test_the_smallest_eigenvalue(rng):
 
 def test_the_smallest_eigenvalue_ends_where_the_precision_does(rng, monkeypatch):
     """Products in float32 can't be better than 1e-6; asking for more would cost all passes, and in silence."""
-    from lowdim.solve import gram as solver
+    from lowdim.decomposition import gram_eigen as solver
 
     D = rng.uniform(1, 2, (300, 300)).astype(np.float32)
     found = gram(-0.5 * (D + D.T) ** 2, "precomputed")

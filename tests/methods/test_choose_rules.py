@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from lowdim import PCA, choose
+from lowdim.decomposition.component_count import Spectrum
 from lowdim.errors import BadParameter, NotEnoughData
-from lowdim.solve.spectrum import Spectrum
 
 EIGEN_RULES = [
     choose.share(0.8),

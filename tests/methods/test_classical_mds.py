@@ -12,9 +12,9 @@ from scipy.spatial.distance import cdist
 
 import lowdim
 from lowdim import ClassicalMDS
+from lowdim.decomposition import gram_eigen as solver
 from lowdim.errors import BadInput, BadParameter, LowdimWarning, ModelFileError, NotEnoughData
 from lowdim.kernels import is_euclidean
-from lowdim.solve import gram as solver
 
 
 def table(seed, n=40, d=4):
@@ -250,7 +250,7 @@ def test_what_did_not_converge_is_said(monkeypatch):
 
 
 def test_axes_that_did_not_converge_are_told_of(monkeypatch, rng):
-    from lowdim.solve import principal
+    from lowdim.decomposition import principal_axes as principal
 
     monkeypatch.setattr(principal, "DENSE_LIMIT", 10)
     X = rng.standard_normal((200, 120))

@@ -88,7 +88,7 @@ def test_new_rows_among_many(rng):
 
 def test_it_says_if_the_eigenvectors_are_rough(monkeypatch):
     X = make_swiss_roll(500, random_state=0)[0]
-    monkeypatch.setattr("lowdim.solve.geodesic_scaling.STEPS", 2)
+    monkeypatch.setattr("lowdim.decomposition.gower.STEPS", 2)
     with pytest.warns(LowdimWarning, match="2 steps of block Lanczos"):
         Isomap(8).fit(X)
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from lowdim import UMAP, neighbors
 from lowdim.data.rows import open_rows
+from lowdim.decomposition.principal_axes import principal_scores
 from lowdim.solve.membership import membership_curve
-from lowdim.solve.principal import principal_scores
 from lowdim.solve.spectral_start import filled_up, slow_vectors, spectral
 from lowdim.solve.start import boxed
 from lowdim.summaries.fuzzy import fuzzy_of, smooth

@@ -13,7 +13,7 @@ from sklearn.decomposition import PCA as SklearnPCA
 from lowdim import choose
 from lowdim.choose.bulk import optimal_coefficient, pastur_median
 from lowdim.choose.evidence import log_evidence
-from lowdim.solve.spectrum import Spectrum
+from lowdim.decomposition.component_count import Spectrum
 
 # Standard deviations of the principal components of R's USArrests, scaled.
 US_ARRESTS = Spectrum(np.array([1.5748783, 0.9948694, 0.5971291, 0.4164494]) ** 2, 50, 4, standardized=True)

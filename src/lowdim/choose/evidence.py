@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from lowdim.choose.rules import Rule, Verdict, axes, centred_rows, rounding
-from lowdim.solve.spectrum import Spectrum
+from lowdim.decomposition.component_count import Spectrum
 
 __all__ = ["log_evidence", "minka"]
 

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from lowdim.choose.rules import centred_rows
 from lowdim.data.rows import Rows
+from lowdim.decomposition.component_count import Spectrum
+from lowdim.decomposition.principal_axes import Plan, centre
 from lowdim.errors import BadInput
 from lowdim.linalg.dense_eigen import top
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.threads import ordered_map, uninterrupted
-from lowdim.solve.principal import Plan, centre
-from lowdim.solve.spectrum import Spectrum
 
 __all__ = ["bartlett", "column_variances", "gaussian_values", "generator", "permuted_values"]
 

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from lowdim.choose.null import gaussian_values, permuted_values
 from lowdim.choose.rules import Rule, Verdict, leading, rounding
+from lowdim.decomposition.component_count import Spectrum
 from lowdim.runtime.param import Choice, Integer, Maybe, Real, param
 from lowdim.runtime.progress import report
 from lowdim.runtime.random import seed_of
 from lowdim.runtime.threads import thread_count
-from lowdim.solve.spectrum import Spectrum
 
 __all__ = ["Parallel", "parallel_analysis"]
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lowdim.decomposition.component_count import Spectrum, count_components
 from lowdim.errors import NotEnoughData
 from lowdim.runtime.param import Choice, Real, param, validate
-from lowdim.solve.spectrum import Spectrum, count_components
 
 __all__ = [
     "Rule",

@@ -12,10 +12,10 @@ from lowdim.choose.evidence import minka
 from lowdim.choose.parallel import Parallel, parallel_analysis
 from lowdim.choose.rules import Rule, Verdict, broken_stick, elbow, kaiser, share
 from lowdim.data.rows import is_stream
+from lowdim.decomposition.component_count import Spectrum
 from lowdim.errors import MissingExtra
 from lowdim.method.pca import PCA
 from lowdim.runtime.random import Seed, seed_of
-from lowdim.solve.spectrum import Spectrum
 from lowdim.summaries.moments import Moments, moments
 
 __all__ = ["Choices", "spectrum", "table"]

@@ -12,6 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from lowdim.data.rows import Rows, open_rows
 from lowdim.data.validation import check_weights, overflow_error, read_rows
+from lowdim.decomposition import classical_scaling as scaling
+from lowdim.decomposition.landmarks import uniform_landmarks
+from lowdim.decomposition.principal_axes import Plan, principal_axes
 from lowdim.distance.condensed import Measure, given_table, measure_of
 from lowdim.distance.matrix_checks import checked_distances, checked_new_distances
 from lowdim.distance.metrics import metric_of
@@ -23,9 +26,6 @@ from lowdim.runtime.memory import require_memory
 from lowdim.runtime.param import Choice, Integer, Maybe, SeedLike, param
 from lowdim.runtime.random import Seed, seed_of
 from lowdim.runtime.threads import thread_count
-from lowdim.solve import scaling
-from lowdim.solve.landmarks import uniform_landmarks
-from lowdim.solve.principal import Plan, principal_axes
 from lowdim.summaries.gram import Mapped, finite_rows
 
 __all__ = ["ClassicalMDS"]

@@ -11,6 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from lowdim.data.rows import Rows, open_rows
 from lowdim.data.validation import read_rows, read_scores
+from lowdim.decomposition.gram_eigen import Components, choose_solver, components_of_gram
+from lowdim.decomposition.landmarks import draw_landmarks
 from lowdim.errors import BadInput, BadParameter, LowdimWarning, NotEnoughData
 from lowdim.estimator import Estimator, estimator
 from lowdim.kernels._bandwidth import WIDTHS
@@ -21,8 +23,6 @@ from lowdim.linalg.centered import Centred
 from lowdim.runtime.param import Choice, Integer, Maybe, Real, SeedLike, param
 from lowdim.runtime.random import Seed, seed_of
 from lowdim.runtime.threads import thread_count
-from lowdim.solve.gram import Components, choose_solver, components_of_gram
-from lowdim.solve.landmarks import draw_landmarks
 from lowdim.solve.nystrom import by_nystrom
 from lowdim.solve.preimage import MAX_STEPS, Images, pre_images
 from lowdim.summaries.gram import Given, Gram, KernelRows, Source, finite_rows, kernel_table, square_rows

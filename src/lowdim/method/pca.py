@@ -10,15 +10,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from lowdim.data.rows import Rows
 from lowdim.data.validation import check_weights, overflow_error, read_rows
+from lowdim.decomposition.component_count import ComponentRule, component_domain
+from lowdim.decomposition.ppca_em import LowRank, axes_with_gaps, fill_gaps
+from lowdim.decomposition.principal_axes import Axes, Plan, from_moments, principal_axes, require_size
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
 from lowdim.estimator import estimator
 from lowdim.method.linear import Linear
 from lowdim.runtime.param import Choice, Flag, Integer, Maybe, Real, SeedLike, param
 from lowdim.runtime.random import Seed, seed_of
 from lowdim.runtime.threads import thread_count
-from lowdim.solve.missing import LowRank, axes_with_gaps, fill_gaps
-from lowdim.solve.principal import Axes, Plan, from_moments, principal_axes, require_size
-from lowdim.solve.spectrum import ComponentRule, component_domain
 from lowdim.summaries.moments import Moments, moments_of
 
 __all__ = ["PCA"]

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from lowdim.decomposition.gower import Scaling
 from lowdim.errors import ModelFileError
 from lowdim.method.isomap import Isomap
 from lowdim.method.laplacian import LaplacianEigenmaps
@@ -25,7 +26,6 @@ from lowdim.method.tsne import TSNE
 from lowdim.method.umap import UMAP
 from lowdim.runtime.param import Integer, Real
 from lowdim.solve.crowding import Agreement
-from lowdim.solve.geodesic_scaling import Scaling
 from lowdim.solve.geodesics import Roads
 from lowdim.summaries.moments import Moments
 

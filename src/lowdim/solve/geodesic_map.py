@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lowdim.decomposition.gower import Scaling, gram_in_place, residual_variance, scaling_of
 from lowdim.runtime.progress import report
-from lowdim.solve.geodesic_scaling import Scaling, gram_in_place, residual_variance, scaling_of
 from lowdim.solve.geodesics import Roads
 
 __all__ = ["GeodesicMap", "farthest_landmarks", "map_all", "map_by_landmarks", "random_landmarks", "ways_over"]

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.data.rows import ArrayRows, Rows
+from lowdim.decomposition.gram_eigen import Components
 from lowdim.errors import LowdimWarning
 from lowdim.kernels import Kernel
 from lowdim.kernels._row_blocks import Points
 from lowdim.linalg.dense_eigen import top
-from lowdim.solve.gram import Components
 from lowdim.summaries.gram import KernelRows, kernel_table
 from lowdim.summaries.moments import moments_of
 

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from lowdim.data.duplicates import Distinct
 from lowdim.data.rows import Rows, open_rows
+from lowdim.decomposition.principal_axes import principal_scores
 from lowdim.errors import BadParameter
 from lowdim.runtime.param import Choice, Either, Such
 from lowdim.runtime.random import normal
-from lowdim.solve.principal import principal_scores
 from lowdim.solve.spectral_start import NOISE, by_chance, filled_up, spectral
 from lowdim.summaries.affinities import Affinities
 from lowdim.summaries.fuzzy import Fuzzy

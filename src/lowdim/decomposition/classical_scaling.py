@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from lowdim.decomposition.gram_eigen import choose_solver, scores_of_gram, smallest_of_gram, top_of_gram
 from lowdim.distance.condensed import safe_factor
 from lowdim.kernels._definiteness import double_centred
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.threads import uninterrupted
-from lowdim.solve.gram import choose_solver, scores_of_gram, smallest_of_gram, top_of_gram
 from lowdim.summaries.gram import Given, Gram
 
 __all__ = [

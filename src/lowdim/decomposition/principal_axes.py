@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 
 from lowdim.data.rows import Chunk, Rows
 from lowdim.data.validation import overflow_error, underflow_error
+from lowdim.decomposition.component_count import Spectrum, count_components, fixed_count
 from lowdim.errors import BadParameter, NotEnoughData
 from lowdim.linalg.centered import Centred, column_means
 from lowdim.linalg.dense_eigen import fix_signs, top, top_of_operator
 from lowdim.runtime.random import normal
 from lowdim.runtime.threads import uninterrupted
-from lowdim.solve.spectrum import Spectrum, count_components, fixed_count
 from lowdim.summaries.moments import Moments, moments_of, spread_or_one
 
 __all__ = [

@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.data.rows import ArrayRows, Block, Chunk, Rows, chunk_rows, fold
+from lowdim.decomposition.principal_axes import Axes, Plan, from_moments
 from lowdim.errors import BadInput, LowdimWarning
 from lowdim.runtime.progress import report
-from lowdim.solve.principal import Axes, Plan, from_moments
 from lowdim.summaries.moments import Moments, merge, moments_of, spread_or_one
 
 __all__ = ["LowRank", "axes_with_gaps", "fill_gaps"]
