@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lowdim import choose, kernels, plot
     from lowdim._build_info import config, show_config
+    from lowdim.base.estimator import methods
+    from lowdim.base.standardized import Standardized
     from lowdim.data import datasets
     from lowdim.data.io.read import read_table
     from lowdim.data.io.write import write_table
     from lowdim.data.table import Table
     from lowdim.diagnosis import diagnose
-    from lowdim.estimator import methods
     from lowdim.knn.graph import Graph
     from lowdim.knn.index import NeighborIndex, neighbors
     from lowdim.method.classical_mds import ClassicalMDS
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from lowdim.method.mds import MDS
     from lowdim.method.nonmetric_mds import NonmetricMDS
     from lowdim.method.pca import PCA
-    from lowdim.method.standardized import Standardized
     from lowdim.method.tsne import TSNE
     from lowdim.method.umap import UMAP
     from lowdim.models import load, save
@@ -56,7 +56,7 @@ _HOMES = {
     "LaplacianEigenmaps": "lowdim.method.laplacian",
     "Moments": "lowdim.summaries.moments",
     "NeighborIndex": "lowdim.knn.index",
-    "Standardized": "lowdim.method.standardized",
+    "Standardized": "lowdim.base.standardized",
     "Step": "lowdim.runtime.progress",
     "Table": "lowdim.data.table",
     "choose": "lowdim.choose",
@@ -66,7 +66,7 @@ _HOMES = {
     "gram": "lowdim.summaries.gram",
     "kernels": "lowdim.kernels",
     "load": "lowdim.models",
-    "methods": "lowdim.estimator",
+    "methods": "lowdim.base.estimator",
     "moments": "lowdim.summaries.moments",
     "neighbors": "lowdim.knn.index",
     "plot": "lowdim.plot",

@@ -417,7 +417,7 @@ NEW_METHOD = """
 import sys
 import numpy as np
 from lowdim.cli import main
-from lowdim.estimator import Estimator, estimator
+from lowdim.base.estimator import Estimator, estimator
 from lowdim.runtime.param import Choice, Flag, Integer, Maybe, Real, param
 
 @estimator(title="the first columns, shrunk", summary="rows", supervised=True)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from lowdim import LLE, MDS, TSNE, UMAP, ClassicalMDS, Isomap, KernelPCA, LaplacianEigenmaps, NonmetricMDS, datasets
+from lowdim.base.estimator import methods
 from lowdim.cli.answer import to_json
 from lowdim.cli.fitting import Fitted, headline
 from lowdim.errors import LowdimWarning
-from lowdim.estimator import methods
 
 
 def told(model):

@@ -19,8 +19,8 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 from lowdim import PCA, TSNE
+from lowdim.base.estimator import FINDER
 from lowdim.errors import BadParameter, ModelFileError
-from lowdim.estimator import FINDER
 from lowdim.models import known, load, save
 from lowdim.models.values import Unstorable, decode, encode
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
 import lowdim
+from lowdim.base.estimator import Estimator, _registry, estimator
 from lowdim.data.rows import fold, open_rows
 from lowdim.errors import BadInput, BadInputType, BadParameter, Cancelled, LowdimError, MemoryTooSmall
-from lowdim.estimator import Estimator, _registry, estimator
 from lowdim.runtime import memory, param, threads
 from lowdim.runtime.progress import report
 

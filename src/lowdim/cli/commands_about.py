@@ -12,7 +12,7 @@ import typer
 from lowdim.cli.answer import Answer, aligned
 
 if TYPE_CHECKING:
-    from lowdim.estimator import Method
+    from lowdim.base.estimator import Method
 
 __all__ = ["config", "datasets", "methods"]
 
@@ -24,8 +24,8 @@ def methods(
 
     lowdim methods pca
     """
+    from lowdim.base.estimator import methods as registered
     from lowdim.cli.flags import find_method
-    from lowdim.estimator import methods as registered
 
     if name is not None:
         return _one(find_method(name))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from lowdim.errors import BadParameter
 
 if TYPE_CHECKING:
-    from lowdim.estimator import Method
+    from lowdim.base.estimator import Method
     from lowdim.runtime.param import Param
 
 __all__ = ["find_method", "flag_lines", "flags_of", "has_strangers", "take_flags", "value_of"]
@@ -20,7 +20,7 @@ Flags = Mapping[str, "Param"]
 
 def find_method(name: str) -> Method:
     """The registered method of that name, however it is capitalised."""
-    from lowdim.estimator import methods
+    from lowdim.base.estimator import methods
 
     known = {method.name.lower(): method for method in methods()}
     found = known.get(name.lower().replace("-", "").replace("_", ""))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from lowdim.base.estimator import Method
+from lowdim.base.standardized import Standardized
 from lowdim.data.table import Table
 from lowdim.errors import BadParameter
-from lowdim.estimator import Method
-from lowdim.method.standardized import Standardized
 from lowdim.runtime.param import parameters
 
 __all__ = ["on_columns", "reduction", "scaling", "standardized"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from lowdim.base.standardized import Standardized
 from lowdim.cli.fitting import explained_gaps, refuse_distances
 from lowdim.cli.flags import find_method
 from lowdim.cli.source import Asked, named_rows, read_named
@@ -12,7 +13,6 @@ from lowdim.cli.standardizing import reduction
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadParameter, ModelFileError
 from lowdim.knn.graph import Graph
-from lowdim.method.standardized import Standardized
 from lowdim.models import load
 
 __all__ = ["WAYS", "load_fitted"]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from lowdim.base.estimator import Estimator, estimator
 from lowdim.data.rows import Rows, open_rows
 from lowdim.data.validation import check_weights, overflow_error, read_rows
 from lowdim.decomposition import classical_scaling as scaling
@@ -19,7 +20,6 @@ from lowdim.distance.condensed import Measure, given_table, measure_of
 from lowdim.distance.matrix_checks import checked_distances, checked_new_distances
 from lowdim.distance.metrics import metric_of
 from lowdim.errors import LowdimWarning, NotEnoughData
-from lowdim.estimator import Estimator, estimator
 from lowdim.linalg.centered import Centred
 from lowdim.method.scaling import metric_domain
 from lowdim.runtime.memory import require_memory

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from lowdim.base.estimator import Estimator, estimator
 from lowdim.distance.metrics import MetricLike
 from lowdim.errors import BadInput, NotEnoughData
-from lowdim.estimator import Estimator, estimator
 from lowdim.knn.index import Distance
 from lowdim.knn.neighbor_graph import Search, vicinity_of
 from lowdim.runtime.param import Choice, Flag, Integer, Maybe, Real, SeedLike, param

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from lowdim.base.estimator import Estimator, estimator
 from lowdim.data.rows import Rows, open_rows
 from lowdim.data.validation import read_rows, read_scores
 from lowdim.decomposition.gram_eigen import Components, choose_solver, components_of_gram
 from lowdim.decomposition.landmarks import draw_landmarks
 from lowdim.errors import BadInput, BadParameter, LowdimWarning, NotEnoughData
-from lowdim.estimator import Estimator, estimator
 from lowdim.kernels._bandwidth import WIDTHS
 from lowdim.kernels._base import Kernel
 from lowdim.kernels._dot_product import precomputed

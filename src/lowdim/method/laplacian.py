@@ -9,10 +9,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from lowdim.base.estimator import Estimator, estimator
 from lowdim.data.validation import read_rows
 from lowdim.distance.metrics import MetricLike
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
-from lowdim.estimator import Estimator, estimator
 from lowdim.knn.graph import component_labels
 from lowdim.knn.index import Distance
 from lowdim.knn.neighbor_graph import Search, vicinity_of

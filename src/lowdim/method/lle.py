@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from lowdim.base.estimator import Estimator, estimator
 from lowdim.data.rows import Chunk, Rows
 from lowdim.data.validation import finite_error, read_rows
 from lowdim.distance.metrics import MetricLike, metric_of
 from lowdim.errors import BadInput, BadInputType, BadParameter, NotEnoughData
-from lowdim.estimator import Estimator, estimator
 from lowdim.knn.graph import Graph
 from lowdim.knn.index import Distance, NeighborIndex
 from lowdim.linalg.sparse_eigen import SOLVERS, Way

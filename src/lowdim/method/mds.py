@@ -8,12 +8,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from lowdim.base.estimator import estimator
 from lowdim.data.rows import Rows
 from lowdim.data.validation import read_rows
 from lowdim.distance.condensed import Measure, Pairs, given_pairs, given_table, measure_of
 from lowdim.distance.metrics import metric_of
 from lowdim.errors import BadParameter
-from lowdim.estimator import estimator
 from lowdim.method.scaling import Scaling, init_domain, metric_domain
 from lowdim.runtime.param import Choice, Integer, Maybe, Real, SeedLike, param
 from lowdim.runtime.random import Seed, seed_of

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from lowdim.base.estimator import Estimator
 from lowdim.data.rows import Rows
 from lowdim.data.validation import read_rows
 from lowdim.errors import BadInput
-from lowdim.estimator import Estimator
 from lowdim.knn.fitted import Known
 
 __all__ = ["NeighborMap"]

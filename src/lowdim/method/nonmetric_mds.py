@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Self
 
+from lowdim.base.estimator import estimator
 from lowdim.data.validation import read_rows
 from lowdim.distance.condensed import Pairs
 from lowdim.errors import BadInput
-from lowdim.estimator import estimator
 from lowdim.method.scaling import Scaling, init_domain, metric_domain
 from lowdim.runtime.param import Choice, Integer, Maybe, Real, SeedLike, param
 from lowdim.runtime.random import Seed

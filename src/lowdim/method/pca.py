@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from lowdim.base.estimator import estimator
+from lowdim.base.linear import Linear
 from lowdim.data.rows import Rows
 from lowdim.data.validation import check_weights, overflow_error, read_rows
 from lowdim.decomposition.component_count import ComponentRule, component_domain
 from lowdim.decomposition.ppca_em import LowRank, axes_with_gaps, fill_gaps
 from lowdim.decomposition.principal_axes import Axes, Plan, from_moments, principal_axes, require_size
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
-from lowdim.estimator import estimator
-from lowdim.method.linear import Linear
 from lowdim.runtime.param import Choice, Flag, Integer, Maybe, Real, SeedLike, param
 from lowdim.runtime.random import Seed, seed_of
 from lowdim.runtime.threads import thread_count

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from lowdim.base.estimator import Estimator
 from lowdim.data.rows import ArrayRows, Chunk, Rows
 from lowdim.data.validation import finite_error, overflow_error, read_rows
 from lowdim.distance.condensed import Measure, Pairs, dense_block, given_pairs, given_table, measure_of, pair_weights
 from lowdim.distance.matrix_checks import checked_new_distances
 from lowdim.distance.metrics import METRICS, metric_of
 from lowdim.errors import BadInput, LowdimWarning
-from lowdim.estimator import Estimator
 from lowdim.knn.blockwise import Blocks
 from lowdim.runtime.param import Choice, Domain, Either, Such
 from lowdim.runtime.random import Seed, seed_of

@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from lowdim.base.estimator import estimator
 from lowdim.distance.metrics import MetricLike
-from lowdim.estimator import estimator
 from lowdim.knn.fitted import Known
 from lowdim.method.neighbor_map import NeighborMap
 from lowdim.runtime.param import Choice, Either, Integer, Maybe, Real, SeedLike, Such, param

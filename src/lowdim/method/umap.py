@@ -9,11 +9,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from lowdim.base.estimator import estimator
 from lowdim.data.duplicates import Distinct
 from lowdim.data.validation import read_scores
 from lowdim.distance.metrics import MetricLike
 from lowdim.errors import BadInput, BadParameter
-from lowdim.estimator import estimator
 from lowdim.knn.fitted import Known, Neighborhood, neighborhood_of, table_of, with_rows
 from lowdim.knn.graph import component_labels
 from lowdim.method.neighbor_map import NeighborMap

@@ -9,8 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from lowdim.base.estimator import methods
 from lowdim.decomposition.gower import Scaling
-from lowdim.estimator import methods
 from lowdim.knn.graph import Graph
 from lowdim.solve.geodesics import Roads
 from lowdim.summaries.moments import Moments

@@ -13,8 +13,8 @@ import numpy as np
 from sklearn.base import clone
 
 import lowdim
+from lowdim.base.standardized import Standardized
 from lowdim.errors import BadParameter, ModelFileError
-from lowdim.method.standardized import Standardized
 from lowdim.models.container import Tensors
 from lowdim.models.known import SUMMARIES, estimators
 from lowdim.models.sound import check_sound

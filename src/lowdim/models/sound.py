@@ -13,15 +13,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from lowdim.base.linear import Linear
+from lowdim.base.standardized import Standardized
 from lowdim.decomposition.gower import Scaling
 from lowdim.errors import ModelFileError
 from lowdim.method.isomap import Isomap
 from lowdim.method.laplacian import LaplacianEigenmaps
-from lowdim.method.linear import Linear
 from lowdim.method.lle import LLE
 from lowdim.method.pca import PCA
 from lowdim.method.scaling import Scaling as PairScaling
-from lowdim.method.standardized import Standardized
 from lowdim.method.tsne import TSNE
 from lowdim.method.umap import UMAP
 from lowdim.runtime.param import Integer, Real

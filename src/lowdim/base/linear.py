@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from lowdim.base.estimator import Estimator
 from lowdim.data.validation import read_rows, read_scores
-from lowdim.estimator import Estimator
 from lowdim.linalg.centered import Centred
 from lowdim.runtime.threads import single_blas, thread_count
 

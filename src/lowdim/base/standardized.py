@@ -12,10 +12,10 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from lowdim.base.estimator import Estimator
 from lowdim.data.rows import Rows
 from lowdim.data.validation import overflow_error, read_rows
 from lowdim.errors import BadParameter
-from lowdim.estimator import Estimator
 from lowdim.linalg.centered import Centred, column_means
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
