@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from lowdim.diagnosis import diagnose
     from lowdim.knn.graph import Graph
     from lowdim.knn.index import NeighborIndex, neighbors
+    from lowdim.linear.pca import PCA
     from lowdim.method.classical_mds import ClassicalMDS
     from lowdim.method.isomap import Isomap
     from lowdim.method.kernel_pca import KernelPCA
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from lowdim.method.lle import LLE
     from lowdim.method.mds import MDS
     from lowdim.method.nonmetric_mds import NonmetricMDS
-    from lowdim.method.pca import PCA
     from lowdim.method.tsne import TSNE
     from lowdim.method.umap import UMAP
     from lowdim.models import load, save
@@ -46,7 +46,7 @@ _HOMES = {
     "LLE": "lowdim.method.lle",
     "MDS": "lowdim.method.mds",
     "NonmetricMDS": "lowdim.method.nonmetric_mds",
-    "PCA": "lowdim.method.pca",
+    "PCA": "lowdim.linear.pca",
     "Gram": "lowdim.summaries.gram",
     "TSNE": "lowdim.method.tsne",
     "Affinities": "lowdim.summaries.affinities",

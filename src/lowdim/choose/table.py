@@ -14,7 +14,7 @@ from lowdim.choose.rules import Rule, Verdict, broken_stick, elbow, kaiser, shar
 from lowdim.data.rows import is_stream
 from lowdim.decomposition.component_count import Spectrum
 from lowdim.errors import MissingExtra
-from lowdim.method.pca import PCA
+from lowdim.linear.pca import PCA
 from lowdim.runtime.random import Seed, seed_of
 from lowdim.summaries.moments import Moments, moments
 

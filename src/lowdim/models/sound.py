@@ -17,10 +17,10 @@ from lowdim.base.linear import Linear
 from lowdim.base.standardized import Standardized
 from lowdim.decomposition.gower import Scaling
 from lowdim.errors import ModelFileError
+from lowdim.linear.pca import PCA
 from lowdim.method.isomap import Isomap
 from lowdim.method.laplacian import LaplacianEigenmaps
 from lowdim.method.lle import LLE
-from lowdim.method.pca import PCA
 from lowdim.method.scaling import Scaling as PairScaling
 from lowdim.method.tsne import TSNE
 from lowdim.method.umap import UMAP
