@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from lowdim.data.io.write import write_table
     from lowdim.data.table import Table
     from lowdim.diagnosis import diagnose
+    from lowdim.kernel_pca.estimator import KernelPCA
     from lowdim.knn.graph import Graph
     from lowdim.knn.index import NeighborIndex, neighbors
     from lowdim.linear.pca import PCA
     from lowdim.method.classical_mds import ClassicalMDS
     from lowdim.method.isomap import Isomap
-    from lowdim.method.kernel_pca import KernelPCA
     from lowdim.method.laplacian import LaplacianEigenmaps
     from lowdim.method.lle import LLE
     from lowdim.method.mds import MDS
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 # Where each public name lives.
 _HOMES = {
     "ClassicalMDS": "lowdim.method.classical_mds",
-    "KernelPCA": "lowdim.method.kernel_pca",
+    "KernelPCA": "lowdim.kernel_pca.estimator",
     "LLE": "lowdim.method.lle",
     "MDS": "lowdim.method.mds",
     "NonmetricMDS": "lowdim.method.nonmetric_mds",

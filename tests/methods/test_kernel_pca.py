@@ -283,7 +283,7 @@ def test_nystrom_says_where_its_error_means_nothing(kernel, rng):
 
 
 def test_many_rows_are_approximated_and_say_so(monkeypatch, rng):
-    import lowdim.method.kernel_pca as home
+    import lowdim.kernel_pca.estimator as home
 
     monkeypatch.setattr(home, "NYSTROM_FROM", 200)
     model = KernelPCA(2, n_landmarks=50)
@@ -293,7 +293,7 @@ def test_many_rows_are_approximated_and_say_so(monkeypatch, rng):
 
 
 def test_nystrom_needs_no_second_table(monkeypatch, rng):
-    import lowdim.method.kernel_pca as home
+    import lowdim.kernel_pca.estimator as home
 
     X, seen = rng.standard_normal((300, 4)), []
     original = home.by_nystrom
@@ -306,7 +306,7 @@ def test_nystrom_needs_no_second_table(monkeypatch, rng):
 
 
 def test_pre_images_that_did_not_come_to_rest_are_counted(monkeypatch, rng):
-    from lowdim.solve import preimage
+    from lowdim.kernel_pca import preimage
 
     X = rng.standard_normal((40, 2)) * 3
     model = KernelPCA(3, gamma=0.2).fit(X)

@@ -15,6 +15,8 @@ from lowdim.data.validation import read_rows, read_scores
 from lowdim.decomposition.gram_eigen import Components, choose_solver, components_of_gram
 from lowdim.decomposition.landmarks import draw_landmarks
 from lowdim.errors import BadInput, BadParameter, LowdimWarning, NotEnoughData
+from lowdim.kernel_pca.nystrom import by_nystrom
+from lowdim.kernel_pca.preimage import MAX_STEPS, Images, pre_images
 from lowdim.kernels._bandwidth import WIDTHS
 from lowdim.kernels._base import Kernel
 from lowdim.kernels._dot_product import precomputed
@@ -23,8 +25,6 @@ from lowdim.linalg.centered import Centred
 from lowdim.runtime.param import Choice, Integer, Maybe, Real, SeedLike, param
 from lowdim.runtime.random import Seed, seed_of
 from lowdim.runtime.threads import thread_count
-from lowdim.solve.nystrom import by_nystrom
-from lowdim.solve.preimage import MAX_STEPS, Images, pre_images
 from lowdim.summaries.gram import Given, Gram, KernelRows, Source, finite_rows, kernel_table, square_rows
 
 __all__ = ["KernelPCA"]
