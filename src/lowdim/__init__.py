@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from lowdim.knn.graph import Graph
     from lowdim.knn.index import NeighborIndex, neighbors
     from lowdim.linear.pca import PCA
+    from lowdim.manifold.isomap.estimator import Isomap
+    from lowdim.manifold.laplacian.estimator import LaplacianEigenmaps
+    from lowdim.manifold.lle.estimator import LLE
     from lowdim.method.classical_mds import ClassicalMDS
-    from lowdim.method.isomap import Isomap
-    from lowdim.method.laplacian import LaplacianEigenmaps
-    from lowdim.method.lle import LLE
     from lowdim.method.mds import MDS
     from lowdim.method.nonmetric_mds import NonmetricMDS
     from lowdim.method.tsne import TSNE
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "ClassicalMDS": "lowdim.method.classical_mds",
     "KernelPCA": "lowdim.kernel_pca.estimator",
-    "LLE": "lowdim.method.lle",
+    "LLE": "lowdim.manifold.lle.estimator",
     "MDS": "lowdim.method.mds",
     "NonmetricMDS": "lowdim.method.nonmetric_mds",
     "PCA": "lowdim.linear.pca",
@@ -52,8 +52,8 @@ _HOMES = {
     "Affinities": "lowdim.summaries.affinities",
     "UMAP": "lowdim.method.umap",
     "Graph": "lowdim.knn.graph",
-    "Isomap": "lowdim.method.isomap",
-    "LaplacianEigenmaps": "lowdim.method.laplacian",
+    "Isomap": "lowdim.manifold.isomap.estimator",
+    "LaplacianEigenmaps": "lowdim.manifold.laplacian.estimator",
     "Moments": "lowdim.summaries.moments",
     "NeighborIndex": "lowdim.knn.index",
     "Standardized": "lowdim.base.standardized",

@@ -12,8 +12,8 @@ from scipy.stats import spearmanr
 import lowdim
 from lowdim import LLE, Graph, datasets
 from lowdim.errors import BadInput, BadInputType, BadParameter, Cancelled, LowdimError, ModelFileError, NotEnoughData
-from lowdim.solve.alignment import ALIGNMENTS
-from lowdim.summaries.patches import Patches, add_blocks, grams_of_distances, grams_of_rows, weights_of
+from lowdim.manifold.lle.alignment import ALIGNMENTS
+from lowdim.manifold.lle.patches import Patches, add_blocks, grams_of_distances, grams_of_rows, weights_of
 from same_bits import assert_same_bits
 
 METHODS = list(ALIGNMENTS)

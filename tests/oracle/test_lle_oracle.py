@@ -9,8 +9,8 @@ from sklearn.manifold import LocallyLinearEmbedding, locally_linear_embedding
 
 import lowdim
 from lowdim import LLE, datasets
-from lowdim.solve.alignment import ALIGNMENTS
-from lowdim.summaries.patches import Patches, add_blocks, grams_of_rows
+from lowdim.manifold.lle.alignment import ALIGNMENTS
+from lowdim.manifold.lle.patches import Patches, add_blocks, grams_of_rows
 
 METHODS = list(ALIGNMENTS)
 SETS = {

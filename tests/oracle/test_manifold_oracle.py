@@ -9,7 +9,7 @@ from sklearn import manifold
 from sklearn.datasets import make_s_curve, make_swiss_roll
 
 from lowdim import Isomap, LaplacianEigenmaps, neighbors
-from lowdim.summaries.weights import edges_of
+from lowdim.manifold.laplacian.edge_weights import edges_of
 
 
 def untied(digits, n):

@@ -12,7 +12,7 @@ from typing import Any
 from lowdim.base.estimator import methods
 from lowdim.decomposition.gower import Scaling
 from lowdim.knn.graph import Graph
-from lowdim.solve.geodesics import Roads
+from lowdim.manifold.isomap.shortest_paths import Roads
 from lowdim.summaries.moments import Moments
 
 __all__ = ["STATES", "SUMMARIES", "estimators", "rules"]

@@ -18,15 +18,15 @@ from lowdim.base.standardized import Standardized
 from lowdim.decomposition.gower import Scaling
 from lowdim.errors import ModelFileError
 from lowdim.linear.pca import PCA
-from lowdim.method.isomap import Isomap
-from lowdim.method.laplacian import LaplacianEigenmaps
-from lowdim.method.lle import LLE
+from lowdim.manifold.isomap.estimator import Isomap
+from lowdim.manifold.isomap.shortest_paths import Roads
+from lowdim.manifold.laplacian.estimator import LaplacianEigenmaps
+from lowdim.manifold.lle.estimator import LLE
 from lowdim.method.scaling import Scaling as PairScaling
 from lowdim.method.tsne import TSNE
 from lowdim.method.umap import UMAP
 from lowdim.runtime.param import Integer, Real
 from lowdim.solve.crowding import Agreement
-from lowdim.solve.geodesics import Roads
 from lowdim.summaries.moments import Moments
 
 __all__ = ["check_sound"]

@@ -17,11 +17,11 @@ from lowdim.knn.graph import component_labels
 from lowdim.knn.index import Distance
 from lowdim.knn.neighbor_graph import Search, vicinity_of
 from lowdim.linalg.components import side_by_side
+from lowdim.manifold.laplacian.edge_weights import Edges, edges_of, evened, given_edges, given_weights, new_weights
+from lowdim.manifold.laplacian.embedding import extended, slowest_waves
 from lowdim.runtime.param import Choice, Either, Integer, Maybe, Real, SeedLike, param
 from lowdim.runtime.random import Seed, seed_of
 from lowdim.runtime.threads import thread_count
-from lowdim.solve.waves import extended, slowest_waves
-from lowdim.summaries.weights import Edges, edges_of, evened, given_edges, given_weights, new_weights
 
 __all__ = ["LaplacianEigenmaps"]
 

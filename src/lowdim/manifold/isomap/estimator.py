@@ -13,12 +13,12 @@ from lowdim.distance.metrics import MetricLike
 from lowdim.errors import BadInput, NotEnoughData
 from lowdim.knn.index import Distance
 from lowdim.knn.neighbor_graph import Search, vicinity_of
+from lowdim.manifold.isomap.edge_lengths import connected, edge_lengths, new_lengths, reaches
+from lowdim.manifold.isomap.embedding import farthest_landmarks, map_all, map_by_landmarks, random_landmarks, ways_over
+from lowdim.manifold.isomap.shortest_paths import Roads
 from lowdim.runtime.param import Choice, Flag, Integer, Maybe, Real, SeedLike, param
 from lowdim.runtime.random import Seed, seed_of
 from lowdim.runtime.threads import single_blas, thread_count
-from lowdim.solve.geodesic_map import farthest_landmarks, map_all, map_by_landmarks, random_landmarks, ways_over
-from lowdim.solve.geodesics import Roads
-from lowdim.summaries.lengths import connected, edge_lengths, new_lengths, reaches
 
 __all__ = ["Isomap"]
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lowdim.linalg.components import by_pieces, inside, side_by_side
 from lowdim.linalg.sparse_eigen import Way, smoothest
-from lowdim.summaries.patches import NOISE, Patches, add_blocks
+from lowdim.manifold.lle.patches import NOISE, Patches, add_blocks
 
 __all__ = ["ALIGNMENTS", "Aligned", "align", "hessian", "ltsa", "modified", "standard"]
 

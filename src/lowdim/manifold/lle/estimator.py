@@ -16,12 +16,12 @@ from lowdim.errors import BadInput, BadInputType, BadParameter, NotEnoughData
 from lowdim.knn.graph import Graph
 from lowdim.knn.index import Distance, NeighborIndex
 from lowdim.linalg.sparse_eigen import SOLVERS, Way
+from lowdim.manifold.lle.alignment import ALIGNMENTS, align
+from lowdim.manifold.lle.patches import Patches, grams_of_distances, grams_of_rows, weights_of
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.param import Choice, Integer, Maybe, Real, SeedLike, param
 from lowdim.runtime.random import Seed, seed_of
 from lowdim.runtime.threads import thread_count
-from lowdim.solve.alignment import ALIGNMENTS, align
-from lowdim.summaries.patches import Patches, grams_of_distances, grams_of_rows, weights_of
 
 __all__ = ["LLE"]
 

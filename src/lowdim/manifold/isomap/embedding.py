@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.decomposition.gower import Scaling, gram_in_place, residual_variance, scaling_of
+from lowdim.manifold.isomap.shortest_paths import Roads
 from lowdim.runtime.progress import report
-from lowdim.solve.geodesics import Roads
 
 __all__ = ["GeodesicMap", "farthest_landmarks", "map_all", "map_by_landmarks", "random_landmarks", "ways_over"]
 
