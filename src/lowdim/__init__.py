@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from lowdim.manifold.isomap.estimator import Isomap
     from lowdim.manifold.laplacian.estimator import LaplacianEigenmaps
     from lowdim.manifold.lle.estimator import LLE
-    from lowdim.method.classical_mds import ClassicalMDS
-    from lowdim.method.mds import MDS
-    from lowdim.method.nonmetric_mds import NonmetricMDS
+    from lowdim.mds.classical import ClassicalMDS
+    from lowdim.mds.metric import MDS
+    from lowdim.mds.nonmetric import NonmetricMDS
     from lowdim.method.tsne import TSNE
     from lowdim.method.umap import UMAP
     from lowdim.models import load, save
@@ -41,11 +41,11 @@ if TYPE_CHECKING:
 
 # Where each public name lives.
 _HOMES = {
-    "ClassicalMDS": "lowdim.method.classical_mds",
+    "ClassicalMDS": "lowdim.mds.classical",
     "KernelPCA": "lowdim.kernel_pca.estimator",
     "LLE": "lowdim.manifold.lle.estimator",
-    "MDS": "lowdim.method.mds",
-    "NonmetricMDS": "lowdim.method.nonmetric_mds",
+    "MDS": "lowdim.mds.metric",
+    "NonmetricMDS": "lowdim.mds.nonmetric",
     "PCA": "lowdim.linear.pca",
     "Gram": "lowdim.summaries.gram",
     "TSNE": "lowdim.method.tsne",

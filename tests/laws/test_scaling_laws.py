@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist, pdist, squareform
 
 from lowdim import MDS, NonmetricMDS
-from lowdim.solve.place import least_sstress
+from lowdim.mds.out_of_sample import least_sstress
 from same_bits import assert_same_bits
 
 KINDS = {
@@ -178,7 +178,7 @@ def test_new_rows_beside_a_map_without_width(loss, metric, rng):
 def test_rows_are_counted_from_the_first_one(monkeypatch, rng):
     """New rows are placed in blocks; what is wrong with one is told by its own number."""
     from lowdim.errors import BadInput
-    from lowdim.solve import place
+    from lowdim.mds import out_of_sample as place
 
     monkeypatch.setattr(place, "TABLE_VALUES", 30)
     X, new = rng.standard_normal((10, 3)), rng.standard_normal((9, 3))
@@ -200,7 +200,7 @@ def test_several_starts_keep_the_best():
     many = NonmetricMDS(metric="precomputed", init="random", n_init=6, max_iter=3000).fit(D)
     alone = []
     for number in range(6):
-        from lowdim.solve.starts import random_start
+        from lowdim.mds.initialization import random_start
 
         start = random_start(20, 2, 0, number)
         unit = 2.0 ** np.round(np.log2(D.max()))

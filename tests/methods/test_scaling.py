@@ -12,8 +12,8 @@ import lowdim
 from lowdim import MDS, NonmetricMDS
 from lowdim.distance.condensed import Pairs, binary_unit
 from lowdim.errors import BadInput, BadParameter, Cancelled, LowdimWarning, MemoryTooSmall, NotEnoughData
-from lowdim.solve.place import bend
-from lowdim.solve.ranks import Ranks
+from lowdim.mds.isotonic import Ranks
+from lowdim.mds.out_of_sample import bend
 
 # Three points on a line: pairs (0,1), (0,2), (1,2) at 1, 5, 4.
 LINE = np.array([[0.0, 1.0, 5.0]])
@@ -278,7 +278,7 @@ def test_too_many_pairs_are_refused(monkeypatch, rng):
 
 
 def test_many_rows_go_to_stochastic_descent(monkeypatch, rng):
-    import lowdim.method.mds as home
+    import lowdim.mds.metric as home
 
     monkeypatch.setattr(home, "SGD_ROWS", 100)
     X = rng.standard_normal((120, 3))
@@ -330,7 +330,7 @@ def test_a_stress_that_rose_at_the_end_is_no_rest(monkeypatch, rng):
 
 def test_what_ranks_need_is_refused_before_anything_is_measured(monkeypatch, rng):
     """About 80 bytes a pair in float64, for each of the starts that run at once."""
-    from lowdim.method import nonmetric_mds
+    from lowdim.mds import nonmetric as nonmetric_mds
     from lowdim.runtime import memory
 
     X = rng.standard_normal((300, 3))

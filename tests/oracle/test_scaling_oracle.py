@@ -11,11 +11,11 @@ from sklearn.manifold import smacof
 
 from lowdim import MDS, NonmetricMDS, datasets
 from lowdim.distance.condensed import Pairs
-from lowdim.solve.curve import Curve
-from lowdim.solve.disparities import Ratio
-from lowdim.solve.ranks import Ranks
-from lowdim.solve.smacof import Steps, majorise, majorise_in_stages, weight_solver
-from lowdim.solve.sstress import sstress_gradient
+from lowdim.mds.disparities import Ratio
+from lowdim.mds.isotonic import Ranks
+from lowdim.mds.monotone_spline import Curve
+from lowdim.mds.smacof import Steps, majorise, majorise_in_stages, weight_solver
+from lowdim.mds.sstress import sstress_gradient
 
 
 @pytest.fixture(scope="module")

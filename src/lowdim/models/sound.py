@@ -22,7 +22,7 @@ from lowdim.manifold.isomap.estimator import Isomap
 from lowdim.manifold.isomap.shortest_paths import Roads
 from lowdim.manifold.laplacian.estimator import LaplacianEigenmaps
 from lowdim.manifold.lle.estimator import LLE
-from lowdim.method.scaling import Scaling as PairScaling
+from lowdim.mds.base import Scaling as PairScaling
 from lowdim.method.tsne import TSNE
 from lowdim.method.umap import UMAP
 from lowdim.runtime.param import Integer, Real

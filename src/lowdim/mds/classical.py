@@ -21,7 +21,7 @@ from lowdim.distance.matrix_checks import checked_distances, checked_new_distanc
 from lowdim.distance.metrics import metric_of
 from lowdim.errors import LowdimWarning, NotEnoughData
 from lowdim.linalg.centered import Centred
-from lowdim.method.scaling import metric_domain
+from lowdim.mds.base import metric_domain
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.param import Choice, Integer, Maybe, SeedLike, param
 from lowdim.runtime.random import Seed, seed_of

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.distance.condensed import Pairs
+from lowdim.mds.disparities import Disparities
 from lowdim.runtime.threads import uninterrupted
-from lowdim.solve.disparities import Disparities
 
 __all__ = ["MOST_RANKED", "Ranks"]
 

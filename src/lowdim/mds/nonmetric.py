@@ -9,11 +9,11 @@ from lowdim.base.estimator import estimator
 from lowdim.data.validation import read_rows
 from lowdim.distance.condensed import Pairs
 from lowdim.errors import BadInput
-from lowdim.method.scaling import Scaling, init_domain, metric_domain
+from lowdim.mds.base import Scaling, init_domain, metric_domain
+from lowdim.mds.disparities import Disparities
+from lowdim.mds.isotonic import MOST_RANKED, Ranks
 from lowdim.runtime.param import Choice, Integer, Maybe, Real, SeedLike, param
 from lowdim.runtime.random import Seed
-from lowdim.solve.disparities import Disparities
-from lowdim.solve.ranks import MOST_RANKED, Ranks
 
 __all__ = ["NonmetricMDS"]
 

@@ -19,10 +19,10 @@ from lowdim import _native
 from lowdim.distance.condensed import Pairs
 from lowdim.errors import BadInput
 from lowdim.linalg.dense_eigen import fix_signs
+from lowdim.mds.disparities import Disparities
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
 from lowdim.runtime.threads import uninterrupted
-from lowdim.solve.disparities import Disparities
 
 __all__ = [
     "Layout",

@@ -19,15 +19,15 @@ from lowdim.distance.matrix_checks import checked_new_distances
 from lowdim.distance.metrics import METRICS, metric_of
 from lowdim.errors import BadInput, LowdimWarning
 from lowdim.knn.blockwise import Blocks
+from lowdim.mds.disparities import Disparities, Ratio
+from lowdim.mds.initialization import best_of, start_of
+from lowdim.mds.out_of_sample import MOST_STEPS, Ground, place_in_blocks
+from lowdim.mds.shepard import Shepard, shepard_of
+from lowdim.mds.smacof import Layout, Steps, along_axes, majorise_in_stages, stress_by_point, weight_solver
+from lowdim.mds.sstress import minimise_sstress
 from lowdim.runtime.param import Choice, Domain, Either, Such
 from lowdim.runtime.random import Seed, seed_of
 from lowdim.runtime.threads import thread_count
-from lowdim.solve.disparities import Disparities, Ratio
-from lowdim.solve.place import MOST_STEPS, Ground, place_in_blocks
-from lowdim.solve.shepard import Shepard, shepard_of
-from lowdim.solve.smacof import Layout, Steps, along_axes, majorise_in_stages, stress_by_point, weight_solver
-from lowdim.solve.sstress import minimise_sstress
-from lowdim.solve.starts import best_of, start_of
 
 __all__ = ["Scaling", "init_domain", "metric_domain"]
 

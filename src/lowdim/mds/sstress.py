@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.distance.condensed import Pairs
+from lowdim.mds.smacof import Layout, Steps
 from lowdim.runtime.progress import report
-from lowdim.solve.smacof import Layout, Steps
 
 __all__ = ["minimise_sstress", "sstress_gradient"]
 

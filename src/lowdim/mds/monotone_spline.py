@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.distance.condensed import Pairs
-from lowdim.solve.disparities import Disparities
+from lowdim.mds.disparities import Disparities
 
 __all__ = ["Curve", "bends"]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.distance.condensed import Pairs
-from lowdim.solve.place import bend
+from lowdim.mds.out_of_sample import bend
 
 __all__ = ["Shepard", "shepard_of"]
 

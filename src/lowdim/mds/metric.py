@@ -14,15 +14,15 @@ from lowdim.data.validation import read_rows
 from lowdim.distance.condensed import Measure, Pairs, given_pairs, given_table, measure_of
 from lowdim.distance.metrics import metric_of
 from lowdim.errors import BadParameter
-from lowdim.method.scaling import Scaling, init_domain, metric_domain
+from lowdim.mds.base import Scaling, init_domain, metric_domain
+from lowdim.mds.disparities import Disparities, Ratio
+from lowdim.mds.initialization import best_of, classical_start, given_start, principal_start, random_start
+from lowdim.mds.monotone_spline import Curve
+from lowdim.mds.sgd import Schedule, descend, measured_stress
+from lowdim.mds.smacof import Layout, require_connected
 from lowdim.runtime.param import Choice, Integer, Maybe, Real, SeedLike, param
 from lowdim.runtime.random import Seed, seed_of
 from lowdim.runtime.threads import thread_count
-from lowdim.solve.curve import Curve
-from lowdim.solve.disparities import Disparities, Ratio
-from lowdim.solve.meetings import Schedule, descend, measured_stress
-from lowdim.solve.smacof import Layout, require_connected
-from lowdim.solve.starts import best_of, classical_start, given_start, principal_start, random_start
 
 __all__ = ["MDS"]
 

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from lowdim.distance.condensed import Measure, Pairs
 from lowdim.errors import BadParameter
 from lowdim.linalg.dense_eigen import Eigen, top, top_of_operator
+from lowdim.mds.smacof import Layout
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.random import normal
 from lowdim.runtime.threads import ordered_map
-from lowdim.solve.smacof import Layout
 
 __all__ = ["best_of", "classical_start", "given_start", "principal_start", "random_start", "start_of"]
 

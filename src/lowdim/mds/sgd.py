@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.distance.condensed import Measure
+from lowdim.mds.smacof import Layout
 from lowdim.runtime.progress import report
-from lowdim.solve.smacof import Layout
 
 __all__ = ["Schedule", "descend", "measured_stress"]
 
