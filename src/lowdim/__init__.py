@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from lowdim.mds.classical import ClassicalMDS
     from lowdim.mds.metric import MDS
     from lowdim.mds.nonmetric import NonmetricMDS
-    from lowdim.method.tsne import TSNE
-    from lowdim.method.umap import UMAP
     from lowdim.models import load, save
+    from lowdim.neighbor_embedding.tsne.affinities import Affinities
+    from lowdim.neighbor_embedding.tsne.estimator import TSNE
+    from lowdim.neighbor_embedding.umap.estimator import UMAP
     from lowdim.runtime.progress import Step, watch
-    from lowdim.summaries.affinities import Affinities
     from lowdim.summaries.gram import Gram, gram
     from lowdim.summaries.moments import Moments, moments
 
@@ -48,9 +48,9 @@ _HOMES = {
     "NonmetricMDS": "lowdim.mds.nonmetric",
     "PCA": "lowdim.linear.pca",
     "Gram": "lowdim.summaries.gram",
-    "TSNE": "lowdim.method.tsne",
-    "Affinities": "lowdim.summaries.affinities",
-    "UMAP": "lowdim.method.umap",
+    "TSNE": "lowdim.neighbor_embedding.tsne.estimator",
+    "Affinities": "lowdim.neighbor_embedding.tsne.affinities",
+    "UMAP": "lowdim.neighbor_embedding.umap.estimator",
     "Graph": "lowdim.knn.graph",
     "Isomap": "lowdim.manifold.isomap.estimator",
     "LaplacianEigenmaps": "lowdim.manifold.laplacian.estimator",

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from lowdim import TSNE, Affinities, Graph, _native, neighbors
 from lowdim.errors import BadInput, BadParameter
-from lowdim.solve import repulsion
-from lowdim.solve.descent import Descent, Recipe
-from lowdim.solve.mesh import MeshRepulsion, box_of
-from lowdim.solve.placing import Push
-from lowdim.solve.repulsion import DirectRepulsion
-from lowdim.solve.tree import TreeRepulsion
-from lowdim.summaries.affinities import conditional
+from lowdim.neighbor_embedding.tsne import repulsion
+from lowdim.neighbor_embedding.tsne.affinities import conditional
+from lowdim.neighbor_embedding.tsne.barnes_hut import TreeRepulsion
+from lowdim.neighbor_embedding.tsne.fft_repulsion import MeshRepulsion, box_of
+from lowdim.neighbor_embedding.tsne.gradient_descent import Descent, Recipe
+from lowdim.neighbor_embedding.tsne.out_of_sample import Push
+from lowdim.neighbor_embedding.tsne.repulsion import DirectRepulsion
 
 
 def direct_forces(Y, dof=1.0):

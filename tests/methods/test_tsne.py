@@ -17,8 +17,9 @@ import lowdim
 from lowdim import TSNE, NeighborIndex, _native, neighbors
 from lowdim.errors import BadInput, BadParameter, Cancelled, MemoryTooSmall, NotEnoughData
 from lowdim.knn import fitted as known
-from lowdim.solve import descent, repulsion
-from lowdim.solve.layout import Checkpoint, Layout
+from lowdim.neighbor_embedding.optimizer_loop import Checkpoint, Layout
+from lowdim.neighbor_embedding.tsne import gradient_descent as descent
+from lowdim.neighbor_embedding.tsne import repulsion
 
 
 @pytest.fixture(scope="module")
@@ -380,7 +381,8 @@ KILLED = """
     import sys, numpy as np
     from sklearn.datasets import load_digits
     from lowdim import TSNE
-    from lowdim.solve import descent, repulsion
+    from lowdim.neighbor_embedding.tsne import gradient_descent as descent
+    from lowdim.neighbor_embedding.tsne import repulsion
     repulsion.DIRECT_ROWS = descent.SCATTERED = {few}
     X = load_digits().data[:900]
     Z = TSNE(checkpoint=sys.argv[1] or None, max_iter={steps}).fit_transform(X)

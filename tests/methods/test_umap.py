@@ -12,8 +12,8 @@ import scipy.sparse as sp
 import lowdim
 from lowdim import UMAP, _native, neighbors
 from lowdim.errors import BadInput, BadParameter, Cancelled, LowdimError, NotEnoughData
-from lowdim.solve.membership import membership_curve
-from lowdim.summaries.fuzzy import fuzzy_of
+from lowdim.neighbor_embedding.umap.find_ab import membership_curve
+from lowdim.neighbor_embedding.umap.fuzzy_graph import fuzzy_of
 
 
 def sha(Z):
@@ -26,7 +26,7 @@ def sha(Z):
 @pytest.mark.parametrize("options", [{}, {"densmap": True}, {"n_components": 5}, {"init": "pca"}], ids=str)
 def test_the_same_bits_for_any_number_of_threads(monkeypatch, digits, options):
     """A task is 512 rows, so that eight threads have one each; few edges would be left to one."""
-    from lowdim.solve import umap_layout
+    from lowdim.neighbor_embedding.umap import optimizer as umap_layout
 
     run, used = _native.umap_epochs, set()
 
@@ -50,7 +50,7 @@ def test_the_same_bits_for_any_number_of_threads(monkeypatch, digits, options):
 
 @pytest.mark.parametrize("target", ["categorical", "numeric"])
 def test_supervision_update_and_inverse_too(monkeypatch, digits, labels, target):
-    from lowdim.solve import umap_layout
+    from lowdim.neighbor_embedding.umap import optimizer as umap_layout
 
     monkeypatch.setattr(umap_layout, "FEW_EDGES", 0)
     X, hashes = digits[:1200], set()

@@ -12,10 +12,10 @@ from lowdim import UMAP, neighbors
 from lowdim.data.duplicates import Distinct
 from lowdim.data.rows import open_rows
 from lowdim.errors import BadInput
-from lowdim.solve.crowding import map_radii, table_radii
-from lowdim.solve.umap_layout import Forces
-from lowdim.summaries.fuzzy import fuzzy_of, smooth
-from lowdim.summaries.target import with_numbers
+from lowdim.neighbor_embedding.umap.densmap import map_radii, table_radii
+from lowdim.neighbor_embedding.umap.fuzzy_graph import fuzzy_of, smooth
+from lowdim.neighbor_embedding.umap.optimizer import Forces
+from lowdim.neighbor_embedding.umap.supervision import with_numbers
 
 # ---- new rows ----
 
@@ -216,7 +216,7 @@ def test_densmap_places_new_rows_by_how_crowded_they_are(rng):
 
 def test_the_agreement_for_new_rows_is_by_edges_that_they_have_too(rng):
     """A fitted row, taken as a new one, has the radius in the table that the agreement counted it with."""
-    from lowdim.solve.crowding import Agreement
+    from lowdim.neighbor_embedding.umap.densmap import Agreement
 
     X = rng.standard_normal((200, 3)) * rng.gamma(1.0, size=(200, 1))
     model = UMAP(n_epochs=60, densmap=True).fit(X)

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from lowdim import UMAP, neighbors
 from lowdim.data.rows import open_rows
 from lowdim.decomposition.principal_axes import principal_scores
-from lowdim.solve.membership import membership_curve
-from lowdim.solve.spectral_start import filled_up, slow_vectors, spectral
-from lowdim.solve.start import boxed
-from lowdim.summaries.fuzzy import fuzzy_of, smooth
+from lowdim.neighbor_embedding.initialization import boxed
+from lowdim.neighbor_embedding.spectral_initialization import filled_up, slow_vectors, spectral
+from lowdim.neighbor_embedding.umap.find_ab import membership_curve
+from lowdim.neighbor_embedding.umap.fuzzy_graph import fuzzy_of, smooth
 
 # ---- the fuzzy graph ----
 
@@ -80,7 +80,7 @@ def test_the_spectral_start_is_the_eigenvectors(digits):
 
 @pytest.mark.parametrize("k", [29, 40])
 def test_many_slow_vectors_are_found_without_the_dense_matrix(monkeypatch, digits, k):
-    from lowdim.solve import spectral_start
+    from lowdim.neighbor_embedding import spectral_initialization as spectral_start
 
     fuzzy = fuzzy_of(neighbors(digits[:800], 14), 1.0, 1.0, 2)
     monkeypatch.setattr(spectral_start, "_outright", None)
@@ -127,7 +127,7 @@ def test_components_are_cut_out_of_the_graph(rng, blobs):
 
 
 def test_middles_of_components_are_their_means(monkeypatch, rng):
-    from lowdim.solve import spectral_start
+    from lowdim.neighbor_embedding import spectral_initialization as spectral_start
 
     X = rng.standard_normal((200, 3)).astype(np.float32)
     labels = rng.integers(0, 40, 200)

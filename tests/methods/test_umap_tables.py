@@ -14,7 +14,7 @@ import lowdim
 from lowdim import UMAP, neighbors
 from lowdim.data.duplicates import Distinct, Marks, distinct_rows, find_rows, row_marks
 from lowdim.errors import BadInput, BadParameter
-from lowdim.solve.umap_layout import Epochs
+from lowdim.neighbor_embedding.umap.optimizer import Epochs
 
 
 def messy(X, rng):

@@ -10,8 +10,8 @@ from sklearn.manifold._t_sne import _joint_probabilities
 from sklearn.metrics import pairwise_distances
 
 from lowdim import TSNE, Affinities, neighbors
-from lowdim.solve.descent import Descent, Recipe
-from lowdim.summaries.affinities import conditional
+from lowdim.neighbor_embedding.tsne.affinities import conditional
+from lowdim.neighbor_embedding.tsne.gradient_descent import Descent, Recipe
 
 
 def test_affinities_are_scikit_learns(digits):

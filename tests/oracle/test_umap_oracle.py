@@ -9,9 +9,9 @@ import pytest
 
 from lowdim import UMAP, neighbors
 from lowdim.data.duplicates import Distinct
-from lowdim.solve.membership import membership_curve
-from lowdim.summaries.fuzzy import fuzzy_of, smooth
-from lowdim.summaries.target import class_codes, with_classes, with_numbers
+from lowdim.neighbor_embedding.umap.find_ab import membership_curve
+from lowdim.neighbor_embedding.umap.fuzzy_graph import fuzzy_of, smooth
+from lowdim.neighbor_embedding.umap.supervision import class_codes, with_classes, with_numbers
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

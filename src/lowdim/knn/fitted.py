@@ -18,9 +18,9 @@ from lowdim.errors import BadInput, BadInputType
 from lowdim.knn import blockwise as given
 from lowdim.knn.graph import Graph
 from lowdim.knn.index import Distance, Found, NeighborIndex
+from lowdim.neighbor_embedding.tsne.affinities import Affinities
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
-from lowdim.summaries.affinities import Affinities
 
 __all__ = ["Known", "Neighborhood", "neighborhood_of", "table_of", "with_rows"]
 

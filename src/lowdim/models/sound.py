@@ -23,10 +23,10 @@ from lowdim.manifold.isomap.shortest_paths import Roads
 from lowdim.manifold.laplacian.estimator import LaplacianEigenmaps
 from lowdim.manifold.lle.estimator import LLE
 from lowdim.mds.base import Scaling as PairScaling
-from lowdim.method.tsne import TSNE
-from lowdim.method.umap import UMAP
+from lowdim.neighbor_embedding.tsne.estimator import TSNE
+from lowdim.neighbor_embedding.umap.densmap import Agreement
+from lowdim.neighbor_embedding.umap.estimator import UMAP
 from lowdim.runtime.param import Integer, Real
-from lowdim.solve.crowding import Agreement
 from lowdim.summaries.moments import Moments
 
 __all__ = ["check_sound"]

@@ -15,10 +15,10 @@ from lowdim.data.rows import chunk_rows, open_rows
 from lowdim.decomposition.principal_axes import principal_scores
 from lowdim.knn.graph import component_labels
 from lowdim.linalg.dense_eigen import fix_signs, pencil, top
+from lowdim.neighbor_embedding.umap.fuzzy_graph import Fuzzy
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
 from lowdim.runtime.random import normal
-from lowdim.summaries.fuzzy import Fuzzy
 
 __all__ = ["NOISE", "by_chance", "filled_up", "slow_vectors", "spectral"]
 

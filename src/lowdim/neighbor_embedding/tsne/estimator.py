@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 from lowdim.base.estimator import estimator
 from lowdim.distance.metrics import MetricLike
 from lowdim.knn.fitted import Known
-from lowdim.method.neighbor_map import NeighborMap
+from lowdim.neighbor_embedding.base import NeighborMap
+from lowdim.neighbor_embedding.initialization import INIT, close_start
+from lowdim.neighbor_embedding.optimizer_loop import PATH
+from lowdim.neighbor_embedding.tsne.affinities import PERPLEXITY
+from lowdim.neighbor_embedding.tsne.gradient_descent import Descent, Recipe
+from lowdim.neighbor_embedding.tsne.inputs import likeness_of
+from lowdim.neighbor_embedding.tsne.out_of_sample import Placing
 from lowdim.runtime.param import Choice, Either, Integer, Maybe, Real, SeedLike, Such, param
 from lowdim.runtime.random import Seed, seed_of
 from lowdim.runtime.threads import thread_count
-from lowdim.solve.descent import Descent, Recipe
-from lowdim.solve.layout import PATH
-from lowdim.solve.placing import Placing
-from lowdim.solve.start import INIT, close_start
-from lowdim.summaries.affinities import PERPLEXITY
-from lowdim.summaries.likeness import likeness_of
 
 __all__ = ["TSNE"]
 

@@ -12,11 +12,11 @@ from lowdim.data.duplicates import Distinct
 from lowdim.data.rows import Rows, open_rows
 from lowdim.decomposition.principal_axes import principal_scores
 from lowdim.errors import BadParameter
+from lowdim.neighbor_embedding.spectral_initialization import NOISE, by_chance, filled_up, spectral
+from lowdim.neighbor_embedding.tsne.affinities import Affinities
+from lowdim.neighbor_embedding.umap.fuzzy_graph import Fuzzy
 from lowdim.runtime.param import Choice, Either, Such
 from lowdim.runtime.random import normal
-from lowdim.solve.spectral_start import NOISE, by_chance, filled_up, spectral
-from lowdim.summaries.affinities import Affinities
-from lowdim.summaries.fuzzy import Fuzzy
 
 __all__ = ["INIT", "boxed", "boxed_start", "close_start"]
 

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.errors import BadParameter
-from lowdim.solve.layout import Checkpoint, Layout, State, fingerprint
-from lowdim.solve.repulsion import Repulsion, repulsion_for
-from lowdim.solve.twins import Twins, meet_twins
-from lowdim.summaries.affinities import Affinities
+from lowdim.neighbor_embedding.optimizer_loop import Checkpoint, Layout, State, fingerprint
+from lowdim.neighbor_embedding.tied_rows import Twins, meet_twins
+from lowdim.neighbor_embedding.tsne.affinities import Affinities
+from lowdim.neighbor_embedding.tsne.repulsion import Repulsion, repulsion_for
 
 __all__ = ["Descent", "Recipe"]
 

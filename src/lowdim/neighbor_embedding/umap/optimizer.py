@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.errors import BadParameter
+from lowdim.neighbor_embedding.optimizer_loop import Checkpoint, Layout, State, fingerprint
+from lowdim.neighbor_embedding.umap.densmap import Agreement, Crowding, first_epoch, map_radii
+from lowdim.neighbor_embedding.umap.fuzzy_graph import Fuzzy, rows_in_order
 from lowdim.runtime.progress import report
-from lowdim.solve.crowding import Agreement, Crowding, first_epoch, map_radii
-from lowdim.solve.layout import Checkpoint, Layout, State, fingerprint
-from lowdim.summaries.fuzzy import Fuzzy, rows_in_order
 
 __all__ = ["Epochs", "Forces", "Newcomers", "Turns"]
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.knn.graph import Graph
-from lowdim.summaries.fuzzy import Fuzzy, smooth
+from lowdim.neighbor_embedding.umap.fuzzy_graph import Fuzzy, smooth
 
 __all__ = ["Agreement", "Crowding", "first_epoch", "map_radii", "table_radii"]
 

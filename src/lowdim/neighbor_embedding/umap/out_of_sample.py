@@ -13,9 +13,9 @@ from lowdim.data.duplicates import Marks, find_rows
 from lowdim.data.rows import Rows
 from lowdim.knn.fitted import Known
 from lowdim.knn.index import Found, NeighborIndex
-from lowdim.solve.crowding import Agreement, table_radii
-from lowdim.solve.umap_layout import Forces, Newcomers
-from lowdim.summaries.fuzzy import smooth
+from lowdim.neighbor_embedding.umap.densmap import Agreement, table_radii
+from lowdim.neighbor_embedding.umap.fuzzy_graph import smooth
+from lowdim.neighbor_embedding.umap.optimizer import Forces, Newcomers
 
 __all__ = ["Placing", "rows_at"]
 

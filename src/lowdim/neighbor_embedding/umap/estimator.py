@@ -16,19 +16,19 @@ from lowdim.distance.metrics import MetricLike
 from lowdim.errors import BadInput, BadParameter
 from lowdim.knn.fitted import Known, Neighborhood, neighborhood_of, table_of, with_rows
 from lowdim.knn.graph import component_labels
-from lowdim.method.neighbor_map import NeighborMap
+from lowdim.neighbor_embedding.base import NeighborMap
+from lowdim.neighbor_embedding.initialization import INIT, boxed_start
+from lowdim.neighbor_embedding.optimizer_loop import PATH
+from lowdim.neighbor_embedding.tied_rows import meet_twins
+from lowdim.neighbor_embedding.umap.densmap import Agreement, Crowding
+from lowdim.neighbor_embedding.umap.find_ab import membership_curve
+from lowdim.neighbor_embedding.umap.fuzzy_graph import fuzzy_of
+from lowdim.neighbor_embedding.umap.optimizer import Epochs, Forces
+from lowdim.neighbor_embedding.umap.out_of_sample import Placing, rows_at
+from lowdim.neighbor_embedding.umap.supervision import Target
 from lowdim.runtime.param import Choice, Flag, Integer, Maybe, Real, SeedLike, param
 from lowdim.runtime.random import Seed, seed_of
 from lowdim.runtime.threads import single_blas, thread_count
-from lowdim.solve.crowding import Agreement, Crowding
-from lowdim.solve.layout import PATH
-from lowdim.solve.membership import membership_curve
-from lowdim.solve.start import INIT, boxed_start
-from lowdim.solve.twins import meet_twins
-from lowdim.solve.umap_layout import Epochs, Forces
-from lowdim.solve.umap_place import Placing, rows_at
-from lowdim.summaries.fuzzy import fuzzy_of
-from lowdim.summaries.target import Target
 
 __all__ = ["UMAP"]
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lowdim.data.duplicates import Distinct
 from lowdim.errors import BadInput
 from lowdim.knn.index import neighbors
-from lowdim.summaries.fuzzy import Fuzzy, fuzzy_of, symmetric
+from lowdim.neighbor_embedding.umap.fuzzy_graph import Fuzzy, fuzzy_of, symmetric
 
 __all__ = ["Target", "class_codes", "codes_of_distinct", "with_classes", "with_numbers"]
 

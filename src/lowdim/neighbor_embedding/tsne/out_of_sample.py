@@ -13,11 +13,11 @@ from lowdim.data.rows import Rows
 from lowdim.errors import BadInput
 from lowdim.knn.fitted import Known
 from lowdim.knn.index import Found
-from lowdim.solve.descent import LONGEST, MOMENTUM
-from lowdim.solve.mesh import Fields, MeshRepulsion
-from lowdim.solve.repulsion import repulsion_for
-from lowdim.solve.tree import TreeRepulsion
-from lowdim.summaries.affinities import conditional, neighbor_count
+from lowdim.neighbor_embedding.tsne.affinities import conditional, neighbor_count
+from lowdim.neighbor_embedding.tsne.barnes_hut import TreeRepulsion
+from lowdim.neighbor_embedding.tsne.fft_repulsion import Fields, MeshRepulsion
+from lowdim.neighbor_embedding.tsne.gradient_descent import LONGEST, MOMENTUM
+from lowdim.neighbor_embedding.tsne.repulsion import repulsion_for
 
 __all__ = ["Placing"]
 

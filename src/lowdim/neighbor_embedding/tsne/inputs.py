@@ -14,8 +14,8 @@ from lowdim.data.validation import read_rows
 from lowdim.knn.fitted import table_of
 from lowdim.knn.graph import Graph
 from lowdim.knn.index import Distance, neighbors
+from lowdim.neighbor_embedding.tsne.affinities import Affinities, Perplexity, feasible, neighbor_count
 from lowdim.runtime.memory import require_memory
-from lowdim.summaries.affinities import Affinities, Perplexity, feasible, neighbor_count
 
 __all__ = ["Likeness", "likeness_of"]
 

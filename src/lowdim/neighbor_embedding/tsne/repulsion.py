@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.solve.mesh import MeshRepulsion
-from lowdim.solve.tree import TreeRepulsion
+from lowdim.neighbor_embedding.tsne.barnes_hut import TreeRepulsion
+from lowdim.neighbor_embedding.tsne.fft_repulsion import MeshRepulsion
 
 __all__ = ["DirectRepulsion", "Repulsion", "repulsion_for"]
 
