@@ -16,11 +16,11 @@ from matplotlib.colors import to_hex, to_rgba
 from matplotlib.text import Text
 
 from lowdim import errors, plot
-from lowdim.plot.colors import ABSENT, GREY, OKABE_ITO, color_distance, palette
-from lowdim.plot.inputs import Categories, Gradient, read_labels
-from lowdim.plot.maps import density_cells
-from lowdim.plot.shading import cell_edges, shaded_cells
-from lowdim.plot.words import write_beside
+from lowdim.plot._colors import ABSENT, GREY, OKABE_ITO, color_distance, palette
+from lowdim.plot._density_shading import cell_edges, shaded_cells
+from lowdim.plot._inputs import Categories, Gradient, read_labels
+from lowdim.plot._label_placement import write_beside
+from lowdim.plot._scatter import density_cells
 
 matplotlib.use("Agg")
 from matplotlib import pyplot

@@ -16,8 +16,8 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.datasets import load_iris, load_wine
 
 from lowdim import PCA, NonmetricMDS, errors, plot
-from lowdim.plot.images import rebuilt
-from lowdim.plot.pairs import MOST_ROWS
+from lowdim.plot._eigenimages import rebuilt
+from lowdim.plot._shepard import MOST_ROWS
 
 matplotlib.use("Agg")
 from matplotlib import pyplot
@@ -373,7 +373,7 @@ def test_many_pairs_are_counted_in_cells(rng) -> None:
 
 
 def test_of_many_rows_the_same_pairs_are_taken_from_both_forms(monkeypatch, rng) -> None:
-    monkeypatch.setattr("lowdim.plot.pairs.MOST_ROWS", 7)
+    monkeypatch.setattr("lowdim.plot._shepard.MOST_ROWS", 7)
     Z = rng.normal(size=(31, 2))
     given_ = [plot.shepard(D, Z) for D in (pdist(Z), squareform(pdist(Z)))]
     for ax in given_:

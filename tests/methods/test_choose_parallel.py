@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import lowdim
 from lowdim import PCA, choose
-from lowdim.choose.null import bartlett, generator
+from lowdim.choose._null_spectra import bartlett, generator
 from lowdim.decomposition.component_count import Spectrum
 from lowdim.errors import BadInput, Cancelled, MemoryTooSmall
 from same_bits import assert_same_bits

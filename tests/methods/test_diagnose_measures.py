@@ -11,10 +11,10 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris
 
 from lowdim.diagnosis import diagnose
-from lowdim.diagnosis.crowding import hubness, noise_rows
-from lowdim.diagnosis.intrinsic import correlation_dimension, levina_bickel, two_nn
-from lowdim.diagnosis.pairs import distances, nearest
-from lowdim.diagnosis.space import empty_space
+from lowdim.diagnosis._concentration import hubness, noise_rows
+from lowdim.diagnosis._empty_space import empty_space
+from lowdim.diagnosis._intrinsic_dimension import correlation_dimension, levina_bickel, two_nn
+from lowdim.diagnosis._sample_distances import distances, nearest
 
 
 def embedded(rows: np.ndarray, d: int = 12) -> np.ndarray:

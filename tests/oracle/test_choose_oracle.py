@@ -11,8 +11,8 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.decomposition import PCA as SklearnPCA
 
 from lowdim import choose
-from lowdim.choose.bulk import optimal_coefficient, pastur_median
-from lowdim.choose.evidence import log_evidence
+from lowdim.choose._minka import log_evidence
+from lowdim.choose._random_matrix import optimal_coefficient, pastur_median
 from lowdim.decomposition.component_count import Spectrum
 
 # Standard deviations of the principal components of R's USArrests, scaled.

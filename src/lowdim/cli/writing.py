@@ -115,7 +115,7 @@ def _axes(drawn: Map) -> list[str]:
 
 def _images(table: Table, n: int) -> Any:
     """The rows as pictures for the tooltip, if they are pictures and not too many; transparency is left out."""
-    from lowdim.plot.thumbnails import MOST_IMAGES
+    from lowdim.plot._thumbnails import MOST_IMAGES
 
     if table.image_shape is None or n > MOST_IMAGES:
         return None

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.errors import BadInput
-from lowdim.plot.colors import FADED, INK, LIGHT, palette
-from lowdim.plot.theme import SMALL, axes_for, caption, dress, name_axes, shorten, split_below, themed
+from lowdim.plot._colors import FADED, INK, LIGHT, palette
+from lowdim.plot._theme import SMALL, axes_for, caption, dress, name_axes, shorten, split_below, themed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.errors import BadInput
-from lowdim.plot.colors import INK, RISING
-from lowdim.plot.inputs import Categories, Marks, read_labels, read_pairs, read_points, read_words
-from lowdim.plot.marks import draw_lines, draw_points, equal_units
-from lowdim.plot.shading import cell_edges, draw_cells
-from lowdim.plot.theme import SMALL, axes_for, caption, color_bar, dress, name_axes, shorten, themed
-from lowdim.plot.words import write_beside
+from lowdim.plot._colors import INK, RISING
+from lowdim.plot._density_shading import cell_edges, draw_cells
+from lowdim.plot._inputs import Categories, Marks, read_labels, read_pairs, read_points, read_words
+from lowdim.plot._label_placement import write_beside
+from lowdim.plot._points import draw_lines, draw_points, equal_units
+from lowdim.plot._theme import SMALL, axes_for, caption, color_bar, dress, name_axes, shorten, themed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

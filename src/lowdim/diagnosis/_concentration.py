@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.choose.null import bartlett, generator
+from lowdim.choose._null_spectra import bartlett, generator
 
 __all__ = ["Concentration", "Hubness", "concentration", "hubness", "noise_rows"]
 

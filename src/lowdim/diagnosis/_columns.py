@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.diagnosis.survey import Survey
+from lowdim.diagnosis._profile import Survey
 
 __all__ = ["Columns", "columns"]
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from lowdim.choose.rules import Rule, Verdict, axes, centred_rows, leading, rounding
+from lowdim.choose._rules import Rule, Verdict, axes, centred_rows, leading, rounding
 from lowdim.decomposition.component_count import Spectrum
 
 __all__ = ["gavish_donoho", "marchenko_pastur", "optimal_coefficient", "pastur_median"]

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.choose.null import gaussian_values, permuted_values
-from lowdim.choose.rules import Rule, Verdict, leading, rounding
+from lowdim.choose._null_spectra import gaussian_values, permuted_values
+from lowdim.choose._rules import Rule, Verdict, leading, rounding
 from lowdim.decomposition.component_count import Spectrum
 from lowdim.runtime.param import Choice, Integer, Maybe, Real, param
 from lowdim.runtime.progress import report

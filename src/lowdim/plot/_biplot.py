@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.errors import BadInput, BadParameter
-from lowdim.plot.colors import DIVERGING, INK, palette
-from lowdim.plot.inputs import plain_scores, read_labels, require_fitted
-from lowdim.plot.marks import draw_points, equal_units
-from lowdim.plot.theme import SMALL, axes_for, caption, color_bar, dress, name_axes, shorten, themed
-from lowdim.plot.words import write_beside
+from lowdim.plot._colors import DIVERGING, INK, palette
+from lowdim.plot._inputs import plain_scores, read_labels, require_fitted
+from lowdim.plot._label_placement import write_beside
+from lowdim.plot._points import draw_points, equal_units
+from lowdim.plot._theme import SMALL, axes_for, caption, color_bar, dress, name_axes, shorten, themed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

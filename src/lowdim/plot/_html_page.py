@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.errors import BadInput, BadInputType, MissingExtra
-from lowdim.plot.colors import ABSENT, FADED, INK, LIGHT
-from lowdim.plot.inputs import Categories, Gradient, read_labels, read_points, read_words
-from lowdim.plot.theme import shorten
-from lowdim.plot.thumbnails import thumbnails
+from lowdim.plot._colors import ABSENT, FADED, INK, LIGHT
+from lowdim.plot._inputs import Categories, Gradient, read_labels, read_points, read_words
+from lowdim.plot._theme import shorten
+from lowdim.plot._thumbnails import thumbnails
 from lowdim.runtime.atomic_write import draft_beside
 
 __all__ = ["page"]

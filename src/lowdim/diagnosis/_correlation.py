@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc
 
-from lowdim.choose.table import spectrum
+from lowdim.choose._table import spectrum
 
 __all__ = ["Relation", "relation"]
 

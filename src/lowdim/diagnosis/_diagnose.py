@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.data.validation import Reader, read_rows
-from lowdim.diagnosis.advice import advise
-from lowdim.diagnosis.columns import Columns, columns
-from lowdim.diagnosis.crowding import Concentration, Hubness, concentration, hubness, noise_rows
-from lowdim.diagnosis.intrinsic import IntrinsicDimension, correlation_dimension, levina_bickel, two_nn
-from lowdim.diagnosis.pairs import distances, nearest
-from lowdim.diagnosis.printed import lines
-from lowdim.diagnosis.relation import Relation, relation
-from lowdim.diagnosis.space import EmptySpace, empty_space
-from lowdim.diagnosis.survey import Survey, survey
+from lowdim.diagnosis._advice import advise
+from lowdim.diagnosis._columns import Columns, columns
+from lowdim.diagnosis._concentration import Concentration, Hubness, concentration, hubness, noise_rows
+from lowdim.diagnosis._correlation import Relation, relation
+from lowdim.diagnosis._empty_space import EmptySpace, empty_space
+from lowdim.diagnosis._format import lines
+from lowdim.diagnosis._intrinsic_dimension import IntrinsicDimension, correlation_dimension, levina_bickel, two_nn
+from lowdim.diagnosis._profile import Survey, survey
+from lowdim.diagnosis._sample_distances import distances, nearest
 from lowdim.errors import BadParameter
 from lowdim.runtime.param import Integer
 from lowdim.runtime.progress import report

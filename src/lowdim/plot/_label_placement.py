@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.plot.colors import INK, LIGHT
-from lowdim.plot.theme import roomy, shorten
+from lowdim.plot._colors import INK, LIGHT
+from lowdim.plot._theme import roomy, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

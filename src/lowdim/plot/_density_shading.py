@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.plot.colors import ABSENT, INK, SEQUENTIAL, linear_light
-from lowdim.plot.inputs import Categories, Gradient, Marks
+from lowdim.plot._colors import ABSENT, INK, SEQUENTIAL, linear_light
+from lowdim.plot._inputs import Categories, Gradient, Marks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from lowdim.data.rows import first_nonfinite, open_rows
 from lowdim.errors import BadInput, BadInputType
-from lowdim.plot.colors import ABSENT, GREY, palette
+from lowdim.plot._colors import ABSENT, GREY, palette
 
 __all__ = [
     "Categories",

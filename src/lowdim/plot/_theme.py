@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from lowdim.errors import BadInputType, MissingExtra
-from lowdim.plot.colors import FADED, INK, LIGHT
+from lowdim.plot._colors import FADED, INK, LIGHT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

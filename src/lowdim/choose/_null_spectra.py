@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.choose.rules import centred_rows
+from lowdim.choose._rules import centred_rows
 from lowdim.data.rows import Rows
 from lowdim.decomposition.component_count import Spectrum
 from lowdim.decomposition.principal_axes import Plan, centre

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from lowdim.choose.rules import Rule, Verdict, axes, centred_rows, rounding
+from lowdim.choose._rules import Rule, Verdict, axes, centred_rows, rounding
 from lowdim.decomposition.component_count import Spectrum
 
 __all__ = ["log_evidence", "minka"]

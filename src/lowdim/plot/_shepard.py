@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.errors import BadInput, BadInputType, NotEnoughData
-from lowdim.plot.colors import FADED, INK, OKABE_ITO, RISING
-from lowdim.plot.inputs import read_points
-from lowdim.plot.shading import cell_edges, draw_cells
-from lowdim.plot.theme import SMALL, axes_for, caption, color_bar, dress, name_axes, themed
+from lowdim.plot._colors import FADED, INK, OKABE_ITO, RISING
+from lowdim.plot._density_shading import cell_edges, draw_cells
+from lowdim.plot._inputs import read_points
+from lowdim.plot._theme import SMALL, axes_for, caption, color_bar, dress, name_axes, themed
 from lowdim.runtime.threads import single_blas
 
 if TYPE_CHECKING:

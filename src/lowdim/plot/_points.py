@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.plot.colors import ABSENT, FADED, INK, SEQUENTIAL
-from lowdim.plot.inputs import Categories, Gradient, Marks
-from lowdim.plot.shading import cell_edges, draw_cells, shaded_cells
-from lowdim.plot.theme import color_bar, roomy, shorten
+from lowdim.plot._colors import ABSENT, FADED, INK, SEQUENTIAL
+from lowdim.plot._density_shading import cell_edges, draw_cells, shaded_cells
+from lowdim.plot._inputs import Categories, Gradient, Marks
+from lowdim.plot._theme import color_bar, roomy, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lowdim.diagnosis.report import Diagnosis
+    from lowdim.diagnosis._diagnose import Diagnosis
 
 __all__ = ["lines"]
 

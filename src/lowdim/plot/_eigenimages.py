@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.errors import BadInput, BadParameter
-from lowdim.plot.colors import DIVERGING, FADED
-from lowdim.plot.inputs import plain_scores, read_points, require_fitted
-from lowdim.plot.theme import SMALL, new_figure, themed
+from lowdim.plot._colors import DIVERGING, FADED
+from lowdim.plot._inputs import plain_scores, read_points, require_fitted
+from lowdim.plot._theme import SMALL, new_figure, themed
 from lowdim.runtime.threads import single_blas
 
 __all__ = ["eigenimages", "rebuilt"]

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from lowdim.choose.bulk import gavish_donoho, marchenko_pastur
-from lowdim.choose.evidence import minka
-from lowdim.choose.parallel import Parallel, parallel_analysis
-from lowdim.choose.rules import Rule, Verdict, broken_stick, elbow, kaiser, share
+from lowdim.choose._minka import minka
+from lowdim.choose._parallel_analysis import Parallel, parallel_analysis
+from lowdim.choose._random_matrix import gavish_donoho, marchenko_pastur
+from lowdim.choose._rules import Rule, Verdict, broken_stick, elbow, kaiser, share
 from lowdim.data.rows import is_stream
 from lowdim.decomposition.component_count import Spectrum
 from lowdim.errors import MissingExtra
