@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from lowdim.mds.classical import ClassicalMDS
     from lowdim.mds.metric import MDS
     from lowdim.mds.nonmetric import NonmetricMDS
-    from lowdim.models import load, save
     from lowdim.neighbor_embedding.tsne.affinities import Affinities
     from lowdim.neighbor_embedding.tsne.estimator import TSNE
     from lowdim.neighbor_embedding.umap.estimator import UMAP
+    from lowdim.persistence import load, save
     from lowdim.runtime.progress import Step, watch
     from lowdim.summaries.gram import Gram, gram
     from lowdim.summaries.moments import Moments, moments
@@ -65,13 +65,13 @@ _HOMES = {
     "diagnose": "lowdim.diagnosis",
     "gram": "lowdim.summaries.gram",
     "kernels": "lowdim.kernels",
-    "load": "lowdim.models",
+    "load": "lowdim.persistence",
     "methods": "lowdim.base.estimator",
     "moments": "lowdim.summaries.moments",
     "neighbors": "lowdim.knn.index",
     "plot": "lowdim.plot",
     "read_table": "lowdim.data.io.read",
-    "save": "lowdim.models",
+    "save": "lowdim.persistence",
     "show_config": "lowdim._build_info",
     "watch": "lowdim.runtime.progress",
     "write_table": "lowdim.data.io.write",

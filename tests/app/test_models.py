@@ -21,8 +21,9 @@ from sklearn.pipeline import make_pipeline
 from lowdim import PCA, TSNE
 from lowdim.base.estimator import FINDER
 from lowdim.errors import BadParameter, ModelFileError
-from lowdim.models import known, load, save
-from lowdim.models.values import Unstorable, decode, encode
+from lowdim.persistence import allowlist as known
+from lowdim.persistence import load, save
+from lowdim.persistence.codec import Unstorable, decode, encode
 
 
 def table(dtype=np.float64, n=40, d=5, seed=0):

@@ -8,8 +8,8 @@ import pytest
 import lowdim
 from lowdim import Graph, Isomap
 from lowdim.errors import BadParameter, ModelFileError
-from lowdim.models.container import write_container
-from lowdim.models.manifest import describe, to_text
+from lowdim.persistence.container import write_container
+from lowdim.persistence.manifest import describe, to_text
 
 
 @pytest.fixture

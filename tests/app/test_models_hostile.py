@@ -18,7 +18,7 @@ import pytest
 
 from lowdim import PCA
 from lowdim.errors import ModelFileError
-from lowdim.models import load, save
+from lowdim.persistence import load, save
 
 CODES = {"float64": "F64", "float32": "F32", "int64": "I64", "uint8": "U8", "bool": "BOOL"}
 

@@ -8,10 +8,10 @@ import scipy.sparse as sp
 
 from lowdim import MDS, TSNE, UMAP, NonmetricMDS
 from lowdim.errors import ModelFileError
-from lowdim.models import load, save
-from lowdim.models.container import write_container
-from lowdim.models.manifest import describe, to_text
-from lowdim.models.values import Unstorable, decode, encode
+from lowdim.persistence import load, save
+from lowdim.persistence.codec import Unstorable, decode, encode
+from lowdim.persistence.container import write_container
+from lowdim.persistence.manifest import describe, to_text
 
 
 @pytest.fixture(scope="module")

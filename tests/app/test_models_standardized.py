@@ -10,9 +10,9 @@ from sklearn.base import clone
 import lowdim
 from lowdim import PCA, UMAP, Isomap, KernelPCA, Standardized
 from lowdim.errors import BadParameter, ModelFileError
-from lowdim.models.container import read_container, write_container
-from lowdim.models.manifest import from_text, to_text
-from lowdim.models.values import encode
+from lowdim.persistence.codec import encode
+from lowdim.persistence.container import read_container, write_container
+from lowdim.persistence.manifest import from_text, to_text
 
 
 @pytest.fixture

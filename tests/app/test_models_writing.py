@@ -11,7 +11,7 @@ from safetensors import SafetensorError
 
 from lowdim import PCA
 from lowdim.errors import BadParameter, MemoryTooSmall, ModelFileError
-from lowdim.models import container, load, save
+from lowdim.persistence import container, load, save
 
 ROWS = np.random.default_rng(0).normal(size=(40, 5))
 

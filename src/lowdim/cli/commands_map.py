@@ -52,7 +52,7 @@ def draw_map(  # noqa: PLR0913  (a flag each)
     from lowdim.cli.fitting import fit_method, told
     from lowdim.cli.source import Asked, color_values, read_source
     from lowdim.cli.writing import MAPS, Map, outputs, require_folder, write_map
-    from lowdim.models import save
+    from lowdim.persistence import save
 
     start = perf_counter()
     paths = outputs(output or ["map.html", "map.png"], MAPS, [data])

@@ -47,7 +47,7 @@ def fit(  # noqa: PLR0913  (a flag each)
     from lowdim.cli.fitting import fit_method, told
     from lowdim.cli.source import Asked, named_rows, read_source
     from lowdim.cli.writing import require_folder
-    from lowdim.models import save
+    from lowdim.persistence import save
 
     start = perf_counter()
     path = Path(output).absolute()

@@ -13,7 +13,7 @@ from lowdim.cli.standardizing import reduction
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadParameter, ModelFileError
 from lowdim.knn.graph import Graph
-from lowdim.models import load
+from lowdim.persistence import load
 
 __all__ = ["WAYS", "load_fitted"]
 

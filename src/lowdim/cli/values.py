@@ -77,7 +77,7 @@ def _kernels() -> dict[str, type]:
 
 def _home(module: str) -> dict[str, type]:
     """What a model file may name of a module, and can be made without arguments."""
-    from lowdim.models.known import rules
+    from lowdim.persistence.allowlist import rules
 
     return {
         name.replace("_", "-"): kind

@@ -15,10 +15,10 @@ from sklearn.base import clone
 import lowdim
 from lowdim.base.standardized import Standardized
 from lowdim.errors import BadParameter, ModelFileError
-from lowdim.models.container import Tensors
-from lowdim.models.known import SUMMARIES, estimators
-from lowdim.models.sound import check_sound
-from lowdim.models.values import Unstorable, decode, encode
+from lowdim.persistence.allowlist import SUMMARIES, estimators
+from lowdim.persistence.codec import Unstorable, decode, encode
+from lowdim.persistence.container import Tensors
+from lowdim.persistence.state_checks import check_sound
 from lowdim.runtime.param import parameters, validate
 
 __all__ = ["describe", "from_text", "restore", "to_text"]

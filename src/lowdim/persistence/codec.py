@@ -29,8 +29,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.errors import ModelFileError
-from lowdim.models.container import DTYPES, Tensors
-from lowdim.models.known import STATES, rules
+from lowdim.persistence.allowlist import STATES, rules
+from lowdim.persistence.container import DTYPES, Tensors
 
 __all__ = ["Unstorable", "decode", "encode"]
 

@@ -15,8 +15,8 @@ import os
 from typing import Any
 
 from lowdim.errors import BadParameter, ModelFileError
-from lowdim.models.container import read_container, write_container
-from lowdim.models.manifest import describe, from_text, restore, to_text
+from lowdim.persistence.container import read_container, write_container
+from lowdim.persistence.manifest import describe, from_text, restore, to_text
 
 __all__ = ["load", "save"]
 
