@@ -9,9 +9,9 @@ import pytest
 
 from lowdim import LLE, MDS, TSNE, UMAP, ClassicalMDS, Isomap, KernelPCA, LaplacianEigenmaps, NonmetricMDS, datasets
 from lowdim.base.estimator import methods
-from lowdim.cli.answer import to_json
-from lowdim.cli.fitting import Fitted, headline
+from lowdim.cli.output import to_json
 from lowdim.errors import LowdimWarning
+from lowdim.workflow.fit import Fitted, headline
 
 
 def told(model):

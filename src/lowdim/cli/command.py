@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from typer.core import TyperCommand
 
-from lowdim.cli.everywhere import EVERYWHERE
 from lowdim.cli.flags import find_method, flag_lines, flags_of, has_strangers, take_flags, value_of
+from lowdim.cli.global_flags import EVERYWHERE
 
 if TYPE_CHECKING:
     from lowdim.base.estimator import Method

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from lowdim.cli.source import color_values, flat_labels
 from lowdim.data.io.write import WRITTEN, write_table
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadParameter
+from lowdim.workflow.source import color_values, flat_labels
 
 __all__ = ["MAPS", "PICTURES", "TABLES", "Map", "outputs", "save_picture", "write_beside", "write_map"]
 

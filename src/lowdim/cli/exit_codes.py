@@ -7,7 +7,7 @@ import traceback
 from typing import Any
 
 from lowdim import errors
-from lowdim.cli.answer import printable
+from lowdim.cli.output import printable
 
 __all__ = ["EXIT_CODES", "OK", "report_error"]
 

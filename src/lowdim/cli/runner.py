@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from lowdim.cli.answer import Answer, printable, to_json
-from lowdim.cli.everywhere import Everywhere
-from lowdim.cli.outcome import OK, report_error
-from lowdim.cli.watching import watched
+from lowdim.cli.exit_codes import OK, report_error
+from lowdim.cli.global_flags import Everywhere
+from lowdim.cli.output import Answer, printable, to_json
+from lowdim.cli.progress_bars import watched
 from lowdim.errors import LowdimWarning, MissingExtra
 
 __all__ = ["run"]

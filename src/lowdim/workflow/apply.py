@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from lowdim.base.standardized import Standardized
-from lowdim.cli.fitting import explained_gaps, refuse_distances
 from lowdim.cli.flags import find_method
-from lowdim.cli.source import Asked, named_rows, read_named
-from lowdim.cli.standardizing import reduction
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadParameter, ModelFileError
 from lowdim.knn.graph import Graph
 from lowdim.persistence import load
+from lowdim.workflow.fit import explained_gaps, refuse_distances
+from lowdim.workflow.source import Asked, named_rows, read_named
+from lowdim.workflow.standardize import reduction
 
 __all__ = ["WAYS", "load_fitted"]
 
