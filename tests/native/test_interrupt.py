@@ -8,7 +8,7 @@ import textwrap
 
 import pytest
 
-from child import run_python
+from subprocesses import run_python
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 

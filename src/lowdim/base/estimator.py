@@ -1,4 +1,10 @@
-"""What every estimator is: declared parameters, scikit-learn's contract, a place in the registry."""
+"""What every estimator is: declared parameters, scikit-learn's contract, and a private state that model files keep.
+
+An estimator is made by `@estimator`, which leaves its line of the registry on the class (`_method`). What fitting finds
+is kept in two places: documented attributes whose names end in `_`, for users, and one frozen dataclass, `_state`, for
+everything else that `transform` needs. Both are saved, and both are checked by `_check_state` when a file is read.
+What can be made again from them, such as a neighbor index, is `_cache`: never saved, never pickled.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +13,20 @@ import inspect
 import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib import import_module
-from pkgutil import iter_modules
-from typing import Any, TypeVar, dataclass_transform
+from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from lowdim.runtime.param import param, parameters, validate
+from lowdim.base.state import StateCheck, fitted_names
+from lowdim.runtime.param import Integer, Maybe, SeedLike, param, parameters, validate
+from lowdim.runtime.random import Seed
 from lowdim.runtime.threads import single_blas
 
-__all__ = ["Estimator", "Method", "estimator", "methods"]
+__all__ = ["EmbeddingMixin", "Estimator", "Method", "SeedMixin", "ThreadsMixin", "estimator"]
 
-Class = TypeVar("Class", bound=type)
+Class = TypeVar("Class", bound="type[Estimator]")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,9 +34,9 @@ class Method:
     """A line of the registry: an estimator and what it can do."""
 
     name: str
-    cls: type
+    cls: type[Any]
     title: str
-    summary: str  # what fit() reads: moments, gram or graph
+    summary: str  # what fit() reads: moments, gram, graph or pairs
     supervised: bool = False
     inverse: bool = False
     streaming: bool = False
@@ -37,13 +44,13 @@ class Method:
     weights: bool = False
 
 
-FINDER = "_finder"  # where a method keeps what it looks for neighbours with, for as long as its rows are fitted
-
-_registry: dict[str, Method] = {}
-
-
 class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Base of all estimators. Methods are made by `@estimator` and write `fit` and `transform`."""
+    """Base of all estimators. Methods are made by `@estimator` and write `fit`, `transform` and `_check_state`."""
+
+    _method: ClassVar[Method | None] = None  # set by @estimator
+    _state_classes: ClassVar[tuple[type, ...]] = ()  # the dataclasses that a model file of this estimator may hold
+    _state: Any
+    _cache: Any
 
     @contextmanager
     def _fitting(self) -> Iterator[None]:
@@ -64,43 +71,65 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             raise
 
     def _forget(self) -> None:
-        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("__")]:
-            delattr(self, name)
-        self.__dict__.pop(FINDER, None)
+        for name in [*fitted_names(self), "_state", "_cache"]:
+            self.__dict__.pop(name, None)
+
+    def _check_state(self, check: StateCheck) -> None:
+        """Raise ModelFileError, by `check`, unless everything fitted is there, finite, and of sizes that agree."""
+        raise NotImplementedError
 
     def __getstate__(self) -> Any:
-        """Without the search, which the fitted rows give again."""
-        return {name: value for name, value in super().__getstate__().items() if name != FINDER}
+        """Without the cache, which the fitted state gives again."""
+        return {name: value for name, value in super().__getstate__().items() if name != "_cache"}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        registered = _registry.get(type(self).__name__)
-        if registered is not None:
-            tags.input_tags.sparse = registered.sparse
-            tags.target_tags.required = registered.supervised
+        if self._method is not None:
+            tags.input_tags.sparse = self._method.sparse
+            tags.target_tags.required = self._method.supervised
         return tags
+
+
+@dataclasses.dataclass(eq=False, repr=False)
+class ThreadsMixin:
+    """Adds `n_jobs`."""
+
+    n_jobs: int | None = param(None, Maybe(Integer()), "Threads; the result has the same bits for any number.")
+
+
+@dataclasses.dataclass(eq=False, repr=False)
+class SeedMixin:
+    """Adds `random_state`."""
+
+    random_state: Seed = param(0, SeedLike(), "Seed of all random draws; the same seed gives the same bits.")
+
+
+class EmbeddingMixin:
+    """For methods whose fit lays out the fitted rows: `fit_transform` returns `embedding_`."""
+
+    embedding_: NDArray[Any]  # (n, k)
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[Any]:
+        """Fit, and return the embedding of the fitted rows, (n, k)."""
+        return self.fit(X, y, **fit_params).embedding_.copy()  # type: ignore[attr-defined]
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.embedding_.shape[1])
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(param,))
 def estimator(*, title: str, summary: str, **traits: bool) -> Callable[[Class], Class]:
-    """Make a class with `param()` fields an estimator: constructor, docstring, registry."""
+    """Make a class with `param()` fields an estimator: constructor, docstring, line of the registry."""
 
     def decorate(cls: Class) -> Class:
         dataclasses.dataclass(eq=False, repr=False)(cls)
         cls.__doc__ = _document(cls)
-        _registry[cls.__name__] = Method(cls.__name__, cls, title, summary, **traits)
+        cls._method = Method(cls.__name__, cls, title, summary, **traits)
         return cls
 
     return decorate
-
-
-def methods() -> list[Method]:
-    """Every method that lowdim has, with what it can do, in alphabetical order."""
-    package = import_module("lowdim.method")
-    for module in iter_modules(package.__path__):
-        import_module(f"lowdim.method.{module.name}")
-    return [_registry[name] for name in sorted(_registry)]
 
 
 def _document(cls: type) -> str:

@@ -24,8 +24,8 @@ def methods(
 
     lowdim methods pca
     """
-    from lowdim.base.estimator import methods as registered
     from lowdim.cli.flags import find_method
+    from lowdim.registry import methods as registered
 
     if name is not None:
         return _one(find_method(name))

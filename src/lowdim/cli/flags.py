@@ -20,7 +20,7 @@ Flags = Mapping[str, "Param"]
 
 def find_method(name: str) -> Method:
     """The registered method of that name, however it is capitalised."""
-    from lowdim.base.estimator import methods
+    from lowdim.registry import methods
 
     known = {method.name.lower(): method for method in methods()}
     found = known.get(name.lower().replace("-", "").replace("_", ""))

@@ -101,7 +101,7 @@ class from_function(Kernel):
     """f(x, y) for a function of two rows: slow, and as positive semidefinite as f makes it."""
 
     psd = None
-    function: Callable[[Array, Array], float] = param(  # noqa: RUF009 (a field, not a value)
+    function: Callable[[Array, Array], float] = param(
         np.dot, Such("a function of two rows", callable), "Returns a number for two rows.", kw_only=False
     )
 
@@ -125,7 +125,7 @@ class from_distance(Kernel):
     """-d(x, y)² / 2. Centred, it is a matrix of inner products if and only if d is Euclidean (lecture 2)."""
 
     psd = None
-    metric: Any = param(  # noqa: RUF009 (a field, not a value)
+    metric: Any = param(
         "euclidean",
         Either(
             Choice(*(name for name, metric in METRICS.items() if not metric.given)),

@@ -108,7 +108,7 @@ class radial(Kernel):
     and looks whether finite differences of f alternate as they must.
     """
 
-    function: Transform | Callable[[Array], Array] = param(  # noqa: RUF009 (a field, not a value)
+    function: Transform | Callable[[Array], Array] = param(
         identity(),
         Such("a transform or a function of squared distances", callable),
         "Takes an array of squared distances and returns one of the same shape.",

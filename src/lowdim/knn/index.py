@@ -43,7 +43,6 @@ SCANNED = 1 << 22  # values; a query is compared with all rows that have no more
 class SearchOptions:
     """What a neighbour search can be told."""
 
-    # ruff: noqa: RUF009  (param() makes a field)
     metric: Distance = param("euclidean", MetricLike(), "How far two rows are apart.")
     algorithm: str = param(
         "auto",

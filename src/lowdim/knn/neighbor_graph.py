@@ -88,10 +88,10 @@ class Search:
 
     def _kept(self, owner: Any, rows: Array) -> NeighborIndex:
         """The index of the fitted rows, which the owner keeps until it is fitted again or another one is asked for."""
-        index: NeighborIndex | None = getattr(owner, "_finder", None)
+        index: NeighborIndex | None = getattr(owner, "_cache", None)
         wanted = self.among(rows)  # reads nothing yet
         if index is None or index.options != wanted.options or index.n != wanted.n:
-            index = owner._finder = wanted
+            index = owner._cache = wanted
         return index
 
 
@@ -141,7 +141,7 @@ def vicinity_of(owner: Any, X: Any, search: Search) -> Vicinity:
     kept = _as_array(rows)
     if index.metric.given:
         return Vicinity(graph, None, kept, rows.dtype)
-    owner._finder = search.among(kept)
+    owner._cache = search.among(kept)
     return Vicinity(graph, kept, kept, rows.dtype)
 
 

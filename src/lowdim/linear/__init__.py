@@ -1,1 +1,1 @@
-"""linear."""
+"""Linear methods: PCA. Imports `base` and below."""

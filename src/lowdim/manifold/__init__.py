@@ -1,1 +1,1 @@
-"""manifold."""
+"""Isomap, Laplacian eigenmaps and the LLE family. Imports `base` and below."""

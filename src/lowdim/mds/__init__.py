@@ -1,1 +1,1 @@
-"""mds."""
+"""Multidimensional scaling: classical, metric (SMACOF, SSTRESS, SGD) and nonmetric. Imports `base` and below."""

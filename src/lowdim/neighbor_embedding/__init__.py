@@ -1,1 +1,1 @@
-"""neighbor_embedding."""
+"""t-SNE and UMAP, over one resumable optimizer loop. Imports `base` and below."""

@@ -60,9 +60,9 @@ class NeighborMap(Estimator):
     @property
     def _placer(self) -> Placing:
         """What new rows are placed by; made anew after loading."""
-        if getattr(self, "_finder", None) is None:
-            self._finder = self._placing()
-        return self._finder
+        if getattr(self, "_cache", None) is None:
+            self._cache = self._placing()
+        return self._cache
 
     @property
     def _by_distances(self) -> bool:

@@ -6,29 +6,23 @@ anything that is not on a list.
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from typing import Any
 
-from lowdim.base.estimator import methods
 from lowdim.decomposition.gower import Scaling
 from lowdim.knn.graph import Graph
 from lowdim.manifold.isomap.shortest_paths import Roads
+from lowdim.registry import methods
 from lowdim.summaries.moments import Moments
 
-__all__ = ["STATES", "SUMMARIES", "estimators", "rules"]
+__all__ = ["SUMMARIES", "estimators", "rules", "states"]
 
 # Summaries that have a file of their own: they take long to make, and several methods read them.
 SUMMARIES: dict[str, type] = {
     "Graph": Graph,
 }
 
-# Summaries that an estimator keeps in order to go on fitting, or to map new rows.
-STATES: dict[str, type] = {
-    "Moments": Moments,
-    "Roads": Roads,
-    "Scaling": Scaling,
-    **SUMMARIES,
-}
 
 # Modules whose exported frozen dataclasses may be parameters.
 RULE_HOMES = ("lowdim.choose", "lowdim.kernels")
@@ -37,6 +31,13 @@ RULE_HOMES = ("lowdim.choose", "lowdim.kernels")
 def estimators() -> dict[str, type]:
     """Every registered estimator class by its name."""
     return {method.name: method.cls for method in methods()}
+
+
+@cache
+def states() -> dict[str, type]:
+    """Summaries, and the dataclasses that estimators keep in order to map new rows or to go on fitting."""
+    own = {cls.__name__: cls for method in methods() for cls in method.cls._state_classes}
+    return {"Moments": Moments, "Roads": Roads, "Scaling": Scaling, **SUMMARIES, **own}
 
 
 def rules() -> dict[str, type]:

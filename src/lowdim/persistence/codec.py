@@ -29,7 +29,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.errors import ModelFileError
-from lowdim.persistence.allowlist import STATES, rules
+from lowdim.persistence.allowlist import rules, states
 from lowdim.persistence.container import DTYPES, Tensors
 
 __all__ = ["Unstorable", "decode", "encode"]
@@ -95,7 +95,7 @@ def _encode_csr(value: sp.csr_array, name: str, tensors: Tensors) -> Any:
 def _encode_object(value: Any, name: str, tensors: Tensors) -> Any:
     cls: Any = type(value)
     kind: str = cls.__name__
-    is_state = STATES.get(kind) is cls
+    is_state = states().get(kind) is cls
     if not is_state and rules().get(kind) is not cls:
         raise Unstorable(f"a {kind}")
     fields = {field: encode(getattr(value, field), f"{name}.{field}", tensors) for field in _field_names(cls)}
@@ -184,7 +184,7 @@ def _decode_strings(value: Any, name: str, tensors: Tensors) -> NDArray[Any]:
 
 
 def _decode_state(value: Any, name: str, tensors: Tensors) -> Any:
-    return _build(STATES, value["state"], value["fields"], name, tensors)
+    return _build(states(), value["state"], value["fields"], name, tensors)
 
 
 def _decode_rule(value: Any, name: str, tensors: Tensors) -> Any:

@@ -13,7 +13,9 @@ import numpy as np
 from sklearn.base import clone
 
 import lowdim
+from lowdim.base.estimator import Estimator
 from lowdim.base.standardized import Standardized
+from lowdim.base.state import check_state, fitted_names
 from lowdim.errors import BadParameter, ModelFileError
 from lowdim.persistence.allowlist import SUMMARIES, estimators
 from lowdim.persistence.codec import Unstorable, decode, encode
@@ -40,8 +42,15 @@ def describe(model: Any) -> tuple[Manifest, Tensors]:
     tensors: Tensors = {}
     manifest = (_describe_standardized if cls is Standardized else _describe_method)(model, tensors)
     manifest["output"] = getattr(model, "_sklearn_output_config", {}).get("transform")
-    check_sound(model)
+    _check(model)
     return manifest, tensors
+
+
+def _check(model: Any) -> None:
+    if type(model)._check_state is Estimator._check_state:
+        check_sound(model)
+    else:
+        check_state(model)
 
 
 def _describe_method(model: Any, tensors: Tensors) -> Manifest:
@@ -54,7 +63,8 @@ def _describe_method(model: Any, tensors: Tensors) -> Manifest:
     manifest = {
         **_head(cls.__name__),
         "parameters": {name: _parameter(model, name, tensors) for name in parameters(cls)},
-        "fitted": {name: _attribute(model, name, name, tensors) for name in _found(model)},
+        "fitted": {name: _attribute(model, name, name, tensors) for name in fitted_names(model)},
+        "state": encode(vars(model).get("_state"), "state", tensors),
     }
     validate(model)
     return manifest
@@ -63,14 +73,9 @@ def _describe_method(model: Any, tensors: Tensors) -> Manifest:
 def _describe_standardized(model: Standardized, tensors: Tensors) -> Manifest:
     """The manifest of the method, with the scale of its columns in a section of its own."""
     manifest = _describe_method(getattr(model, "model_", model.model), tensors)
-    own = [name for name in _found(model) if name != "model_"]
+    own = [name for name in fitted_names(model) if name != "model_"]
     scale = {name: _attribute(model, name, f"{STANDARDIZED}.{name}", tensors) for name in own}
     return {**manifest, STANDARDIZED: scale}
-
-
-def _found(model: Any) -> list[str]:
-    """The names of what fitting found."""
-    return [name for name in vars(model) if FITTED.fullmatch(name)]
 
 
 def restore(manifest: Manifest, tensors: Tensors) -> Any:
@@ -80,6 +85,7 @@ def restore(manifest: Manifest, tensors: Tensors) -> Any:
         return _restore_summary(manifest, tensors)
     model = _unfitted(manifest, tensors)
     _set_fitted(model, _section(manifest, "fitted"), "", tensors)
+    _set_state(model, manifest.get("state"), tensors)
     if STANDARDIZED in manifest:
         model = _restore_standardized(model, _section(manifest, STANDARDIZED), tensors)
     _require_used_up(tensors)
@@ -88,7 +94,7 @@ def restore(manifest: Manifest, tensors: Tensors) -> Any:
         if output not in OUTPUTS:
             raise ModelFileError(f"the output must be one of {', '.join(OUTPUTS)}; the manifest has another.")
         model.set_output(transform=output)
-    check_sound(model)
+    _check(model)
     return model
 
 
@@ -107,6 +113,15 @@ def _set_fitted(model: Any, stored: dict[str, Any], place: str, tensors: Tensors
         if not _is_fitted(type(model), name):
             raise ModelFileError(f"{name[:80]!r} can't be a fitted attribute of {type(model).__name__}.")
         setattr(model, name, decode(value, f"{place}{name}", tensors))
+
+
+def _set_state(model: Any, stored: Any, tensors: Tensors) -> None:
+    """The private state, which must be one of the classes that the estimator names."""
+    state = decode(stored, "state", tensors)
+    if state is not None and type(state) not in type(model)._state_classes:
+        raise ModelFileError(f"a {type(state).__name__} can't be the state of {type(model).__name__}.")
+    if state is not None:
+        model._state = state
 
 
 def _describe_summary(summary: Any) -> tuple[Manifest, Tensors]:

@@ -1,1 +1,1 @@
-"""runtime."""
+"""Parameters, threads, progress, random draws, memory and atomic writes. Imports `errors` alone."""

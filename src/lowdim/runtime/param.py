@@ -199,11 +199,20 @@ def param(default: Any, domain: Domain, help: str, *, kw_only: bool = True) -> A
 
 
 def parameters(cls: type) -> dict[str, Param]:
-    """The declared parameters of an estimator class, in order."""
+    """The declared parameters of an estimator class: its own in their order, then those that it inherits."""
+    fields = {f.name: f for f in dataclasses.fields(cls) if "domain" in f.metadata}
+    order = dict.fromkeys(
+        name for base in cls.__mro__ for name in vars(base).get("__annotations__", ()) if name in fields
+    )
     return {
-        f.name: Param(f.name, f.default, f.metadata["domain"], f.metadata["help"], str(f.type))
-        for f in dataclasses.fields(cls)
-        if "domain" in f.metadata
+        name: Param(
+            name,
+            fields[name].default,
+            fields[name].metadata["domain"],
+            fields[name].metadata["help"],
+            str(fields[name].type),
+        )
+        for name in order
     }
 
 

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lowdim.base.estimator import Method, methods
+from lowdim.base.estimator import Method
 from lowdim.cli.output import Answer, aligned, number, printable, wrote
 from lowdim.data.rows import Rows, first_nonfinite
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
+from lowdim.registry import methods
 from lowdim.runtime.param import parameters
 from lowdim.workflow.source import flat_labels, named_rows
 from lowdim.workflow.standardize import on_columns, reduction, scaling, standardized

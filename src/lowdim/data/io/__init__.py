@@ -1,1 +1,1 @@
-"""io."""
+"""Tables from files and into files: one module per format. Imports `data` and below."""

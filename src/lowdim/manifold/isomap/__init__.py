@@ -1,1 +1,1 @@
-"""isomap."""
+"""Isomap: geodesic distances by shortest paths, then classical scaling."""

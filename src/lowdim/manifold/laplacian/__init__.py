@@ -1,1 +1,1 @@
-"""laplacian."""
+"""Laplacian eigenmaps: eigenvectors of the graph Laplacian with the smallest eigenvalues."""

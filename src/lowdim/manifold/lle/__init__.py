@@ -1,1 +1,1 @@
-"""lle."""
+"""Locally linear embedding: standard, modified, Hessian and local tangent space alignment."""

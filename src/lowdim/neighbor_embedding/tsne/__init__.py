@@ -1,1 +1,1 @@
-"""tsne."""
+"""t-SNE: affinities by perplexity, gradient descent with FFT or Barnes-Hut repulsion."""

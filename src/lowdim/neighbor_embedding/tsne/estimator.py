@@ -103,7 +103,7 @@ class TSNE(NeighborMap):
             self.embedding_ = descent.positions(layout.state).astype(alike.dtype)
             self.kl_divergence_, self.n_iter_ = descent.divergence(layout.state), layout.done
             self.perplexity_, self.training_ = np.array(alike.perplexity), alike.table
-            self._finder = self._placing()
+            self._cache = self._placing()
             return self
 
     def _recipe(self) -> Recipe:

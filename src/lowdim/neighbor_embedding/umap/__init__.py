@@ -1,1 +1,1 @@
-"""umap."""
+"""UMAP: fuzzy graph, stochastic gradient descent with negative samples, densMAP."""

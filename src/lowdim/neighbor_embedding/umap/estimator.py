@@ -182,7 +182,7 @@ class UMAP(NeighborMap):
         self.embedding_ = positions[distinct.which].astype(near.dtype)
         self.distinct_, self.which_, self.rows_ = distinct.first, distinct.which, near.known.rows
         self.n_neighbors_, self.n_epochs_ = near.k + 1, self._rounds(near)
-        self._finder = self._placing(near.known)
+        self._cache = self._placing(near.known)
         return self
 
     def _placing(self, known: Known | None = None) -> Placing:

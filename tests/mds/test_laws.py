@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist, pdist, squareform
 
+from determinism import assert_same_bits
 from lowdim import MDS, NonmetricMDS
 from lowdim.mds.out_of_sample import least_sstress
-from same_bits import assert_same_bits
 
 KINDS = {
     "ratio": MDS(),

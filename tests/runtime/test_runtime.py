@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
 import lowdim
-from lowdim.base.estimator import Estimator, _registry, estimator
+from lowdim.base.estimator import Estimator, estimator
 from lowdim.data.rows import fold, open_rows
 from lowdim.errors import BadInput, BadInputType, BadParameter, Cancelled, LowdimError, MemoryTooSmall
 from lowdim.runtime import memory, param, threads
@@ -181,18 +181,15 @@ def test_a_parameter_is_declared_once():
         n_components: int = param.param(2, param.Integer(1), "How many.", kw_only=False)
         speed: str = param.param("fast", param.Choice("fast", "slow"), "How fast.")
 
-    try:
-        toy = Toy(3, speed="slow")
-        assert toy.get_params() == {"n_components": 3, "speed": "slow"}
-        assert "speed : one of 'fast', 'slow', default 'fast'\n    How fast." in Toy.__doc__
-        with pytest.raises(BadParameter, match=r"Toy: speed must be one of 'fast', 'slow'; got 'x'\. How fast\."):
-            param.validate(Toy(speed="x"))
-        with pytest.raises(TypeError):
-            Toy(3, "slow")
-        with pytest.raises(BadParameter, match="default"):
-            param.param(0, param.Integer(1), "Wrong from the start.")
-    finally:
-        del _registry["Toy"]
+    toy = Toy(3, speed="slow")
+    assert toy.get_params() == {"n_components": 3, "speed": "slow"}
+    assert "speed : one of 'fast', 'slow', default 'fast'\n    How fast." in Toy.__doc__
+    with pytest.raises(BadParameter, match=r"Toy: speed must be one of 'fast', 'slow'; got 'x'\. How fast\."):
+        param.validate(Toy(speed="x"))
+    with pytest.raises(TypeError):
+        Toy(3, "slow")
+    with pytest.raises(BadParameter, match="default"):
+        param.param(0, param.Integer(1), "Wrong from the start.")
 
 
 def test_memory_is_refused_before_the_work(monkeypatch):

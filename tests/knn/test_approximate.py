@@ -13,11 +13,11 @@ import pytest
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 
-from child import run_python
+from determinism import assert_same_bits
 from lowdim import errors
 from lowdim.knn.index import NeighborIndex, neighbors
 from lowdim.runtime.progress import watch
-from same_bits import assert_same_bits
+from subprocesses import run_python
 
 
 def recall(graph, truth):

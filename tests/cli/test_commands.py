@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 import lowdim
+from cli_runner import Said, talk
 from lowdim import PCA
 from lowdim.data.table import HeldRows
 from lowdim.runtime.param import parameters
-from talking import Said, talk
 
 pytest.importorskip("typer")
 pytest.importorskip("pyarrow")
@@ -416,6 +416,7 @@ def test_without_typer_it_says_what_to_install(tmp_path):
 NEW_METHOD = """
 import sys
 import numpy as np
+import lowdim
 from lowdim.cli import main
 from lowdim.base.estimator import Estimator, estimator
 from lowdim.runtime.param import Choice, Flag, Integer, Maybe, Real, param
@@ -438,12 +439,17 @@ class FirstColumns(Estimator):
         Z = np.asarray(X)[:, : self.n_components] * (self.factor or 1.0)
         return -Z if self.mirror else Z
 
+    def _check_state(self, check):
+        check.number("n_features_in_", Integer(1))
+
+lowdim.FirstColumns = FirstColumns
+lowdim._EXPORTS["FirstColumns"] = "lowdim.linear.first_columns"
 codes = [main(line.split()) for line in sys.argv[1:]]
 print(*codes)
 """
 
 
-def test_a_new_method_appears_by_being_registered(tmp_path):
+def test_a_new_method_appears_by_being_exported(tmp_path):
     """Flags, distances and labels follow from what it declares; the command line has no line about it."""
     lines = (
         "map iris --method firstcolumns --factor 0.5 --no-mirror --n-components 3 --no-standardize -o z.npy --json",

@@ -7,8 +7,19 @@ import json
 import numpy as np
 import pytest
 
-from lowdim import LLE, MDS, TSNE, UMAP, ClassicalMDS, Isomap, KernelPCA, LaplacianEigenmaps, NonmetricMDS, datasets
-from lowdim.base.estimator import methods
+from lowdim import (
+    LLE,
+    MDS,
+    TSNE,
+    UMAP,
+    ClassicalMDS,
+    Isomap,
+    KernelPCA,
+    LaplacianEigenmaps,
+    NonmetricMDS,
+    datasets,
+    methods,
+)
 from lowdim.cli.output import to_json
 from lowdim.errors import LowdimWarning
 from lowdim.workflow.fit import Fitted, headline

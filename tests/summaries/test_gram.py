@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import lowdim
+from determinism import assert_same_bits
 from lowdim import ClassicalMDS, KernelPCA
 from lowdim.decomposition.gram_eigen import smallest_of_gram, top_of_gram
 from lowdim.errors import BadInput, LowdimWarning
 from lowdim.kernels import from_distance, rbf
 from lowdim.summaries import gram as module
 from lowdim.summaries.gram import gram
-from same_bits import assert_same_bits
 
 
 @pytest.fixture(params=["kept", "computed again"])

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 import lowdim
+from determinism import assert_same_bits
 from lowdim import LLE, Graph, datasets
 from lowdim.errors import BadInput, BadInputType, BadParameter, Cancelled, LowdimError, ModelFileError, NotEnoughData
 from lowdim.manifold.lle.alignment import ALIGNMENTS
 from lowdim.manifold.lle.patches import Patches, add_blocks, grams_of_distances, grams_of_rows, weights_of
-from same_bits import assert_same_bits
 
 METHODS = list(ALIGNMENTS)
 FLAT = ["modified", "hessian", "ltsa"]  # these keep planes as they are

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import lowdim
-from talking import talk
+from cli_runner import talk
 
 pytest.importorskip("typer")
 pytest.importorskip("pyarrow")

@@ -10,9 +10,9 @@ from scipy.stats import spearmanr
 from sklearn.datasets import make_s_curve, make_swiss_roll
 
 import lowdim
+from determinism import assert_same_bits
 from lowdim import Isomap
 from lowdim.errors import BadInput, BadParameter, Cancelled, MemoryTooSmall, ModelFileError, NotEnoughData
-from same_bits import assert_same_bits
 
 
 def grid(rows=15, columns=10):

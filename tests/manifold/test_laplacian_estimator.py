@@ -10,9 +10,9 @@ from scipy.stats import spearmanr
 from sklearn.datasets import make_s_curve
 
 import lowdim
+from determinism import assert_same_bits
 from lowdim import LaplacianEigenmaps
 from lowdim.errors import BadInput, BadParameter, Cancelled, NotEnoughData
-from same_bits import assert_same_bits
 
 
 def path(n):

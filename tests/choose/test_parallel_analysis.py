@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lowdim
+from determinism import assert_same_bits
 from lowdim import PCA, choose
 from lowdim.choose._null_spectra import bartlett, generator
 from lowdim.decomposition.component_count import Spectrum
 from lowdim.errors import BadInput, Cancelled, MemoryTooSmall
-from same_bits import assert_same_bits
 
 
 def signal(n=200, d=8, k=2, seed=0) -> np.ndarray:

@@ -114,6 +114,7 @@ MANIFEST = {
     "class": "PCA",
     "parameters": PARAMETERS,
     "fitted": FITTED,
+    "state": None,
     "output": None,
 }
 TENSORS = {

@@ -79,7 +79,7 @@ def test_a_row_is_placed_as_if_it_were_alone(model, table, scanned, monkeypatch)
     monkeypatch.setattr(module, "SCANNED", scanned)
     monkeypatch.setattr(module, "EXACT_ROWS", 1000)
     again = pickle.loads(pickle.dumps(model))
-    assert not hasattr(again, "_finder")
+    assert not hasattr(again, "_cache")
     new = table[::300] + 1e-3
     Z = again.transform(new)
     for i in range(0, len(new), 5):
@@ -95,9 +95,9 @@ def test_the_index_is_made_once_and_goes_with_the_fit(model, table, monkeypatch)
     for row in range(3):
         again.transform(table[row : row + 1] + 1e-3)
     assert len(made) == 1
-    assert "_finder" not in again.__getstate__()
+    assert "_cache" not in again.__getstate__()
     again.set_params(n_neighbors=5).fit(table[::100])
-    assert again._finder.n == len(table[::100])
+    assert again._cache.n == len(table[::100])
     np.testing.assert_array_equal(
         again.transform(table[:3]), type(again)(**again.get_params()).fit(table[::100]).transform(table[:3])
     )
@@ -106,9 +106,9 @@ def test_the_index_is_made_once_and_goes_with_the_fit(model, table, monkeypatch)
 def test_umap_keeps_its_index_in_the_same_way(rng):
     X = rng.normal(size=(60, 3))
     model = UMAP(n_epochs=5).fit(X)
-    assert "_finder" in vars(model) and "_finder" not in model.__getstate__()
+    assert "_cache" in vars(model) and "_cache" not in model.__getstate__()
     model._forget()
-    assert "_finder" not in vars(model)
+    assert "_cache" not in vars(model)
 
 
 def test_more_neighbours_than_a_piece_of_the_graph_has(rng):

@@ -90,7 +90,7 @@ def test_rows_are_indexed_once(groups, monkeypatch):
     np.testing.assert_array_equal(model.transform(groups[:5] + 0.1), first)
     assert len(made) == 1
     again = pickle.loads(pickle.dumps(model))
-    assert "_finder" not in vars(again)
+    assert "_cache" not in vars(again)
     np.testing.assert_array_equal(again.transform(groups[:5] + 0.1), first)
     assert len(made) == 2
     model.fit(groups[:200])
@@ -99,7 +99,7 @@ def test_rows_are_indexed_once(groups, monkeypatch):
         model.transform(np.where(np.arange(50).reshape(5, 10) == 32, np.nan, groups[:5]))
     with pytest.raises(NotEnoughData):
         model.fit(groups[:1])
-    assert "_finder" not in vars(model)
+    assert "_cache" not in vars(model)
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "cosine", "manhattan"])

@@ -12,8 +12,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import subspace_angles
 
 import lowdim
+from determinism import THREADS, assert_same_bits
 from lowdim import PCA
-from same_bits import THREADS, assert_same_bits
 
 SOLVERS = ["covariance", "gram", "svd", "krylov"]
 
