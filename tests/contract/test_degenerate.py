@@ -65,7 +65,18 @@ COUNTS = (1, 2, 4, 12, None)  # of components, asked for in this order
 
 # What each method does with each table, one sign per number of components: + fits, - refuses with a named error.
 # The columns are the methods in alphabetical order.
-METHODS = """ClassicalMDS Isomap KernelPCA LLE LaplacianEigenmaps MDS NonmetricMDS PCA TSNE UMAP""".split()
+METHODS = [
+    "ClassicalMDS",
+    "Isomap",
+    "KernelPCA",
+    "LLE",
+    "LaplacianEigenmaps",
+    "MDS",
+    "NonmetricMDS",
+    "PCA",
+    "TSNE",
+    "UMAP",
+]
 OUTCOMES = """
 no rows                     ----- ----- ----- ----- ----- ----- ----- ----- ----- -----
 no columns                  ----- ----- ----- ----- ----- ----- ----- ----- ----- -----
