@@ -16,7 +16,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lowdim.data.rows import ArrayRows, Block, Chunk, Rows, chunk_rows, fold
+from lowdim.data.fold import fold
+from lowdim.data.rows import ArrayRows, Block, Chunk, Rows, chunk_rows
 from lowdim.data.validation import finite_error
 from lowdim.distance.metrics import MAGNITUDES, SQUARES, Metric
 from lowdim.errors import BadInput

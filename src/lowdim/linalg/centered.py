@@ -14,7 +14,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.data.rows import ArrayRows, Block, Chunk, Rows, chunk_rows, fold
+from lowdim.data.fold import fold
+from lowdim.data.rows import ArrayRows, Block, Chunk, Rows, chunk_rows
 from lowdim.data.validation import finite_error
 from lowdim.runtime.threads import ordered_map, scratch
 
