@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md is true: every room of the drawing is a package, in the order of the import layers; every file exists."""
+"""ARCHITECTURE.md is true: the drawing is what import-linter holds, and every file that it names exists."""
 
 from __future__ import annotations
 
