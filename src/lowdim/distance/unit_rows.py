@@ -9,7 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lowdim.data.rows import Block, Chunk, Rows, chunk_rows, fold
+from lowdim.data.fold import fold
+from lowdim.data.rows import Block, Chunk, Rows, chunk_rows
 from lowdim.data.validation import finite_error
 from lowdim.distance.metrics import Metric
 from lowdim.runtime.memory import require_memory
