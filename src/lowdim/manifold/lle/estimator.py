@@ -127,6 +127,7 @@ class LLE(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
             self.solver_, self.n_neighbors_ = found.solver, graph.k
             self.component_labels_, self.n_connected_components_ = labels, len(found.values)
             self.X_fit_, self.embedding_ = table, found.Z.astype(table.dtype, copy=False)
+            self._fitted_rows()
             return self
 
     def transform(self, X: Any) -> Array:
@@ -152,22 +153,23 @@ class LLE(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         return np.asarray(Z.astype(rows.dtype, copy=False))
 
     def _nearest(self, new: Array) -> NDArray[np.int32]:
-        """The nearest fitted rows to each new one, all of the component of the nearest of all, (m, k).
-
-        The search is exact, so that a position does not depend on the other new rows.
-        """
-        spec = NeighborSpec(self.n_neighbors_, self.metric, 0, thread_count(self.n_jobs), algorithm="exact")
-        X = None if self._precomputed else self.X_fit_
-        nearest = FittedRows.cached(self, X, len(self.X_fit_), spec).query(new, self.n_neighbors_).indices
+        """The nearest fitted rows to each new one, all of the component of the nearest of all, (m, k)."""
+        fitted = self._fitted_rows()
+        X, nearest = fitted.X, fitted.query(new, self.n_neighbors_).indices
         labels = self.component_labels_[nearest]
         mixed = (labels != labels[:, :1]).any(axis=1)
         for component in np.unique(labels[mixed, 0]):
             queries = np.flatnonzero(mixed & (labels[:, 0] == component))
             members = np.flatnonzero(self.component_labels_ == component).astype(np.int32)
             some = new[queries] if X is not None else new[queries][:, members]  # distances have a column per row
-            fitted = FittedRows(None if X is None else X[members], len(members), spec)
-            nearest[queries] = members[fitted.query(some, self.n_neighbors_).indices]
+            own = FittedRows(None if X is None else X[members], len(members), fitted.spec)
+            nearest[queries] = members[own.query(some, self.n_neighbors_).indices]
         return nearest
+
+    def _fitted_rows(self) -> FittedRows:
+        """The rows to which new ones are compared, exactly: a position must not depend on the other new rows."""
+        spec = NeighborSpec(self.n_neighbors_, self.metric, 0, thread_count(self.n_jobs), algorithm="exact")
+        return FittedRows.cached(self, None if self._precomputed else self.X_fit_, len(self.X_fit_), spec)
 
     def _rows_of(self, graph: Graph) -> Any:
         """The rows that a graph was built from."""
