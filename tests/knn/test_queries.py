@@ -29,7 +29,7 @@ def table():
 @pytest.mark.parametrize("algorithm", ["approximate", "auto"])
 def test_a_query_is_answered_as_if_it_were_alone(table, algorithm, monkeypatch):
     if algorithm == "auto":
-        monkeypatch.setattr(module, "SCANNED", 0)  # it walks
+        monkeypatch.setattr(module, "BRUTE_FORCE_VALUES", 0)  # it walks
     index = NeighborIndex(table, algorithm=algorithm)
     rng = np.random.default_rng(1)
     asked = np.vstack([table[:40], table[-40:], skewed(rng, 80) + 1e-6])
@@ -76,7 +76,7 @@ def model(request, table):
 
 @pytest.mark.parametrize("scanned", [1 << 22, 0], ids=["scanned", "walked"])
 def test_a_row_is_placed_as_if_it_were_alone(model, table, scanned, monkeypatch):
-    monkeypatch.setattr(module, "SCANNED", scanned)
+    monkeypatch.setattr(module, "BRUTE_FORCE_VALUES", scanned)
     monkeypatch.setattr(module, "EXACT_ROWS", 1000)
     again = pickle.loads(pickle.dumps(model))
     assert not hasattr(again, "_cache")
@@ -89,8 +89,8 @@ def test_a_row_is_placed_as_if_it_were_alone(model, table, scanned, monkeypatch)
 
 def test_the_index_is_made_once_and_goes_with_the_fit(model, table, monkeypatch):
     made = []
-    before = module.space_of
-    monkeypatch.setattr(module, "space_of", lambda *given: made.append(1) or before(*given))
+    before = module.search_space_of
+    monkeypatch.setattr(module, "search_space_of", lambda *given: made.append(1) or before(*given))
     again = pickle.loads(pickle.dumps(model))
     for row in range(3):
         again.transform(table[row : row + 1] + 1e-3)

@@ -168,7 +168,7 @@ def test_what_does_not_fit_is_refused_before_the_work(groups, tmp_path, monkeypa
     P = lowdim.Affinities.from_graph(graph, 30)
     monkeypatch.setattr(memory, "available_bytes", lambda: 20_000)
     for X, name in (
-        (mapped, "the table"),
+        (mapped, "the affinities"),
         (groups, "the affinities"),
         (graph, "the affinities"),
         (P, "the affinities"),
