@@ -48,14 +48,14 @@ def test_the_cells_of_a_crowd_are_in_pieces(table):
     """Otherwise the test above would say nothing about them."""
     index = NeighborIndex(table, algorithm="approximate")
     index.query(table[:1], 5)
-    pieces = index._links[1].pieces
+    pieces = index._query_graph[1].parts
     assert np.diff(pieces).max() > 1
 
 
 def test_few_values_are_scanned_and_no_graph_is_made(table):
     index = NeighborIndex(table)
     near = index.query(table[:50] + 1e-4, 5)
-    assert index._links is None
+    assert index._query_graph is None
     exact = NeighborIndex(table, algorithm="exact").query(table[:50] + 1e-4, 5)
     np.testing.assert_array_equal(near.indices, exact.indices)
     np.testing.assert_array_equal(near.distances, exact.distances)
