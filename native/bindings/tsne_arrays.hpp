@@ -1,0 +1,29 @@
+// What the bind files of t-SNE share: maps of one to three axes, and the affinities along their edges.
+#pragma once
+
+#include <cstddef>
+#include <numeric>
+#include <vector>
+
+#include "bindings/run.hpp"
+
+using Map = Dense<const float>;
+using Values = Vector<const float>;
+
+template <class Work>
+void for_axes(std::size_t axes, const Work& work) {
+    require(axes >= 1 && axes <= 3, "a map has 1, 2 or 3 axes");
+    if (axes == 1) work.template operator()<1>();
+    if (axes == 2) work.template operator()<2>();
+    if (axes == 3) work.template operator()<3>();
+}
+
+// Says nothing of the columns. `descend` reads them at every step, and looking at them once more would take a tenth of it:
+// require_edges does so once for all steps.
+inline lowdim::MapEdges edges_of(const Starts& starts, const Ids& columns, const Values& values, std::size_t rows) {
+    require(columns.shape(0) == values.shape(0), "not compressed sparse rows: every column needs a value");
+    require_span(starts, rows, columns.shape(0));
+    return {starts.data(), columns.data(), values.data()};
+}
+
+inline double in_order(const std::vector<double>& parts) { return std::accumulate(parts.begin(), parts.end(), 0.0); }

@@ -1,0 +1,67 @@
+// Work split into blocks that are the same whatever the number of threads: a block is owned by one
+// thread, so results have the same bits for 1 or 64 of them.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include "core/thread_pool.hpp"
+
+namespace lowdim {
+
+// Asked for between blocks. Only the calling thread polls the outside world (it may hold the only
+// right to); the others read the flag.
+class Stop {
+  public:
+    using Poll = bool (*)(void*);
+
+    Stop() = default;
+    Stop(Poll poll, void* context) : poll_(poll), context_(context) {}
+
+    bool requested() const { return flag_.load(std::memory_order_relaxed); }
+
+    void poll() {
+        if (poll_ == nullptr || requested()) return;
+        const auto now = std::chrono::steady_clock::now();
+        if (now - last_ < std::chrono::milliseconds(20)) return;
+        last_ = now;
+        if (poll_(context_)) flag_.store(true, std::memory_order_relaxed);
+    }
+
+  private:
+    Poll poll_ = nullptr;
+    void* context_ = nullptr;
+    std::atomic<bool> flag_{false};
+    std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+// The threads that share out a pass, and what they ask whether to stop.
+struct Crew {
+    int threads;
+    Stop* stop;
+    bool stopped() const { return stop->requested(); }
+};
+
+// body(block) for block in [0, blocks). Blocks must not write what another block reads.
+template <class Body>
+void parallel_blocks(std::int64_t blocks, const Crew& crew, const Body& body) {
+    std::atomic<std::int64_t> next{0};
+    at_the_same_time(static_cast<int>(std::clamp<std::int64_t>(blocks, 1, std::max(crew.threads, 1))), [&](int thread) {
+        for (std::int64_t block; !crew.stopped() && (block = next.fetch_add(1, std::memory_order_relaxed)) < blocks;) {
+            if (thread == 0) crew.stop->poll();
+            body(block);
+        }
+    });
+}
+
+inline std::int64_t blocks_of(std::int64_t n, std::int64_t size) { return (n + size - 1) / size; }
+
+// body(begin, end) for [0, n) in blocks of `size`.
+template <class Body>
+void parallel_ranges(std::int64_t n, std::int64_t size, const Crew& crew, const Body& body) {
+    parallel_blocks(blocks_of(n, size), crew, [&](std::int64_t block) { body(block * size, std::min(n, (block + 1) * size)); });
+}
+
+}  // namespace lowdim

@@ -1,0 +1,37 @@
+// The table of kernels that exist once for every instruction set, family by family.
+#pragma once
+
+#include "dispatch/tables/chebyshev.hpp"
+#include "dispatch/tables/common.hpp"
+#include "dispatch/tables/half_symmetric.hpp"
+#include "dispatch/tables/isomap.hpp"
+#include "dispatch/tables/knn.hpp"
+#include "dispatch/tables/lle.hpp"
+#include "dispatch/tables/mds.hpp"
+#include "dispatch/tables/moments.hpp"
+#include "dispatch/tables/monotone_spline.hpp"
+#include "dispatch/tables/sparse.hpp"
+#include "dispatch/tables/tsne.hpp"
+#include "dispatch/tables/umap.hpp"
+
+namespace lowdim {
+
+struct Kernels {
+    const char* name;
+    Both<MomentKernels> moments;
+    SparseKernels sparse;
+    NeighborKernels neighbors;
+    GramKernels gram;
+    ManifoldKernels manifold;
+    LocalKernels local;
+    SmacofKernels smacof;
+    TsneKernels tsne;
+    UmapKernels umap;
+    ChebyshevKernels chebyshev;
+    Both<BendKernels> bends;
+};
+
+// The best table that this processor can run, or the one that LOWDIM_ISA names.
+const Kernels& kernels();
+
+}  // namespace lowdim

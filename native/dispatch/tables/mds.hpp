@@ -1,0 +1,62 @@
+// Pairs of points in a map.
+#pragma once
+
+#include <cstdint>
+
+#include "dispatch/tables/common.hpp"
+
+namespace lowdim {
+
+constexpr std::int64_t pair_block = 128;  // rows and columns of a tile of pairs
+constexpr int hull_run = 128;             // values whose pools are found at once
+constexpr std::int64_t party_size = 64;   // points that meet all points of another party at once
+
+// Where pair (i, j), i < j, of n stands in the packed triangle.
+inline std::int64_t pair_index(std::int64_t i, std::int64_t j, std::int64_t n) { return i * n - i * (i + 1) / 2 + j - i - 1; }
+
+// A map of n points and the distances that it should show.
+template <class T>
+struct PairTable {
+    const T* y;                 // (k, n)
+    const T* targets;           // by pair; by slot if there are slots
+    const T* weights;           // by pair; null: all one
+    const std::int32_t* slots;  // where the target of a pair stands, tile after tile; may be null
+    std::int64_t n, k;
+};
+
+struct PairTile {
+    std::int64_t row_begin, row_end, column_begin, column_end;
+    std::int64_t before;  // pairs in the tiles before it
+};
+
+// Σ w (δ - d)² (or of squares), Σ w d², Σ w d (d - δ)
+struct PairSums {
+    double stress, squares, drift;
+};
+
+// Numbers in an order that may not be the one in which they stand.
+template <class T>
+struct Sequence {
+    const T* values;
+    const T* weights;            // null: all one
+    const std::int32_t* places;  // where number i stands in both, and in what is made of them; null: at i
+    std::int64_t n;
+};
+
+template <class T>
+struct PairKernels {
+    void (*pull[2])(const PairTable<T>&, const PairTile&, T*, double*, double*, PairSums&);  // stress, squared stress
+    void (*map_distances)(const PairTable<T>&, const PairTile&, T*);
+    void (*line)(const PairTable<T>&, const T*, std::int64_t, std::int64_t, double*);
+    bool (*place)(const PairTable<T>&, std::int64_t, double, double*, double*);
+    void (*measure[3])(const T*, const RowBlock<T>&, bool, T, T*);
+    double (*meet)(T*, T*, const T*, std::int64_t, std::int64_t, T);
+    void (*running_sums)(const Sequence<T>&, std::int64_t, int, int, double*, double*);
+};
+
+struct SmacofKernels : Both<PairKernels> {
+    int (*hull_edges)(const double*, const double*, int, std::int32_t*);
+    double (*deepest)(const double*, const double*, int, double);
+};
+
+}  // namespace lowdim

@@ -1,0 +1,69 @@
+// Pairs held by the rank of their distances: the order is checked once, so that no pass over it must.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+#include "mds/passes.hpp"
+
+namespace lowdim {
+
+// What belongs to the pairs stands by buckets of neighbouring ranks, in the order of the tiles within each: a pass over
+// the tiles then goes along a few streams, and a pass over the ranks stays within a bucket, where a plain sorted table
+// would be met at random.
+class Ranking {
+  public:
+    // Few enough streams for the first level of address translation at some thousand rows; values that fit the second
+    // cache. An odd number of cache lines: were it a power of two, all streams would fight for the same few lines.
+    static constexpr std::int64_t bucket = 2049 * 16;
+
+    // order[r] is the pair of rank r, of the pairs of n points.
+    Ranking(const std::int32_t* order, std::int64_t n) : n_(n), slots_(pairs_of(n)), places_(pairs_of(n)) {
+        constexpr std::int32_t none = -1;
+        std::vector<std::int32_t> buckets(slots_.size(), none), next;  // by pair, then its slot
+        for (std::int64_t rank = 0; rank < count(); ++rank) {
+            const std::int32_t pair = order[rank];
+            if (pair < 0 || pair >= count() || buckets[static_cast<std::size_t>(pair)] != none)
+                throw std::invalid_argument("order must name every pair once");
+            buckets[static_cast<std::size_t>(pair)] = static_cast<std::int32_t>(rank / bucket);
+            if (rank % bucket == 0) next.push_back(static_cast<std::int32_t>(rank));
+        }
+        along_tiles([&](std::size_t at, std::size_t pair) {
+            slots_[at] = next[static_cast<std::size_t>(buckets[pair])]++;
+            buckets[pair] = slots_[at];
+        });
+        for (std::size_t rank = 0; rank < places_.size(); ++rank) places_[rank] = buckets[static_cast<std::size_t>(order[rank])];
+    }
+
+    std::int64_t count() const { return static_cast<std::int64_t>(slots_.size()); }
+    const std::int32_t* slots() const { return slots_.data(); }    // where a pair stands, tile after tile
+    const std::int32_t* places() const { return places_.data(); }  // where a rank stands
+
+    // Where a pair stands, in the order of the triangle.
+    std::vector<std::int32_t> slots_by_pair() const {
+        std::vector<std::int32_t> out(slots_.size());
+        along_tiles([&](std::size_t at, std::size_t pair) { out[pair] = slots_[at]; });
+        return out;
+    }
+
+    // Ties may trade their ranks; what is done to the places must only permute them.
+    std::int32_t* places() { return places_.data(); }
+
+  private:
+    // visit(number, pair) for all pairs, tile after tile.
+    template <class Visit>
+    void along_tiles(const Visit& visit) const {
+        std::size_t at = 0;
+        for (const PairTile& tile : tiles_of(n_))
+            for (std::int64_t i = tile.row_begin; i < tile.row_end; ++i)
+                for (std::int64_t j = std::max(tile.column_begin, i + 1); j < tile.column_end; ++j)
+                    visit(at++, static_cast<std::size_t>(pair_index(i, j, n_)));
+    }
+
+    std::int64_t n_;
+    std::vector<std::int32_t> slots_, places_;
+};
+
+}  // namespace lowdim
