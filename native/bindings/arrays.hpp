@@ -63,13 +63,13 @@ bool same_shape(const A& a, const B& b) {
 
 // Whether all of these are from 0 to bound - 1, or mark an empty place. No way out of the loop: it becomes vectors.
 template <class I>
-bool all_below(const I* values, std::int64_t count, std::size_t bound, bool or_nobody = false) {
+bool all_below(const I* values, std::int64_t count, std::size_t bound, bool or_empty = false) {
     using Unsigned = std::make_unsigned_t<I>;
     constexpr auto most = static_cast<Unsigned>(std::numeric_limits<I>::max());
     const auto limit = static_cast<Unsigned>(std::min<std::uint64_t>(bound, std::uint64_t{most} + 1));  // negative ones are beyond it
     int beyond = 0;
-    if (or_nobody) {
-        for (std::int64_t i = 0; i < count; ++i) beyond |= (static_cast<Unsigned>(values[i]) >= limit) & (values[i] != lowdim::nobody);
+    if (or_empty) {
+        for (std::int64_t i = 0; i < count; ++i) beyond |= (static_cast<Unsigned>(values[i]) >= limit) & (values[i] != lowdim::empty_index);
     } else {
         for (std::int64_t i = 0; i < count; ++i) beyond |= static_cast<Unsigned>(values[i]) >= limit;
     }
@@ -78,17 +78,17 @@ bool all_below(const I* values, std::int64_t count, std::size_t bound, bool or_n
 
 template <class Indices>
 void require_below(const Indices& indices, std::size_t bound, int threads = 1, const char* message = "an index is out of range",
-                   bool or_nobody = false) {
+                   bool or_empty = false) {
     std::atomic<bool> right{true};
     lowdim::Stop never;
     lowdim::parallel_ranges(static_cast<std::int64_t>(indices.size()), 1 << 18, {threads, &never}, [&](std::int64_t begin, std::int64_t end) {
-        if (!all_below(indices.data() + begin, end - begin, bound, or_nobody)) right = false;
+        if (!all_below(indices.data() + begin, end - begin, bound, or_empty)) right = false;
     });
     require(right, message);
 }
 
 template <class Indices>
-void require_below_or_nobody(const Indices& indices, std::size_t bound, int threads) {
+void require_below_or_empty(const Indices& indices, std::size_t bound, int threads) {
     require_below(indices, bound, threads, "an index is out of range", true);
 }
 

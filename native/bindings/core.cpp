@@ -6,15 +6,15 @@
 
 namespace {
 
-constexpr std::int64_t rows_to_mark = 256;
+constexpr std::int64_t rows_per_block = 256;
 
 template <class T>
 void fill_normal(const Vector<T>& out, std::uint64_t seed, std::uint64_t stream, int threads) {
     constexpr std::int64_t block = 1 << 14;  // even: a draw makes two
     const auto n = static_cast<std::int64_t>(out.shape(0));
     T* data = out.data();
-    run(threads, [&](const lowdim::Crew& crew) {
-        lowdim::parallel_ranges(n, block, crew, [=](std::int64_t begin, std::int64_t end) {
+    run(threads, [&](const lowdim::ThreadTeam& team) {
+        lowdim::parallel_ranges(n, block, team, [=](std::int64_t begin, std::int64_t end) {
             for (std::int64_t i = begin; i < end; i += 2) {
                 const auto pair = lowdim::normal_pair(lowdim::draw(seed, stream, static_cast<std::uint64_t>(i / 2)));
                 data[i] = static_cast<T>(pair[0]);
@@ -39,34 +39,34 @@ void bind_for(nb::module_& m) {
 }
 
 template <class T>
-void mark_rows(const Dense<const T>& x, const Vector<std::uint64_t>& out, int threads) {
+void hash_rows(const Dense<const T>& x, const Vector<std::uint64_t>& out, int threads) {
     require(out.shape(0) == x.shape(0), "out must have one entry a row");
     const auto d = static_cast<std::int64_t>(x.shape(1));
-    run(threads, [&](const lowdim::Crew& crew) {
-        lowdim::parallel_ranges(static_cast<std::int64_t>(x.shape(0)), rows_to_mark, crew, [&](std::int64_t begin, std::int64_t end) {
-            for (std::int64_t i = begin; i < end; ++i) out.data()[i] = lowdim::mark_of(x.data() + i * d, d);
+    run(threads, [&](const lowdim::ThreadTeam& team) {
+        lowdim::parallel_ranges(static_cast<std::int64_t>(x.shape(0)), rows_per_block, team, [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t i = begin; i < end; ++i) out.data()[i] = lowdim::row_hash(x.data() + i * d, d);
         });
     });
 }
 
 template <class T, class I>
-void mark_sparse_rows(const Vector<const I>& starts, const Vector<const I>& columns, const Vector<const T>& values,
+void hash_sparse_rows(const Vector<const I>& starts, const Vector<const I>& columns, const Vector<const T>& values,
                       const Vector<std::uint64_t>& out, int threads) {
     require(columns.shape(0) == values.shape(0), "not compressed sparse rows: every column needs a value");
     require_starts(starts, out.shape(0), values.shape(0));
-    run(threads, [&](const lowdim::Crew& crew) {
-        lowdim::parallel_ranges(static_cast<std::int64_t>(out.shape(0)), rows_to_mark, crew, [&](std::int64_t begin, std::int64_t end) {
+    run(threads, [&](const lowdim::ThreadTeam& team) {
+        lowdim::parallel_ranges(static_cast<std::int64_t>(out.shape(0)), rows_per_block, team, [&](std::int64_t begin, std::int64_t end) {
             for (std::int64_t i = begin; i < end; ++i) {
                 const auto first = static_cast<std::int64_t>(starts.data()[i]), last = static_cast<std::int64_t>(starts.data()[i + 1]);
-                out.data()[i] = lowdim::mark_of(columns.data() + first, values.data() + first, last - first);
+                out.data()[i] = lowdim::row_hash(columns.data() + first, values.data() + first, last - first);
             }
         });
     });
 }
 
 template <class T, class I>
-void bind_sparse_marks(nb::module_& m) {
-    m.def("mark_sparse_rows", &mark_sparse_rows<T, I>, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(),
+void bind_sparse_hashes(nb::module_& m) {
+    m.def("mark_sparse_rows", &hash_sparse_rows<T, I>, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(),
           "out"_a.noconvert(), "threads"_a, "The marks that these compressed rows would have as dense ones.");
 }
 
@@ -76,10 +76,10 @@ void bind_core(nb::module_& m) {
     bind_for<float>(m);
     bind_for<double>(m);
     m.def("fill_words", &fill_words, "out"_a.noconvert(), "seed"_a, "stream"_a, "Raw Philox 4x32-10 words.");
-    m.def("mark_rows", &mark_rows<float>, "x"_a.noconvert(), "out"_a.noconvert(), "threads"_a, "A 64-bit mark of every row's values.");
-    m.def("mark_rows", &mark_rows<double>, "x"_a.noconvert(), "out"_a.noconvert(), "threads"_a, "A 64-bit mark of every row's values.");
-    bind_sparse_marks<float, std::int32_t>(m);
-    bind_sparse_marks<double, std::int32_t>(m);
-    bind_sparse_marks<float, std::int64_t>(m);
-    bind_sparse_marks<double, std::int64_t>(m);
+    m.def("mark_rows", &hash_rows<float>, "x"_a.noconvert(), "out"_a.noconvert(), "threads"_a, "A 64-bit mark of every row's values.");
+    m.def("mark_rows", &hash_rows<double>, "x"_a.noconvert(), "out"_a.noconvert(), "threads"_a, "A 64-bit mark of every row's values.");
+    bind_sparse_hashes<float, std::int32_t>(m);
+    bind_sparse_hashes<double, std::int32_t>(m);
+    bind_sparse_hashes<float, std::int64_t>(m);
+    bind_sparse_hashes<double, std::int64_t>(m);
 }

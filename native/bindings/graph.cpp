@@ -7,8 +7,8 @@
 
 namespace {
 
-nb::tuple symmetrize(const Starts& starts, const Ids& columns, const Vector<const float>& weights, const Vector<const float>& lengths,
-                     double mix, int threads) {
+nb::tuple symmetrize_memberships(const Starts& starts, const Ids& columns, const Vector<const float>& weights, const Vector<const float>& lengths,
+                     double set_op_mix_ratio, int threads) {
     require(starts.shape(0) >= 1, "starts must have one entry more than there are rows");
     const std::size_t n = starts.shape(0) - 1;
     require_graph(starts, n, columns, n, threads);
@@ -16,13 +16,13 @@ nb::tuple symmetrize(const Starts& starts, const Ids& columns, const Vector<cons
     std::vector<std::int64_t> new_starts;
     std::vector<std::int32_t> new_columns;
     std::vector<float> new_weights, new_lengths;
-    run(threads, [&](const lowdim::Crew& crew) {
+    run(threads, [&](const lowdim::ThreadTeam& team) {
         const auto view_of = [&](std::int64_t p) { return lowdim::Membership{weights.data()[p], lengths.data()[p]}; };
-        const lowdim::BothWays<lowdim::Membership> views(starts.data(), columns.data(), static_cast<std::int64_t>(n), view_of, crew);
-        lowdim::join_rows(
-            views, new_starts, new_columns, crew,
-            [&](const lowdim::Membership& own, const lowdim::Membership& back, lowdim::Membership& joined) {
-                return lowdim::join_memberships(own, back, mix, joined);
+        const lowdim::BidirectionalEdges<lowdim::Membership> edges(starts.data(), columns.data(), static_cast<std::int64_t>(n), view_of, team);
+        lowdim::symmetrize_rows(
+            edges, new_starts, new_columns, team,
+            [&](const lowdim::Membership& forward, const lowdim::Membership& reverse, lowdim::Membership& combined) {
+                return lowdim::fuzzy_set_operation(forward, reverse, set_op_mix_ratio, combined);
             },
             [&](std::size_t count) { new_weights.resize(count), new_lengths.resize(count); },
             [&](std::int64_t at, const lowdim::Membership& edge) { new_weights[at] = edge.weight, new_lengths[at] = edge.length; });
@@ -31,31 +31,31 @@ nb::tuple symmetrize(const Starts& starts, const Ids& columns, const Vector<cons
                           array_of(std::move(new_lengths)));
 }
 
-nb::tuple join_affinities(const Dense<const std::int32_t>& indices, const Dense<const float>& weights, double scale, int threads) {
+nb::tuple symmetrize_affinities(const Dense<const std::int32_t>& indices, const Dense<const float>& weights, double scale, int threads) {
     require(same_shape(indices, weights), "indices and weights must have one shape");
     const auto n = static_cast<std::int64_t>(indices.shape(0)), k = static_cast<std::int64_t>(indices.shape(1));
     require_below(indices, indices.shape(0), threads);
-    std::vector<std::int64_t> own(static_cast<std::size_t>(n + 1)), starts;
-    for (std::int64_t i = 0; i <= n; ++i) own[i] = i * k;
+    std::vector<std::int64_t> forward(static_cast<std::size_t>(n + 1)), starts;
+    for (std::int64_t i = 0; i <= n; ++i) forward[i] = i * k;
     std::vector<std::int32_t> columns;
     std::vector<float> values;
-    run(threads, [&](const lowdim::Crew& crew) {
+    run(threads, [&](const lowdim::ThreadTeam& team) {
         const auto weight_of = [&](std::int64_t p) { return weights.data()[p]; };
-        const lowdim::BothWays<float> views(own.data(), indices.data(), n, weight_of, crew);
-        lowdim::join_rows(
-            views, starts, columns, crew, [](float a, float b, float& sum) { return sum = a + b, true; },
+        const lowdim::BidirectionalEdges<float> edges(forward.data(), indices.data(), n, weight_of, team);
+        lowdim::symmetrize_rows(
+            edges, starts, columns, team, [](float a, float b, float& sum) { return sum = a + b, true; },
             [&](std::size_t count) { values.resize(count); },
             [&](std::int64_t at, float sum) { values[at] = static_cast<float>(scale * static_cast<double>(sum)); });
     });
     return nb::make_tuple(array_of(std::move(starts)), array_of(std::move(columns)), array_of(std::move(values)));
 }
 
-void require_edges(const Starts& starts, const Ids& columns, const Values& values, std::size_t rows, int threads) {
+void check_affinities(const Starts& starts, const Ids& columns, const Values& values, std::size_t rows, int threads) {
     edges_of(starts, columns, values, rows);
     require_below(columns, rows, threads);
 }
 
-void reorder_edges(const Starts& starts, const Ids& columns, const Values& values, const Ids& order,
+void reorder_graph(const Starts& starts, const Ids& columns, const Values& values, const Ids& order,
                    const Vector<std::int64_t>& new_starts, const Vector<std::int32_t>& new_columns, const Vector<float>& new_values,
                    int threads) {
     const auto n = static_cast<std::int64_t>(order.shape(0));
@@ -68,21 +68,21 @@ void reorder_edges(const Starts& starts, const Ids& columns, const Values& value
         require(order(r) >= 0 && order(r) < n && !seen[order(r)], "the order must name every row once");
         seen[order(r)] = true;
     }
-    run(threads, [&](const lowdim::Crew& crew) {
-        lowdim::reorder_edges(edges, n, order.data(), new_starts.data(), new_columns.data(), new_values.data(), crew);
+    run(threads, [&](const lowdim::ThreadTeam& team) {
+        lowdim::reorder_graph(edges, n, order.data(), new_starts.data(), new_columns.data(), new_values.data(), team);
     });
 }
 
 }  // namespace
 
 void bind_graph(nb::module_& m) {
-    m.def("symmetrize", &symmetrize, "starts"_a.noconvert(), "columns"_a.noconvert(), "weights"_a.noconvert(), "lengths"_a.noconvert(), "mix"_a,
+    m.def("symmetrize", &symmetrize_memberships, "starts"_a.noconvert(), "columns"_a.noconvert(), "weights"_a.noconvert(), "lengths"_a.noconvert(), "mix"_a,
           "threads"_a, "A fuzzy graph and its transpose as one: starts, columns, weights and lengths.");
-    m.def("join_affinities", &join_affinities, "indices"_a.noconvert(), "weights"_a.noconvert(), "scale"_a, "threads"_a,
+    m.def("join_affinities", &symmetrize_affinities, "indices"_a.noconvert(), "weights"_a.noconvert(), "scale"_a, "threads"_a,
           "scale (A + A.T) in compressed sparse rows, for A with `weights` at `indices`.");
-    m.def("require_edges", &require_edges, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "rows"_a,
+    m.def("require_edges", &check_affinities, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "rows"_a,
           "threads"_a, "Raises unless these are compressed sparse rows of a square matrix.");
-    m.def("reorder_edges", &reorder_edges, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(),
+    m.def("reorder_edges", &reorder_graph, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(),
           "order"_a.noconvert(), "new_starts"_a.noconvert(), "new_columns"_a.noconvert(), "new_values"_a.noconvert(), "threads"_a,
           "Rows and columns in another order: new row r is old row order[r].");
 }

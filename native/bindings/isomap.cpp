@@ -12,7 +12,7 @@ void require_lengths(const Lengths& lengths) {
     require(right, "a length must not be negative");
 }
 
-lowdim::LengthGraph graph_of(const Starts& starts, const Ids& columns, const Vector<const float>& lengths, int threads = 1) {
+lowdim::WeightedGraph graph_of(const Starts& starts, const Ids& columns, const Vector<const float>& lengths, int threads = 1) {
     require(columns.shape(0) == lengths.shape(0), "every edge needs a length");
     require(starts.shape(0) >= 1, "there must be a start more than nodes");
     const std::size_t n = starts.shape(0) - 1;
@@ -23,18 +23,18 @@ lowdim::LengthGraph graph_of(const Starts& starts, const Ids& columns, const Vec
 
 // body(first, last) for blocks of rows of a table that is `width` values wide.
 template <class Body>
-void by_rows(std::int64_t rows, std::int64_t width, const lowdim::Crew& crew, const Body& body) {
+void by_rows(std::int64_t rows, std::int64_t width, const lowdim::ThreadTeam& team, const Body& body) {
     const std::int64_t size = std::max<std::int64_t>(4, (1 << 18) / std::max<std::int64_t>(width, 1)) / 4 * 4;
-    lowdim::parallel_ranges(rows, size, crew, body);
+    lowdim::parallel_ranges(rows, size, team, body);
 }
 
-void geodesics(const Starts& starts, const Ids& columns, const Vector<const float>& lengths, const Ids& names,
+void shortest_paths(const Starts& starts, const Ids& columns, const Vector<const float>& lengths, const Ids& node_columns,
                const Dense<const std::int32_t>& seeds, const Dense<const float>& seed_lengths, const Ids& slots,
                const Dense<float>& out, int threads) {
     const auto g = graph_of(starts, columns, lengths, threads);
     const auto n = static_cast<std::size_t>(g.n);
-    require(names.shape(0) == n, "names must have one entry a node");
-    require_below(names, n, threads);
+    require(node_columns.shape(0) == n, "names must have one entry a node");
+    require_below(node_columns, n, threads);
     require(same_shape(seeds, seed_lengths), "every seed needs a length");
     require_below(seeds, n, threads);
     require_lengths(seed_lengths);
@@ -42,36 +42,36 @@ void geodesics(const Starts& starts, const Ids& columns, const Vector<const floa
     require_below(slots, out.shape(0), threads);
     const lowdim::Seeds from = {seeds.data(), seed_lengths.data(), slots.data(), static_cast<std::int64_t>(seeds.shape(0)),
                                 static_cast<std::int64_t>(seeds.shape(1))};
-    run(threads, [&](const lowdim::Crew& crew) { lowdim::geodesics(g, from, names.data(), out.data(), crew); });
+    run(threads, [&](const lowdim::ThreadTeam& team) { lowdim::shortest_paths(g, from, node_columns.data(), out.data(), team); });
 }
 
-void local_order(const Starts& starts, const Ids& columns, const Vector<const float>& lengths, const Vector<std::int32_t>& order) {
+void locality_order(const Starts& starts, const Ids& columns, const Vector<const float>& lengths, const Vector<std::int32_t>& order) {
     const auto g = graph_of(starts, columns, lengths);
     require(static_cast<std::int64_t>(order.shape(0)) == g.n, "order must have one entry a node");
     nb::gil_scoped_release free;
-    lowdim::local_order(g, lowdim::lockstep, order.data());
+    lowdim::locality_order(g, lowdim::batch_sources, order.data());
 }
 
-void square_rows(const Dense<float>& d, const Vector<double>& means, int threads) {
+void square_distances(const Dense<float>& d, const Vector<double>& means, int threads) {
     require(means.shape(0) == d.shape(0), "means must have one entry a row");
     const auto n = static_cast<std::int64_t>(d.shape(1));
-    run(threads, [&](const lowdim::Crew& crew) {
-        by_rows(d.shape(0), n, crew, [&](std::int64_t first, std::int64_t last) {
+    run(threads, [&](const lowdim::ThreadTeam& team) {
+        by_rows(d.shape(0), n, team, [&](std::int64_t first, std::int64_t last) {
             for (std::int64_t i = first; i < last; ++i)
-                means.data()[i] = lowdim::kernels().manifold.square_row(d.data() + i * n, n) / static_cast<double>(n);
+                means.data()[i] = lowdim::kernels().isomap.square_row(d.data() + i * n, n) / static_cast<double>(n);
         });
     });
 }
 
-void center_rows(const Dense<float>& d, const Vector<const double>& means, double grand, const Vector<double>& squares, int threads) {
+void double_center(const Dense<float>& d, const Vector<const double>& means, double grand, const Vector<double>& squares, int threads) {
     require(d.shape(0) == d.shape(1) && means.shape(0) == d.shape(0) && squares.shape(0) == d.shape(0),
             "squared distances must be square, with one mean and one sum a row");
     const auto n = static_cast<std::int64_t>(d.shape(1));
-    run(threads, [&](const lowdim::Crew& crew) {
-        by_rows(n, n, crew, [&](std::int64_t first, std::int64_t last) {
+    run(threads, [&](const lowdim::ThreadTeam& team) {
+        by_rows(n, n, team, [&](std::int64_t first, std::int64_t last) {
             for (std::int64_t i = first; i < last; ++i)
                 squares.data()[i] =
-                    lowdim::kernels().manifold.center_row(d.data() + i * n, means.data(), grand - means.data()[i], n);
+                    lowdim::kernels().isomap.double_center_row(d.data() + i * n, means.data(), grand - means.data()[i], n);
         });
     });
 }
@@ -79,23 +79,23 @@ void center_rows(const Dense<float>& d, const Vector<const double>& means, doubl
 void gram_times(const Dense<const float>& gram, const Dense<const double>& v, const Dense<double>& out, int threads) {
     require(gram.shape(1) == v.shape(0) && out.shape(0) == gram.shape(0) && out.shape(1) == v.shape(1), "the shapes do not fit");
     const auto n = static_cast<std::int64_t>(gram.shape(1)), k = static_cast<std::int64_t>(v.shape(1));
-    run(threads, [&](const lowdim::Crew& crew) {
-        by_rows(gram.shape(0), n, crew, [&](std::int64_t first, std::int64_t last) {
-            lowdim::kernels().manifold.gram_times(gram.data() + first * n, last - first, n, v.data(), k, out.data() + first * k);
+    run(threads, [&](const lowdim::ThreadTeam& team) {
+        by_rows(gram.shape(0), n, team, [&](std::int64_t first, std::int64_t last) {
+            lowdim::kernels().isomap.gram_times(gram.data() + first * n, last - first, n, v.data(), k, out.data() + first * k);
         });
     });
 }
 
-void pair_sums(const Dense<const float>& table, const Vector<const double>& own, const Vector<const double>& other, double factor,
-               const Dense<const double>& at, const Dense<const double>& z, const Dense<double>& out, int threads) {
+void correlation_sums(const Dense<const float>& table, const Vector<const double>& own, const Vector<const double>& other, double factor,
+               const Dense<const double>& points, const Dense<const double>& z, const Dense<double>& out, int threads) {
     const auto n = static_cast<std::int64_t>(table.shape(1)), k = static_cast<std::int64_t>(z.shape(0));
     require(own.shape(0) == table.shape(0) && other.shape(0) == table.shape(1), "own and other must fit the table");
-    require(at.shape(0) == table.shape(0) && at.shape(1) == z.shape(0) && z.shape(1) == table.shape(1), "the map must fit the table");
+    require(points.shape(0) == table.shape(0) && points.shape(1) == z.shape(0) && z.shape(1) == table.shape(1), "the map must fit the table");
     require(out.shape(0) == table.shape(0) && out.shape(1) == 2 + 3 * z.shape(0), "out must be (rows, 2 + 3 k)");
-    run(threads, [&](const lowdim::Crew& crew) {
-        by_rows(table.shape(0), n, crew, [&](std::int64_t first, std::int64_t last) {
+    run(threads, [&](const lowdim::ThreadTeam& team) {
+        by_rows(table.shape(0), n, team, [&](std::int64_t first, std::int64_t last) {
             for (std::int64_t i = first; i < last; ++i)
-                lowdim::kernels().manifold.pair_sums({table.data() + i * n, own.data()[i], factor, at.data() + i * k}, other.data(),
+                lowdim::kernels().isomap.correlation_sums({table.data() + i * n, own.data()[i], factor, points.data() + i * k}, other.data(),
                                                      z.data(), n, k, out.data() + i * (2 + 3 * k));
         });
     });
@@ -104,18 +104,18 @@ void pair_sums(const Dense<const float>& table, const Vector<const double>& own,
 }  // namespace
 
 void bind_isomap(nb::module_& m) {
-    m.def("geodesics", &geodesics, "starts"_a.noconvert(), "columns"_a.noconvert(), "lengths"_a.noconvert(), "names"_a.noconvert(),
+    m.def("geodesics", &shortest_paths, "starts"_a.noconvert(), "columns"_a.noconvert(), "lengths"_a.noconvert(), "names"_a.noconvert(),
           "seeds"_a.noconvert(), "seed_lengths"_a.noconvert(), "slots"_a.noconvert(), "out"_a.noconvert(), "threads"_a,
           "Lengths of the shortest ways from every query, which stands near its seeds, to every node, into row slots[query].");
-    m.def("local_order", &local_order, "starts"_a.noconvert(), "columns"_a.noconvert(), "lengths"_a.noconvert(),
+    m.def("local_order", &locality_order, "starts"_a.noconvert(), "columns"_a.noconvert(), "lengths"_a.noconvert(),
           "order"_a.noconvert(), "An order of the nodes in which neighbours stand near one another.");
-    m.def("square_rows", &square_rows, "d"_a.noconvert(), "means"_a.noconvert(), "threads"_a,
+    m.def("square_rows", &square_distances, "d"_a.noconvert(), "means"_a.noconvert(), "threads"_a,
           "Square distances where they are; `means` receives the mean of each row.");
-    m.def("center_rows", &center_rows, "d"_a.noconvert(), "means"_a.noconvert(), "grand"_a, "squares"_a.noconvert(), "threads"_a,
+    m.def("center_rows", &double_center, "d"_a.noconvert(), "means"_a.noconvert(), "grand"_a, "squares"_a.noconvert(), "threads"_a,
           "Turn squared distances into the centred Gram matrix, in place; `squares` receives the sum of squares of each row.");
     m.def("gram_times", &gram_times, "gram"_a.noconvert(), "v"_a.noconvert(), "out"_a.noconvert(), "threads"_a,
           "A float32 matrix times a narrow one, summed in double precision.");
-    m.def("pair_sums", &pair_sums, "table"_a.noconvert(), "own"_a.noconvert(), "other"_a.noconvert(), "factor"_a, "at"_a.noconvert(),
+    m.def("pair_sums", &correlation_sums, "table"_a.noconvert(), "own"_a.noconvert(), "other"_a.noconvert(), "factor"_a, "at"_a.noconvert(),
           "z"_a.noconvert(), "out"_a.noconvert(), "threads"_a,
           "Sums for the correlation of distances given by `table` with those on a map, by number of components.");
 }

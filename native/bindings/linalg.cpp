@@ -18,7 +18,7 @@ bool column_sums(const Matrix<T>& x, std::optional<Ids> codes,
     const auto* weight = data_or_null(weights, x.shape(0), "weights must have one entry a row");
     const auto classes = static_cast<std::int64_t>(sums.shape(0));
     require_codes(codes, sums.shape(0));
-    nb::gil_scoped_release free;
+    nb::gil_scoped_release unlocked;
     return lowdim::kernels().moments.of<T>().column_sums(block, code, weight, sums.data(), classes);
 }
 
@@ -33,7 +33,7 @@ bool center(const Matrix<T>& x, const Dense<const double>& means, const Dense<T>
     const auto* factor = data_or_null(scale, x.shape(1), "scale must have one entry a column");
     const auto* root = data_or_null(root_weights, x.shape(0), "root_weights must have one entry a row");
     require_codes(codes, means.shape(0));
-    nb::gil_scoped_release free;
+    nb::gil_scoped_release unlocked;
     return lowdim::kernels().moments.of<T>().center(block, code, means.data(), factor, root, out.data());
 }
 
@@ -42,7 +42,7 @@ bool shift_rows(const Matrix<T>& x, const Vector<const T>& shift, const Dense<T>
     require(shift.shape(0) == x.shape(1) && sums.shape(0) == x.shape(1), "shift and sums must have one entry a column");
     require(same_shape(out, x), "out must have the shape of x");
     const auto block = rows_of(x);
-    nb::gil_scoped_release free;
+    nb::gil_scoped_release unlocked;
     return lowdim::kernels().moments.of<T>().shift_rows(block, shift.data(), out.data(), sums.data());
 }
 
@@ -50,7 +50,7 @@ template <class T>
 void subtract_outer(const Dense<T>& part, const Vector<const double>& v, double factor) {
     const auto d = static_cast<std::int64_t>(part.shape(0));
     require(part.shape(0) == part.shape(1) && v.shape(0) == part.shape(0), "part must be square and v as long");
-    nb::gil_scoped_release free;
+    nb::gil_scoped_release unlocked;
     lowdim::kernels().moments.of<T>().subtract_outer(part.data(), v.data(), factor, d);
 }
 
@@ -61,7 +61,7 @@ void add_scatter(const Dense<double>& sum, const Dense<const T>& part, const Den
             "sum and part must be square and of one size");
     require(shifts.shape(1) == sum.shape(0), "shifts must have a column for every column of sum");
     const auto classes = static_cast<std::int64_t>(shifts.shape(0));
-    nb::gil_scoped_release free;
+    nb::gil_scoped_release unlocked;
     lowdim::kernels().moments.of<T>().add_scatter(sum.data(), part.data(), shifts.data(), classes, d);
 }
 
@@ -85,7 +85,7 @@ void sparse_times(const Vector<const I>& starts, const Vector<const I>& columns,
                   const Dense<const T>& v, const Dense<T>& out) {
     const auto block = sparse_rows<T, I>(starts, columns, values, out.shape(0), v.shape(0));
     require(v.shape(1) == out.shape(1), "v and out must have one width");
-    nb::gil_scoped_release free;
+    nb::gil_scoped_release unlocked;
     lowdim::kernels().sparse.of<T, I>().times(block, v.data(), static_cast<std::int64_t>(v.shape(1)), out.data());
 }
 
@@ -94,7 +94,7 @@ void sparse_transpose_times(const Vector<const I>& starts, const Vector<const I>
                             const Dense<const T>& u, const Dense<double>& out) {
     const auto block = sparse_rows<T, I>(starts, columns, values, u.shape(0), out.shape(0));
     require(u.shape(1) == out.shape(1), "u and out must have one width");
-    nb::gil_scoped_release free;
+    nb::gil_scoped_release unlocked;
     lowdim::kernels().sparse.of<T, I>().transpose_times(block, u.data(), static_cast<std::int64_t>(u.shape(1)), out.data());
 }
 
@@ -107,22 +107,22 @@ void bind_sparse(nb::module_& m) {
 }
 
 template <class T>
-void mirrored_times(const Matrix<T>& strip, std::int64_t start, const Dense<const T>& v, const Dense<double>& own,
+void half_symmetric_times(const Matrix<T>& strip, std::int64_t start, const Dense<const T>& v, const Dense<double>& own,
                     const Dense<T>& above) {
     const auto rows = rows_of(strip);
     const auto k = static_cast<std::int64_t>(v.shape(1));
     require(start >= 0 && rows.columns == start + rows.rows, "a strip ends with its diagonal block");
     require(static_cast<std::int64_t>(v.shape(0)) >= rows.columns, "v must have a row for every column of the strip");
-    require(k % lowdim::mirror_width == 0, "v must be padded to a multiple of 16 columns");
+    require(k % lowdim::half_symmetric_padding == 0, "v must be padded to a multiple of 16 columns");
     require(static_cast<std::int64_t>(own.shape(0)) == rows.rows && own.shape(1) == v.shape(1), "own has another shape");
     require(static_cast<std::int64_t>(above.shape(0)) == start && above.shape(1) == v.shape(1), "above has another shape");
-    nb::gil_scoped_release free;
-    lowdim::kernels().gram.mirrored.of<T>()(rows, start, v.data(), k, own.data(), above.data());
+    nb::gil_scoped_release unlocked;
+    lowdim::kernels().half_symmetric.times.of<T>()(rows, start, v.data(), k, own.data(), above.data());
 }
 
 template <class T>
 void bind_half_symmetric(nb::module_& m) {
-    m.def("mirrored_times", &mirrored_times<T>, "strip"_a.noconvert(), "start"_a, "v"_a.noconvert(), "own"_a.noconvert(),
+    m.def("mirrored_times", &half_symmetric_times<T>, "strip"_a.noconvert(), "start"_a, "v"_a.noconvert(), "own"_a.noconvert(),
           "above"_a.noconvert(),
           "For rows from `start` of a symmetric matrix up to their diagonal block: own += strip @ v[:stop], "
           "above += strip[:, :start].T @ v[start:stop].");
@@ -131,82 +131,82 @@ void bind_half_symmetric(nb::module_& m) {
 using Csr = lowdim::SparseBlock<double, std::int32_t>;
 
 // One step of the recurrence for all rows.
-void all_rows(const Csr& m, const lowdim::ChebyshevStep& step, const lowdim::Crew& crew) {
-    lowdim::parallel_ranges(m.rows, 256, crew, [&](std::int64_t begin, std::int64_t end) {
+void recurrence_step(const Csr& m, const lowdim::ChebyshevStep& step, const lowdim::ThreadTeam& team) {
+    lowdim::parallel_ranges(m.rows, 256, team, [&](std::int64_t begin, std::int64_t end) {
         lowdim::kernels().chebyshev.chebyshev_rows(m, begin, end, step);
     });
 }
 
 // out = T_degree((M - centre) / half) V, where advance(step, crew) makes one step of the recurrence.
 template <class Advance>
-void by_recurrence(const Dense<const double>& v, std::pair<double, double> interval, int degree, const Dense<double>& out,
+void run_recurrence(const Dense<const double>& v, std::pair<double, double> interval, int degree, const Dense<double>& out,
                    int threads, const Advance& advance) {
     const auto n = static_cast<std::int64_t>(v.shape(0)), width = static_cast<std::int64_t>(v.shape(1));
     require(same_shape(out, v) && degree >= 1, "out must have the shape of v");
-    const double centre = (interval.first + interval.second) / 2, half = (interval.second - interval.first) / 2;
+    const double center = (interval.first + interval.second) / 2, half = (interval.second - interval.first) / 2;
     require(half > 0, "the interval must not be empty");
     std::vector<double> spare[2];
     for (auto& vector : spare) vector.resize(degree > 1 ? n * width : 0);
-    run(threads, [&](const lowdim::Crew& crew) {
-        const double *before = v.data(), *now = v.data();
-        for (int step = 0; step < degree && !crew.stopped(); ++step) {
+    run(threads, [&](const lowdim::ThreadTeam& team) {
+        const double *previous = v.data(), *current = v.data();
+        for (int step = 0; step < degree && !team.stopped(); ++step) {
             double* next = step == degree - 1 ? out.data() : spare[step % 2].data();  // in place of `before`
-            advance({before, now, now, next, width, centre, (step == 0 ? 1 : 2) / half, step == 0 ? 0.0 : 1.0}, crew);
-            before = now;
-            now = next;
+            advance({previous, current, current, next, width, center, (step == 0 ? 1 : 2) / half, step == 0 ? 0.0 : 1.0}, team);
+            previous = current;
+            current = next;
         }
     });
 }
 
-void chebyshev(const Ids& starts, const Ids& columns, const Vector<const double>& values, const Dense<const double>& v,
+void chebyshev_filter(const Ids& starts, const Ids& columns, const Vector<const double>& values, const Dense<const double>& v,
                std::pair<double, double> interval, int degree, const Dense<double>& out, int threads) {
     const std::size_t n = v.shape(0);
     const Csr m = sparse_rows(starts, columns, values, n, n, threads);
-    by_recurrence(v, interval, degree, out, threads,
-                  [&](const lowdim::ChebyshevStep& step, const lowdim::Crew& crew) { all_rows(m, step, crew); });
+    run_recurrence(v, interval, degree, out, threads,
+                  [&](const lowdim::ChebyshevStep& step, const lowdim::ThreadTeam& team) { recurrence_step(m, step, team); });
 }
 
 // The same for M = AᵀA, which is never formed: A may have far fewer entries.
-void chebyshev_of_root(const Ids& starts, const Ids& columns, const Vector<const double>& values, const Ids& transposed_starts,
+void chebyshev_filter_gram(const Ids& starts, const Ids& columns, const Vector<const double>& values, const Ids& transposed_starts,
                        const Ids& transposed_columns, const Vector<const double>& transposed_values, const Dense<const double>& v,
                        std::pair<double, double> interval, int degree, const Dense<double>& out, int threads) {
     const std::size_t n = v.shape(0);
     const Csr a = sparse_rows(starts, columns, values, n, n, threads);
     const Csr transposed = sparse_rows(transposed_starts, transposed_columns, transposed_values, n, n, threads);
     std::vector<double> image(v.size());
-    by_recurrence(v, interval, degree, out, threads, [&](lowdim::ChebyshevStep step, const lowdim::Crew& crew) {
-        all_rows(a, {step.now, step.now, step.now, image.data(), step.width, 0.0, 1.0, 0.0}, crew);
+    run_recurrence(v, interval, degree, out, threads, [&](lowdim::ChebyshevStep step, const lowdim::ThreadTeam& team) {
+        recurrence_step(a, {step.current, step.current, step.current, image.data(), step.width, 0.0, 1.0, 0.0}, team);
         step.source = image.data();
-        all_rows(transposed, step, crew);
+        recurrence_step(transposed, step, team);
     });
 }
 
 // scale (S x) + shift x + back z into out.
-void filter_step(const Starts& starts, const Ids& columns, const Vector<const float>& values, const Dense<const float>& x,
-                 const Dense<const float>& z, const Dense<float>& out, float scale, float shift, float back, int threads) {
+void three_term_step(const Starts& starts, const Ids& columns, const Vector<const float>& values, const Dense<const float>& x,
+                 const Dense<const float>& z, const Dense<float>& out, float scale, float shift, float z_scale, int threads) {
     const std::size_t n = x.shape(0), width = x.shape(1);
     require(width == 8 || width == 16 || width == 32, "a block must have 8, 16 or 32 vectors");
     require(same_shape(z, x) && same_shape(out, x), "z and out must be as x");
     require_graph(starts, n, columns, n, threads);
     require(same_shape(values, columns), "not compressed sparse rows: every column needs a value");
-    const lowdim::FilterStep step = {starts.data(), columns.data(), values.data(), x.data(), z.data(),
-                                     out.data(),    scale,          shift,         back};
-    const auto kernel = lowdim::kernels().chebyshev.rows[width == 8 ? 0 : width == 16 ? 1 : 2];
-    run(threads, [&](const lowdim::Crew& crew) {
-        lowdim::parallel_ranges(static_cast<std::int64_t>(n), 1024, crew,
+    const lowdim::ThreeTermStep step = {starts.data(), columns.data(), values.data(), x.data(), z.data(),
+                                     out.data(),    scale,          shift,         z_scale};
+    const auto kernel = lowdim::kernels().chebyshev.three_term[width == 8 ? 0 : width == 16 ? 1 : 2];
+    run(threads, [&](const lowdim::ThreadTeam& team) {
+        lowdim::parallel_ranges(static_cast<std::int64_t>(n), 1024, team,
                                 [&](std::int64_t begin, std::int64_t end) { kernel(step, begin, end); });
     });
 }
 
 void bind_chebyshev(nb::module_& m) {
-    m.def("chebyshev", &chebyshev, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(),
+    m.def("chebyshev", &chebyshev_filter, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(),
           "v"_a.noconvert(), "interval"_a, "degree"_a, "out"_a.noconvert(), "threads"_a,
           "Chebyshev's polynomial of a symmetric sparse M, scaled so that the interval is [-1, 1], times v.");
-    m.def("chebyshev_of_root", &chebyshev_of_root, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(),
+    m.def("chebyshev_of_root", &chebyshev_filter_gram, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(),
           "transposed_starts"_a.noconvert(), "transposed_columns"_a.noconvert(), "transposed_values"_a.noconvert(),
           "v"_a.noconvert(), "interval"_a, "degree"_a, "out"_a.noconvert(), "threads"_a,
           "The same for M = AᵀA, from the sparse rows of A and of its transpose.");
-    m.def("filter_step", &filter_step, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "x"_a.noconvert(),
+    m.def("filter_step", &three_term_step, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "x"_a.noconvert(),
           "z"_a.noconvert(), "out"_a.noconvert(), "scale"_a, "shift"_a, "back"_a, "threads"_a, "out = scale S x + shift x + back z.");
 }
 

@@ -7,26 +7,26 @@
 
 namespace {
 
-using lowdim::local_matrices_together;
+using lowdim::matrices_per_batch;
 using Members = Dense<const std::int32_t>;  // a row a patch
 template <class T>
 using Stack = nb::ndarray<T, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
 template <class T>
-void local_grams(const Matrix<T>& x, const Matrix<T>& centres, const Members& indices, const Stack<double>& out, int threads) {
-    const auto rows = rows_of(x), middles = rows_of(centres);
+void local_grams(const Matrix<T>& x, const Matrix<T>& centers, const Members& indices, const Stack<double>& out, int threads) {
+    const auto rows = rows_of(x), double_center = rows_of(centers);
     const auto m = static_cast<std::int64_t>(indices.shape(0)), k = static_cast<std::int64_t>(indices.shape(1));
-    require(rows.columns == middles.columns && middles.rows == m, "there must be a centre for every list of neighbours");
+    require(rows.columns == double_center.columns && double_center.rows == m, "there must be a centre for every list of neighbours");
     require(out.shape(0) == indices.shape(0) && out.shape(1) == indices.shape(1) && out.shape(2) == indices.shape(1),
             "out must be (m, k, k)");
     require_below(indices, x.shape(0), threads);
-    run(threads, [&](const lowdim::Crew& crew) {
-        std::vector<std::vector<double>> scratch(crew.threads);
-        lowdim::parallel_ranges(m, 32, crew, [&](std::int64_t begin, std::int64_t end) {
-            auto& mine = scratch[lowdim::thread_index()];
-            mine.resize(k * rows.columns);
+    run(threads, [&](const lowdim::ThreadTeam& team) {
+        std::vector<std::vector<double>> scratch(team.threads);
+        lowdim::parallel_ranges(m, 32, team, [&](std::int64_t begin, std::int64_t end) {
+            auto& own_scratch = scratch[lowdim::thread_index()];
+            own_scratch.resize(k * rows.columns);
             for (std::int64_t i = begin; i < end; ++i)
-                lowdim::kernels().local.gram.of<T>()(rows, middles.row(i), indices.data() + i * k, k, mine.data(), out.data() + i * k * k);
+                lowdim::kernels().lle.local_gram.of<T>()(rows, double_center.row(i), indices.data() + i * k, k, own_scratch.data(), out.data() + i * k * k);
         });
     });
 }
@@ -38,31 +38,31 @@ std::pair<std::int64_t, std::int64_t> stack_of(const Stack<const double>& grams)
 
 // work(first matrix, how many, scratch) for every eight of them.
 template <class Work>
-void by_eights(std::int64_t m, std::int64_t k, int threads, const Work& work) {
-    run(threads, [&](const lowdim::Crew& crew) {
-        std::vector<std::vector<double>> scratch(crew.threads);
-        lowdim::parallel_ranges(m, local_matrices_together, crew, [&](std::int64_t begin, std::int64_t end) {
-            auto& mine = scratch[lowdim::thread_index()];
-            mine.resize((2 * k * k + 2 * k) * local_matrices_together);
-            work(begin, end - begin, mine.data());
+void in_batches(std::int64_t m, std::int64_t k, int threads, const Work& work) {
+    run(threads, [&](const lowdim::ThreadTeam& team) {
+        std::vector<std::vector<double>> scratch(team.threads);
+        lowdim::parallel_ranges(m, matrices_per_batch, team, [&](std::int64_t begin, std::int64_t end) {
+            auto& own_scratch = scratch[lowdim::thread_index()];
+            own_scratch.resize((2 * k * k + 2 * k) * matrices_per_batch);
+            work(begin, end - begin, own_scratch.data());
         });
     });
 }
 
-void local_weights(const Stack<const double>& grams, double reg, const Dense<double>& out, int threads) {
+void reconstruction_weights(const Stack<const double>& grams, double reg, const Dense<double>& out, int threads) {
     const auto [m, k] = stack_of(grams);
     require(out.shape(0) == grams.shape(0) && out.shape(1) == grams.shape(1), "out must be (m, k)");
-    by_eights(m, k, threads, [&, k = k](std::int64_t first, std::int64_t count, double* scratch) {
-        lowdim::kernels().local.weights(grams.data() + first * k * k, count, k, reg, out.data() + first * k, scratch);
+    in_batches(m, k, threads, [&, k = k](std::int64_t first, std::int64_t count, double* scratch) {
+        lowdim::kernels().lle.reconstruction_weights(grams.data() + first * k * k, count, k, reg, out.data() + first * k, scratch);
     });
 }
 
-void local_eigen(const Stack<const double>& grams, const Dense<double>& values, const Stack<double>& vectors, int threads) {
+void batched_eigh(const Stack<const double>& grams, const Dense<double>& values, const Stack<double>& vectors, int threads) {
     const auto [m, k] = stack_of(grams);
     require(values.shape(0) == grams.shape(0) && values.shape(1) == grams.shape(1), "values must be (m, k)");
     require(same_shape(vectors, grams), "vectors must be (m, k, k)");
-    by_eights(m, k, threads, [&, k = k](std::int64_t first, std::int64_t count, double* scratch) {
-        lowdim::kernels().local.eigen(grams.data() + first * k * k, count, k, values.data() + first * k,
+    in_batches(m, k, threads, [&, k = k](std::int64_t first, std::int64_t count, double* scratch) {
+        lowdim::kernels().lle.batched_eigh(grams.data() + first * k * k, count, k, values.data() + first * k,
                                       vectors.data() + first * k * k, scratch);
     });
 }
@@ -72,13 +72,13 @@ lowdim::Patches patches_of(const Members& members, int threads) {
     return {members.data(), static_cast<std::int64_t>(members.shape(0)), static_cast<std::int64_t>(members.shape(1))};
 }
 
-void count_columns(const Members& members, const Vector<std::int32_t>& counts, int threads) {
+void block_sum_counts(const Members& members, const Vector<std::int32_t>& counts, int threads) {
     const auto patches = patches_of(members, threads);
     require(counts.shape(0) == members.shape(0), "counts must have one entry a row");
-    run(threads, [&](const lowdim::Crew& crew) { lowdim::count_columns(patches, counts.data(), crew); });
+    run(threads, [&](const lowdim::ThreadTeam& team) { lowdim::block_sum_counts(patches, counts.data(), team); });
 }
 
-void add_patches(const Members& members, const Stack<const double>& blocks, const Ids& starts, const Vector<std::int32_t>& columns,
+void block_sum(const Members& members, const Stack<const double>& blocks, const Ids& starts, const Vector<std::int32_t>& columns,
                  const Vector<double>& values, int threads) {
     const auto patches = patches_of(members, threads);
     require(blocks.shape(0) == members.shape(0) && blocks.shape(1) == members.shape(1) && blocks.shape(2) == members.shape(1),
@@ -86,11 +86,11 @@ void add_patches(const Members& members, const Stack<const double>& blocks, cons
     require(columns.shape(0) == values.shape(0), "not compressed sparse rows: every column needs a value");
     require_span(starts, members.shape(0), values.shape(0));
     std::vector<std::int32_t> counts(patches.n);
-    run(threads, [&](const lowdim::Crew& crew) { lowdim::count_columns(patches, counts.data(), crew); });
+    run(threads, [&](const lowdim::ThreadTeam& team) { lowdim::block_sum_counts(patches, counts.data(), team); });
     for (std::int64_t i = 0; i < patches.n; ++i)
         require(starts(i + 1) - starts(i) == counts[i], "the starts do not fit the patches");
-    run(threads, [&](const lowdim::Crew& crew) {
-        lowdim::add_patches(patches, blocks.data(), starts.data(), columns.data(), values.data(), crew);
+    run(threads, [&](const lowdim::ThreadTeam& team) {
+        lowdim::block_sum(patches, blocks.data(), starts.data(), columns.data(), values.data(), team);
     });
 }
 
@@ -105,13 +105,13 @@ void bind_for(nb::module_& m) {
 void bind_lle(nb::module_& m) {
     bind_for<float>(m);
     bind_for<double>(m);
-    m.def("local_weights", &local_weights, "grams"_a.noconvert(), "reg"_a, "out"_a.noconvert(), "threads"_a,
+    m.def("local_weights", &reconstruction_weights, "grams"_a.noconvert(), "reg"_a, "out"_a.noconvert(), "threads"_a,
           "Weights w = u / sum(u) with (G + reg trace(G)) u = 1, for a stack of G.");
-    m.def("local_eigen", &local_eigen, "grams"_a.noconvert(), "values"_a.noconvert(), "vectors"_a.noconvert(), "threads"_a,
+    m.def("local_eigen", &batched_eigh, "grams"_a.noconvert(), "values"_a.noconvert(), "vectors"_a.noconvert(), "threads"_a,
           "Descending eigenvalues and eigenvectors (in rows) of a stack of symmetric matrices.");
-    m.def("count_columns", &count_columns, "members"_a.noconvert(), "counts"_a.noconvert(), "threads"_a,
+    m.def("count_columns", &block_sum_counts, "members"_a.noconvert(), "counts"_a.noconvert(), "threads"_a,
           "How many rows share a patch with each row.");
-    m.def("add_patches", &add_patches, "members"_a.noconvert(), "blocks"_a.noconvert(), "starts"_a.noconvert(),
+    m.def("add_patches", &block_sum, "members"_a.noconvert(), "blocks"_a.noconvert(), "starts"_a.noconvert(),
           "columns"_a.noconvert(), "values"_a.noconvert(), "threads"_a,
           "The sum of blocks over the members of each patch, in compressed sparse rows.");
 }

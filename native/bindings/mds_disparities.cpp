@@ -16,13 +16,13 @@ void require_length(const lowdim::Ranking* ranking, std::size_t count) {
 template <class T>
 double isotonic(const Vector<const T>& values, std::optional<Vector<const T>> weights, const lowdim::Ranking* ranking, double total,
                 const Vector<T>& out, int threads) {
-    const auto* heavy = data_or_null(weights, values.shape(0), "weights must have one entry a value");
+    const auto* weight_data = data_or_null(weights, values.shape(0), "weights must have one entry a value");
     require_length(ranking, values.shape(0));
     require(out.shape(0) == values.shape(0), "out must have one entry a value");
-    const lowdim::Sequence<T> sequence = {values.data(), heavy, ranking == nullptr ? nullptr : ranking->places(),
+    const lowdim::OrderedValues<T> sequence = {values.data(), weight_data, ranking == nullptr ? nullptr : ranking->positions(),
                                           static_cast<std::int64_t>(values.shape(0))};
     double squares = 0;
-    run(threads, [&](const lowdim::Crew& crew) { squares = lowdim::isotonic<T>(sequence, total, out.data(), crew); });
+    run(threads, [&](const lowdim::ThreadTeam& team) { squares = lowdim::isotonic<T>(sequence, total, out.data(), team); });
     return squares;
 }
 
@@ -34,37 +34,37 @@ void sort_ties(const Starts& starts, const Starts& ends, const Vector<const T>& 
     for (std::size_t g = 0; g < starts.shape(0); ++g)
         require(starts(g) >= 0 && starts(g) <= ends(g) && ends(g) <= ranking.count() && (g == 0 || ends(g - 1) <= starts(g)),
                 "groups must ascend");
-    run(threads, [&](const lowdim::Crew& crew) {
-        lowdim::sort_ties<T>(starts.data(), ends.data(), static_cast<std::int64_t>(starts.shape(0)), values.data(), ranking.places(), crew);
+    run(threads, [&](const lowdim::ThreadTeam& team) {
+        lowdim::sort_ties<T>(starts.data(), ends.data(), static_cast<std::int64_t>(starts.shape(0)), values.data(), ranking.positions(), team);
     });
 }
 
-constexpr std::int64_t bend_block = std::int64_t{1} << 15;  // pairs that one thread owns
+constexpr std::int64_t spline_block = std::int64_t{1} << 15;  // pairs that one thread owns
 
-lowdim::Bend bend_of(const Vector<const double>& breaks, double low, double width) {
+lowdim::MonotoneSpline spline_of(const Vector<const double>& knots, double low, double width) {
     require(width > 0, "the width must be positive");
-    return {breaks.data(), static_cast<std::int64_t>(breaks.shape(0)), low, 1 / width};
+    return {knots.data(), static_cast<std::int64_t>(knots.shape(0)), low, 1 / width};
 }
 
 template <class T>
-std::vector<double> bend_moments(const Dense<const T>& y, const Vector<const T>& given, std::optional<Vector<const T>> weights,
-                                 const Vector<const double>& breaks, double low, double width, const Vector<T>& mapped, int threads) {
+std::vector<double> spline_moments(const Dense<const T>& y, const Vector<const T>& given, std::optional<Vector<const T>> weights,
+                                 const Vector<const double>& knots, double low, double width, const Vector<T>& mapped, int threads) {
     const auto k = static_cast<std::int64_t>(y.shape(0)), n = static_cast<std::int64_t>(y.shape(1));
     require(k >= 1 && n >= 1, "there must be points");
     const auto pairs = static_cast<std::size_t>(n * (n - 1) / 2);
     require(given.shape(0) == pairs && mapped.shape(0) == pairs, "distances must have one entry a pair");
-    const T* heavy = data_or_null(weights, pairs, "weights must have one entry a pair");
+    const T* weight_data = data_or_null(weights, pairs, "weights must have one entry a pair");
     const lowdim::PairTable<T> table = {y.data(), nullptr, nullptr, nullptr, n, k};
-    const lowdim::Bend bend = bend_of(breaks, low, width);
-    const std::int64_t blocks = lowdim::blocks_of(n, lowdim::triangle_rows), sums = 3 + bend.breaks;
+    const lowdim::MonotoneSpline spline = spline_of(knots, low, width);
+    const std::int64_t blocks = lowdim::block_count(n, lowdim::triangle_rows), sums = 3 + spline.knot_count;
     std::vector<double> parts(static_cast<std::size_t>(blocks * sums), 0.0), out(static_cast<std::size_t>(sums), 0.0);
-    run(threads, [&](const lowdim::Crew& crew) {
-        lowdim::parallel_ranges(n, lowdim::triangle_rows, crew, [&](std::int64_t begin, std::int64_t end) {
+    run(threads, [&](const lowdim::ThreadTeam& team) {
+        lowdim::parallel_ranges(n, lowdim::triangle_rows, team, [&](std::int64_t begin, std::int64_t end) {
             const std::int64_t first = lowdim::pair_index(begin, begin + 1, n), last = lowdim::pair_index(end, end + 1, n);
             for (std::int64_t column = begin; column < n; column += lowdim::pair_block)
-                lowdim::kernels().smacof.of<T>().map_distances(table, {begin, end, column, std::min(n, column + lowdim::pair_block), 0},
+                lowdim::kernels().mds.of<T>().map_distances(table, {begin, end, column, std::min(n, column + lowdim::pair_block), 0},
                                                                mapped.data());
-            lowdim::kernels().bends.of<T>().moments(bend, given.data() + first, heavy == nullptr ? nullptr : heavy + first,
+            lowdim::kernels().splines.of<T>().moments(spline, given.data() + first, weight_data == nullptr ? nullptr : weight_data + first,
                                                     mapped.data() + first, last - first,
                                                     parts.data() + begin / lowdim::triangle_rows * sums);
         });
@@ -74,15 +74,15 @@ std::vector<double> bend_moments(const Dense<const T>& y, const Vector<const T>&
 }
 
 template <class T>
-void bend_curve(const Vector<const T>& given, const Vector<const double>& breaks, double low, double width,
+void evaluate_spline(const Vector<const T>& given, const Vector<const double>& knots, double low, double width,
                 const Vector<const double>& coefficients, const Vector<T>& out, int threads) {
     const auto pairs = static_cast<std::int64_t>(given.shape(0));
-    const lowdim::Bend bend = bend_of(breaks, low, width);
+    const lowdim::MonotoneSpline spline = spline_of(knots, low, width);
     require(out.shape(0) == given.shape(0), "out must have one entry a pair");
-    require(coefficients.shape(0) == breaks.shape(0) + 3, "there must be three coefficients and one a break");
-    run(threads, [&](const lowdim::Crew& crew) {
-        lowdim::parallel_ranges(pairs, bend_block, crew, [&](std::int64_t first, std::int64_t last) {
-            lowdim::kernels().bends.of<T>().curve(bend, given.data() + first, coefficients.data(), last - first, out.data() + first);
+    require(coefficients.shape(0) == knots.shape(0) + 3, "there must be three coefficients and one a break");
+    run(threads, [&](const lowdim::ThreadTeam& team) {
+        lowdim::parallel_ranges(pairs, spline_block, team, [&](std::int64_t first, std::int64_t last) {
+            lowdim::kernels().splines.of<T>().evaluate(spline, given.data() + first, coefficients.data(), last - first, out.data() + first);
         });
     });
 }
@@ -104,7 +104,7 @@ void bind_ranking(nb::module_& m) {
              nb::sig("def slots(self) -> NDArray[numpy.int32]"), "Where each pair stands.")
         .def_prop_ro("places", [](nb::handle self) {
             const auto& ranking = nb::cast<const Ranking&>(self);
-            return view_of(self, ranking.places(), ranking.count());
+            return view_of(self, ranking.positions(), ranking.count());
         }, nb::sig("def places(self) -> NDArray[numpy.int32]"), "Where each rank stands.");
 }
 
@@ -114,10 +114,10 @@ void bind_for(nb::module_& m) {
           "threads"_a, "The nearest rising sequence, made so large that its weighted sum of squares is `total` (0: as it is); returns what it was.");
     m.def("sort_ties", &sort_ties<T>, "starts"_a.noconvert(), "ends"_a.noconvert(), "values"_a.noconvert(), "ranking"_a, "threads"_a,
           "Put the places of tied pairs in the order of their values.");
-    m.def("bend_moments", &bend_moments<T>, "y"_a.noconvert(), "given"_a.noconvert(), "weights"_a.none(), "breaks"_a.noconvert(), "low"_a,
+    m.def("bend_moments", &spline_moments<T>, "y"_a.noconvert(), "given"_a.noconvert(), "weights"_a.none(), "breaks"_a.noconvert(), "low"_a,
           "width"_a, "mapped"_a.noconvert(), "threads"_a,
           "Distances of all pairs of points of a map (k, n), and Σ w d times 1, t, t² and (t - b)₊², t the given distance in 0 … 1.");
-    m.def("bend_curve", &bend_curve<T>, "given"_a.noconvert(), "breaks"_a.noconvert(), "low"_a, "width"_a, "coefficients"_a.noconvert(),
+    m.def("bend_curve", &evaluate_spline<T>, "given"_a.noconvert(), "breaks"_a.noconvert(), "low"_a, "width"_a, "coefficients"_a.noconvert(),
           "out"_a.noconvert(), "threads"_a, "The sum of 1, t, t² and (t - b)₊² with these coefficients, not below zero.");
 }
 

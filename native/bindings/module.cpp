@@ -7,8 +7,8 @@ namespace {
 
 // A loop that does nothing but ask whether to stop, so that the tests can press Ctrl-C inside it.
 void idle(double seconds, int threads) {
-    run(threads, [&](const lowdim::Crew& crew) {
-        lowdim::parallel_blocks(static_cast<std::int64_t>(seconds * 1000) * threads, crew,
+    run(threads, [&](const lowdim::ThreadTeam& team) {
+        lowdim::parallel_blocks(static_cast<std::int64_t>(seconds * 1000) * threads, team,
                                 [](std::int64_t) { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
     });
 }

@@ -37,7 +37,7 @@ void run(int threads, const Work& work) {
     lowdim::Stop stop(signals_pending, nullptr);
     {
         nb::gil_scoped_release free;
-        work(lowdim::Crew{std::max(threads, 1), &stop});
+        work(lowdim::ThreadTeam{std::max(threads, 1), &stop});
     }
     if (stop.requested()) throw nb::python_error();
 }

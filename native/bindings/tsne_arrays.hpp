@@ -20,7 +20,7 @@ void for_axes(std::size_t axes, const Work& work) {
 
 // Says nothing of the columns. `descend` reads them at every step, and looking at them once more would take a tenth of it:
 // require_edges does so once for all steps.
-inline lowdim::MapEdges edges_of(const Starts& starts, const Ids& columns, const Values& values, std::size_t rows) {
+inline lowdim::AffinityGraph edges_of(const Starts& starts, const Ids& columns, const Values& values, std::size_t rows) {
     require(columns.shape(0) == values.shape(0), "not compressed sparse rows: every column needs a value");
     require_span(starts, rows, columns.shape(0));
     return {starts.data(), columns.data(), values.data()};

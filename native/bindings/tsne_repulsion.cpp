@@ -24,16 +24,16 @@ std::vector<float> axis_by_axis(const Map& y) {
     return out;
 }
 
-double repel_directly(const Map& y, double dof, const Dense<float>& out, int threads) {
+double repulsion_exact(const Map& y, double dof, const Dense<float>& out, int threads) {
     require(same_shape(out, y), "out must have the shape of the map");
     const auto n = static_cast<std::int64_t>(y.shape(0));
-    constexpr std::int64_t few = 32;  // rows are long here
-    std::vector<double> parts(static_cast<std::size_t>(lowdim::blocks_of(n, few)));
-    run(threads, [&](const lowdim::Crew& crew) {
+    constexpr std::int64_t rows_per_block = 32;  // rows are long here
+    std::vector<double> parts(static_cast<std::size_t>(lowdim::block_count(n, rows_per_block)));
+    run(threads, [&](const lowdim::ThreadTeam& team) {
         const auto axes = axis_by_axis(y);
         for_axes(y.shape(1), [&]<int D>() {
-            lowdim::parallel_ranges(n, few, crew, [&](std::int64_t begin, std::int64_t end) {
-                parts[begin / few] = lowdim::kernels().tsne.on<D>().repel_directly(y.data(), axes.data(), n, static_cast<float>(dof), begin,
+            lowdim::parallel_ranges(n, rows_per_block, team, [&](std::int64_t begin, std::int64_t end) {
+                parts[begin / rows_per_block] = lowdim::kernels().tsne.gradient<D>().repulsion_exact(y.data(), axes.data(), n, static_cast<float>(dof), begin,
                                                                                    end, out.data());
             });
         });
@@ -42,19 +42,19 @@ double repel_directly(const Map& y, double dof, const Dense<float>& out, int thr
 }
 
 // Groups of points see the same nodes of the tree; each is one thread's, and the sums are added in the tree's order.
-double repel_by_tree(const Map& y, double dof, double opening, double grain, const Dense<float>& out, int threads) {
+double repulsion_barnes_hut(const Map& y, double dof, double opening, double min_extent, const Dense<float>& out, int threads) {
     require(y.shape(1) == 3 && same_shape(out, y), "a tree is for maps of three axes, and out for the same");
     require(y.shape(0) >= 1 && y.shape(0) < (std::size_t{1} << 31), "a tree needs at least one point and at most 2^31 - 1");
     std::vector<double> parts;
-    run(threads, [&](const lowdim::Crew& crew) {
-        const lowdim::Octree tree(y.data(), static_cast<std::int64_t>(y.shape(0)), crew);
+    run(threads, [&](const lowdim::ThreadTeam& team) {
+        const lowdim::Octree tree(y.data(), static_cast<std::int64_t>(y.shape(0)), team);
         const auto& groups = tree.groups();
-        lowdim::TreeRooms rooms(tree, crew);
+        lowdim::TreeScratchPool scratches(tree, team);
         parts.resize(groups.size());
-        const auto view = tree.view(static_cast<float>(opening), static_cast<float>(grain));
-        lowdim::parallel_blocks(static_cast<std::int64_t>(groups.size()), crew, [&](std::int64_t g) {
-            parts[g] = lowdim::kernels().tsne.tree.repel(view, groups[g].first, groups[g].second, static_cast<float>(dof), tree.order(),
-                                                         rooms.mine(), out.data());
+        const auto view = tree.view(static_cast<float>(opening), static_cast<float>(min_extent));
+        lowdim::parallel_blocks(static_cast<std::int64_t>(groups.size()), team, [&](std::int64_t g) {
+            parts[g] = lowdim::kernels().tsne.barnes_hut.repulsion(view, groups[g].first, groups[g].second, static_cast<float>(dof), tree.order(),
+                                                         scratches.of_this_thread(), out.data());
         });
     });
     return in_order(parts);
@@ -79,14 +79,14 @@ void for_mesh_axes(std::size_t axes, const Work& work) {
     if (axes == 2) work.template operator()<2>();
 }
 
-void spread_masses(const Map& y, const Vector<const float>& origin, double spacing, const Grid& grid, int threads) {
+void scatter_to_mesh(const Map& y, const Vector<const float>& origin, double spacing, const Grid& grid, int threads) {
     require(grid.ndim() == y.shape(1), "the grid must have the axes of the map");
     Cells cells;
     for (std::size_t a = 0; a < grid.ndim(); ++a) cells.push_back(static_cast<std::int64_t>(grid.shape(a)));
     const auto mesh = mesh_of(origin, spacing, cells);
-    run(threads, [&](const lowdim::Crew& crew) {
+    run(threads, [&](const lowdim::ThreadTeam& team) {
         for_mesh_axes(y.shape(1), [&]<int D>() {
-            lowdim::spread_masses<D>(mesh, y.data(), static_cast<std::int64_t>(y.shape(0)), grid.data(), crew);
+            lowdim::scatter_to_mesh<D>(mesh, y.data(), static_cast<std::int64_t>(y.shape(0)), grid.data(), team);
         });
     });
 }
@@ -101,18 +101,18 @@ lowdim::MeshFields fields_of(const ConstGrid& fields, const Cells& cells) {
     return {fields.data(), static_cast<std::int64_t>(fields.size() / fields.shape(0)), static_cast<std::int64_t>(fields.shape(axes))};
 }
 
-double gather_forces(const ConstGrid& fields, const Cells& cells, const Vector<const float>& origin, double spacing, const Map& y,
+double gather_from_mesh(const ConstGrid& fields, const Cells& cells, const Vector<const float>& origin, double spacing, const Map& y,
                      const Dense<float>& out, int threads) {
     require(cells.size() == y.shape(1) && same_shape(out, y), "out must have the shape of the map");
     const auto mesh = mesh_of(origin, spacing, cells);
     const auto values = fields_of(fields, cells);
     const auto n = static_cast<std::int64_t>(y.shape(0));
-    constexpr std::int64_t many = 512;
-    std::vector<double> parts(static_cast<std::size_t>(lowdim::blocks_of(n, many)));
-    run(threads, [&](const lowdim::Crew& crew) {
+    constexpr std::int64_t rows_per_block = 512;
+    std::vector<double> parts(static_cast<std::size_t>(lowdim::block_count(n, rows_per_block)));
+    run(threads, [&](const lowdim::ThreadTeam& team) {
         for_mesh_axes(y.shape(1), [&]<int D>() {
-            lowdim::parallel_ranges(n, many, crew, [&](std::int64_t begin, std::int64_t end) {
-                parts[begin / many] = lowdim::kernels().tsne.mesh<D>().gather_forces(mesh, values, y.data(), begin, end, out.data());
+            lowdim::parallel_ranges(n, rows_per_block, team, [&](std::int64_t begin, std::int64_t end) {
+                parts[begin / rows_per_block] = lowdim::kernels().tsne.mesh<D>().gather_from_mesh(mesh, values, y.data(), begin, end, out.data());
             });
         });
     });
@@ -124,8 +124,8 @@ void multiply_spectra(const nb::ndarray<const std::complex<float>, nb::c_contig,
     require(spectra.ndim() == density.ndim() + 1 && spectra.size() == spectra.shape(0) * density.size() && out.size() == spectra.size(),
             "spectra and out must have one field after another, each of the density's shape");
     const auto count = static_cast<std::int64_t>(density.size());
-    run(threads, [&](const lowdim::Crew& crew) {
-        lowdim::parallel_ranges(count, 1 << 14, crew, [&](std::int64_t begin, std::int64_t end) {
+    run(threads, [&](const lowdim::ThreadTeam& team) {
+        lowdim::parallel_ranges(count, 1 << 14, team, [&](std::int64_t begin, std::int64_t end) {
             lowdim::kernels().tsne.multiply_spectra(reinterpret_cast<const float*>(density.data()), spectra.data(),
                                                     static_cast<int>(spectra.shape(0)), count, begin, end,
                                                     reinterpret_cast<float*>(out.data()));
@@ -133,11 +133,11 @@ void multiply_spectra(const nb::ndarray<const std::complex<float>, nb::c_contig,
     });
 }
 
-void place_rows(const Starts& starts, const Ids& columns, const Values& values, const Map& y, const std::optional<ConstGrid>& fields,
-                const Cells& cells, const Vector<const float>& origin, double spacing, const nb::tuple& rule, const Dense<float>& places,
+void tsne_out_of_sample(const Starts& starts, const Ids& columns, const Values& values, const Map& y, const std::optional<ConstGrid>& fields,
+                const Cells& cells, const Vector<const float>& origin, double spacing, const nb::tuple& options, const Dense<float>& positions,
                 int threads) {
-    const auto edges = edges_of(starts, columns, values, places.shape(0));
-    require(places.shape(1) == y.shape(1), "places must have the axes of the map");
+    const auto edges = edges_of(starts, columns, values, positions.shape(0));
+    require(positions.shape(1) == y.shape(1), "places must have the axes of the map");
     require_below(columns, y.shape(0), threads);
     lowdim::Mesh mesh = {};
     lowdim::MeshFields values_of_fields = {};
@@ -146,26 +146,26 @@ void place_rows(const Starts& starts, const Ids& columns, const Values& values, 
         mesh = mesh_of(origin, spacing, cells);
         values_of_fields = fields_of(*fields, cells);
     }
-    require(rule.size() == 8, "a rule has eight numbers");
-    const auto number = [&](int i) { return static_cast<float>(nb::cast<double>(rule[i])); };
+    require(options.size() == 8, "a rule has eight numbers");
+    const auto number = [&](int i) { return static_cast<float>(nb::cast<double>(options[i])); };
     lowdim::FrozenMap map = {y.data(), nullptr,   static_cast<std::int64_t>(y.shape(0)), number(0), number(1), number(2),
-                             number(3), number(4), nb::cast<int>(rule[5]), {}};
-    const float opening = number(6), grain = number(7);
+                             number(3), number(4), nb::cast<int>(options[5]), {}};
+    const float opening = number(6), min_extent = number(7);
     require(opening == 0 || (y.shape(1) == 3 && y.shape(0) >= 1), "a tree is for maps of three axes");
-    run(threads, [&](const lowdim::Crew& crew) {
+    run(threads, [&](const lowdim::ThreadTeam& team) {
         const auto axes = axis_by_axis(y);
         map.axes = axes.data();
         std::optional<lowdim::Octree> tree;
-        std::optional<lowdim::TreeRooms> rooms;
+        std::optional<lowdim::TreeScratchPool> scratches;
         if (opening > 0) {
-            tree.emplace(y.data(), map.n, crew);
-            rooms.emplace(*tree, crew);
-            map.tree = tree->view(opening, grain);
+            tree.emplace(y.data(), map.n, team);
+            scratches.emplace(*tree, team);
+            map.tree = tree->view(opening, min_extent);
         }
         for_axes(y.shape(1), [&]<int D>() {
-            lowdim::parallel_ranges(static_cast<std::int64_t>(places.shape(0)), 16, crew, [&](std::int64_t begin, std::int64_t end) {
-                const auto room = rooms ? rooms->mine() : lowdim::TreeScratch{};
-                lowdim::kernels().tsne.on<D>().place_rows(map, mesh, values_of_fields, edges, room, begin, end, places.data());
+            lowdim::parallel_ranges(static_cast<std::int64_t>(positions.shape(0)), 16, team, [&](std::int64_t begin, std::int64_t end) {
+                const auto scratch = scratches ? scratches->of_this_thread() : lowdim::TreeScratch{};
+                lowdim::kernels().tsne.gradient<D>().out_of_sample(map, mesh, values_of_fields, edges, scratch, begin, end, positions.data());
             });
         });
     });
@@ -174,18 +174,18 @@ void place_rows(const Starts& starts, const Ids& columns, const Values& values, 
 }  // namespace
 
 void bind_tsne_repulsion(nb::module_& m) {
-    m.def("repel_directly", &repel_directly, "y"_a.noconvert(), "dof"_a, "out"_a.noconvert(), "threads"_a,
+    m.def("repel_directly", &repulsion_exact, "y"_a.noconvert(), "dof"_a, "out"_a.noconvert(), "threads"_a,
           "Repulsion by the sum over all pairs into `out`; returns the sum of the kernel over all pairs.");
-    m.def("repel_by_tree", &repel_by_tree, "y"_a.noconvert(), "dof"_a, "opening"_a, "grain"_a, "out"_a.noconvert(), "threads"_a,
+    m.def("repel_by_tree", &repulsion_barnes_hut, "y"_a.noconvert(), "dof"_a, "opening"_a, "grain"_a, "out"_a.noconvert(), "threads"_a,
           "Repulsion in three axes by an octree into `out`; returns the sum of the kernel over all pairs.\n\n"
           "A node acts as one where its square side is at most opening * distance**2 + grain.");
-    m.def("spread_masses", &spread_masses, "y"_a.noconvert(), "origin"_a.noconvert(), "spacing"_a, "grid"_a.noconvert(), "threads"_a,
+    m.def("spread_masses", &scatter_to_mesh, "y"_a.noconvert(), "origin"_a.noconvert(), "spacing"_a, "grid"_a.noconvert(), "threads"_a,
           "Unit masses at the rows of y onto a mesh, by cubic B-splines.");
-    m.def("gather_forces", &gather_forces, "fields"_a.noconvert(), "cells"_a, "origin"_a.noconvert(), "spacing"_a, "y"_a.noconvert(),
+    m.def("gather_forces", &gather_from_mesh, "fields"_a.noconvert(), "cells"_a, "origin"_a.noconvert(), "spacing"_a, "y"_a.noconvert(),
           "out"_a.noconvert(), "threads"_a, "Forces at the rows of y off a mesh into `out`; returns the sum of the first field.");
     m.def("multiply_spectra", &multiply_spectra, "density"_a.noconvert(), "spectra"_a.noconvert(), "out"_a.noconvert(), "threads"_a,
           "The density's spectrum times each kernel's: the first real, the others i times real.");
-    m.def("place_rows", &place_rows, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "y"_a.noconvert(),
+    m.def("place_rows", &tsne_out_of_sample, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "y"_a.noconvert(),
           "fields"_a.none(), "cells"_a, "origin"_a.noconvert(), "spacing"_a, "rule"_a, "places"_a.noconvert(), "threads"_a,
           "Move `places` on the frozen map y.\n\nrule: dof, 1 / mean sum, rate, momentum, longest step, steps, opening and grain of the tree (0: none).");
 }

@@ -7,84 +7,84 @@
 
 namespace {
 
-void smooth_neighbors(const Dense<const float>& distances, double target, double local_connectivity, const Vector<float>& cores,
-                      const Vector<float>& widths, const Dense<float>& weights, int threads) {
+void smooth_knn(const Dense<const float>& distances, double target, double local_connectivity, const Vector<float>& rhos,
+                      const Vector<float>& sigmas, const Dense<float>& weights, int threads) {
     const std::size_t n = distances.shape(0), k = distances.shape(1);
-    require(cores.shape(0) == n && widths.shape(0) == n && same_shape(weights, distances), "out must fit");
+    require(rhos.shape(0) == n && sigmas.shape(0) == n && same_shape(weights, distances), "out must fit");
     const double sum = std::accumulate(distances.data(), distances.data() + n * k, 0.0);
     const double mean = n * k == 0 ? 0.0 : sum / (static_cast<double>(n) * static_cast<double>(k + 1));
-    const lowdim::Neighborhoods all = {distances.data(), static_cast<std::int64_t>(n), static_cast<std::int64_t>(k), target,
+    const lowdim::SmoothKnnInput all = {distances.data(), static_cast<std::int64_t>(n), static_cast<std::int64_t>(k), target,
                                        local_connectivity, mean};
-    run(threads, [&](const lowdim::Crew& crew) {
-        lowdim::parallel_ranges(all.n, 1024, crew, [&](std::int64_t begin, std::int64_t end) {
-            lowdim::smooth_rows(all, begin, end, cores.data(), widths.data(), weights.data());
+    run(threads, [&](const lowdim::ThreadTeam& team) {
+        lowdim::parallel_ranges(all.n, 1024, team, [&](std::int64_t begin, std::int64_t end) {
+            lowdim::smooth_knn_rows(all, begin, end, rhos.data(), sigmas.data(), weights.data());
         });
     });
 }
 
 // Epochs first … last of `total`; see UmapStep. `positions` is changed in place.
-void umap_epochs(const Dense<float>& positions, std::optional<Dense<const float>> frozen, const Starts& starts, const Ids& tails,
+void umap_epochs(const Dense<float>& positions, std::optional<Dense<const float>> fixed, const Starts& starts, const Ids& tails,
                  const Vector<const std::uint32_t>& rates, std::int64_t first, std::int64_t last, std::int64_t total,
-                 float alpha, const Vector<const float>& forces, std::int32_t negatives, std::uint64_t seed,
-                 std::optional<Vector<const float>> crowding, std::optional<Vector<const float>> inverse, int threads) {
+                 float alpha, const Vector<const float>& params, std::int32_t negative_samples, std::uint64_t seed,
+                 std::optional<Vector<const float>> density, std::optional<Vector<const float>> inverse_weights, int threads) {
     const std::size_t rows = positions.shape(0), dims = positions.shape(1);
-    const std::size_t count = frozen ? frozen->shape(0) : rows;
+    const std::size_t count = fixed ? fixed->shape(0) : rows;
     require_graph(starts, rows, tails, count, threads);
     require(rows >= 1 && count >= 1 && dims >= 1, "there must be rows and coordinates");
-    require(!frozen || frozen->shape(1) == dims, "both maps must have the same coordinates");
+    require(!fixed || fixed->shape(1) == dims, "both maps must have the same coordinates");
     require(std::max(rows, count) * dims < (std::size_t{1} << 31), "there are too many coordinates for 32-bit indices");
     require(tails.shape(0) < (std::size_t{1} << 31), "there are too many edges for 32-bit indices");
     require(rates.shape(0) == tails.shape(0), "rates must have one entry an edge");
-    require(forces.shape(0) == 3 && negatives >= 0, "forces are a, b and repulsion, negatives are a count");
+    require(params.shape(0) == 3 && negative_samples >= 0, "forces are a, b and repulsion, negatives are a count");
     require(0 <= first && first <= last && last <= total, "epochs are out of order");
     lowdim::UmapStep step = {};
     step.starts = starts.data(), step.tails = tails.data(), step.rates = rates.data();
-    step.others = frozen ? frozen->data() : nullptr;
+    step.tail_positions = fixed ? fixed->data() : nullptr;
     step.count = static_cast<std::int64_t>(count), step.dims = static_cast<std::int64_t>(dims);
-    step.forces = {forces(0), forces(1), forces(2), negatives};
-    step.same_draws = frozen.has_value();
-    step.crowding = data_or_null(crowding, 2 * rows, "crowding must have two numbers a row");
-    step.crowding_of_others = frozen ? nullptr : step.crowding;
-    step.inverse = data_or_null(inverse, rates.shape(0), "inverse must have one number an edge");
-    require((step.crowding == nullptr) == (step.inverse == nullptr), "crowding and inverse go together");
-    run(threads, [&](const lowdim::Crew& crew) {
-        lowdim::umap_epochs(step, static_cast<std::int64_t>(rows), positions.data(), {first, last, total, alpha, seed}, crew);
+    step.params = {params(0), params(1), params(2), negative_samples};
+    step.shared_negatives = fixed.has_value();
+    step.density = data_or_null(density, 2 * rows, "crowding must have two numbers a row");
+    step.tail_density = fixed ? nullptr : step.density;
+    step.inverse_weights = data_or_null(inverse_weights, rates.shape(0), "inverse must have one number an edge");
+    require((step.density == nullptr) == (step.inverse_weights == nullptr), "crowding and inverse go together");
+    run(threads, [&](const lowdim::ThreadTeam& team) {
+        lowdim::umap_epochs(step, static_cast<std::int64_t>(rows), positions.data(), {first, last, total, alpha, seed}, team);
     });
 }
 
-void umap_radii(const Dense<const float>& positions, std::optional<Dense<const float>> others, const Starts& starts, const Ids& tails,
-                float a, float b, const Vector<float>& shares, const Vector<float>& spreads, int threads) {
+void densmap_sums(const Dense<const float>& positions, std::optional<Dense<const float>> tail_positions, const Starts& starts, const Ids& tails,
+                float a, float b, const Vector<float>& phi_sums, const Vector<float>& phi_distance_sums, int threads) {
     const std::size_t n = positions.shape(0);
-    require_graph(starts, n, tails, others ? others->shape(0) : n, threads);
-    require(!others || others->shape(1) == positions.shape(1), "both maps must have the same coordinates");
-    require(shares.shape(0) == n && spreads.shape(0) == n, "out must have one entry a row");
+    require_graph(starts, n, tails, tail_positions ? tail_positions->shape(0) : n, threads);
+    require(!tail_positions || tail_positions->shape(1) == positions.shape(1), "both maps must have the same coordinates");
+    require(phi_sums.shape(0) == n && phi_distance_sums.shape(0) == n, "out must have one entry a row");
     lowdim::UmapStep step = {};
-    step.starts = starts.data(), step.tails = tails.data(), step.heads = positions.data();
-    step.others = others ? others->data() : positions.data();
+    step.starts = starts.data(), step.tails = tails.data(), step.head_positions = positions.data();
+    step.tail_positions = tail_positions ? tail_positions->data() : positions.data();
     step.dims = static_cast<std::int64_t>(positions.shape(1));
-    step.forces.a = a, step.forces.b = b;
-    run(threads, [&](const lowdim::Crew& crew) {
-        lowdim::parallel_ranges(static_cast<std::int64_t>(n), 128, crew, [&](std::int64_t begin, std::int64_t end) {
-            lowdim::kernels().umap.radii(step, begin, end, shares.data(), spreads.data());
+    step.params.a = a, step.params.b = b;
+    run(threads, [&](const lowdim::ThreadTeam& team) {
+        lowdim::parallel_ranges(static_cast<std::int64_t>(n), 128, team, [&](std::int64_t begin, std::int64_t end) {
+            lowdim::kernels().umap.densmap_sums(step, begin, end, phi_sums.data(), phi_distance_sums.data());
         });
     });
 }
 
-void powers(const Vector<const float>& x, float b, const Vector<float>& out) {
+void fast_powers(const Vector<const float>& x, float b, const Vector<float>& out) {
     require(out.shape(0) == x.shape(0), "out must be as long as x");
-    lowdim::kernels().umap.powers(x.data(), b, out.data(), static_cast<std::int64_t>(x.shape(0)));
+    lowdim::kernels().umap.fast_powers(x.data(), b, out.data(), static_cast<std::int64_t>(x.shape(0)));
 }
 
 }  // namespace
 
 void bind_umap(nb::module_& m) {
-    m.def("smooth_neighbors", &smooth_neighbors, "distances"_a.noconvert(), "target"_a, "local_connectivity"_a, "cores"_a.noconvert(),
+    m.def("smooth_neighbors", &smooth_knn, "distances"_a.noconvert(), "target"_a, "local_connectivity"_a, "cores"_a.noconvert(),
           "widths"_a.noconvert(), "weights"_a.noconvert(), "threads"_a, "How much each neighbour belongs to a row, and the scales of that.");
     m.def("umap_epochs", &umap_epochs, "positions"_a.noconvert(), "frozen"_a.noconvert().none(), "starts"_a.noconvert(),
           "tails"_a.noconvert(), "rates"_a.noconvert(), "first"_a, "last"_a, "total"_a, "alpha"_a,
           "forces"_a.noconvert(), "negatives"_a, "seed"_a, "crowding"_a.noconvert().none(), "inverse"_a.noconvert().none(),
           "threads"_a, "Move the rows of a map for some epochs.");
-    m.def("umap_radii", &umap_radii, "positions"_a.noconvert(), "others"_a.noconvert().none(), "starts"_a.noconvert(), "tails"_a.noconvert(), "a"_a, "b"_a,
+    m.def("umap_radii", &densmap_sums, "positions"_a.noconvert(), "others"_a.noconvert().none(), "starts"_a.noconvert(), "tails"_a.noconvert(), "a"_a, "b"_a,
           "shares"_a.noconvert(), "spreads"_a.noconvert(), "threads"_a, "Sums over each row's edges of phi and phi d^2.");
-    m.def("powers", &powers, "x"_a.noconvert(), "b"_a, "out"_a.noconvert(), "x^b as the layout computes it.");
+    m.def("powers", &fast_powers, "x"_a.noconvert(), "b"_a, "out"_a.noconvert(), "x^b as the layout computes it.");
 }

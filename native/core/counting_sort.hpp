@@ -10,14 +10,14 @@ namespace lowdim {
 
 // How many of each kind a stretch has, (stretches, kinds), becomes where its first of that kind goes; all of a kind begin
 // at starts[kind], and one more start is the end.
-inline void places_from_counts(std::vector<std::int64_t>& counts, std::vector<std::int64_t>& starts) {
-    const std::size_t kinds = starts.size() - 1;
-    std::int64_t at = 0;
-    for (std::size_t kind = 0; kind < kinds; ++kind) {
-        starts[kind] = at;
-        for (std::size_t i = kind; i < counts.size(); i += kinds) at += std::exchange(counts[i], at);
+inline void offsets_from_counts(std::vector<std::int64_t>& counts, std::vector<std::int64_t>& starts) {
+    const std::size_t keys = starts.size() - 1;
+    std::int64_t offset = 0;
+    for (std::size_t key = 0; key < keys; ++key) {
+        starts[key] = offset;
+        for (std::size_t i = key; i < counts.size(); i += keys) offset += std::exchange(counts[i], offset);
     }
-    starts[kinds] = at;
+    starts[keys] = offset;
 }
 
 }  // namespace lowdim

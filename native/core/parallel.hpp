@@ -38,7 +38,7 @@ class Stop {
 };
 
 // The threads that share out a pass, and what they ask whether to stop.
-struct Crew {
+struct ThreadTeam {
     int threads;
     Stop* stop;
     bool stopped() const { return stop->requested(); }
@@ -46,22 +46,22 @@ struct Crew {
 
 // body(block) for block in [0, blocks). Blocks must not write what another block reads.
 template <class Body>
-void parallel_blocks(std::int64_t blocks, const Crew& crew, const Body& body) {
+void parallel_blocks(std::int64_t blocks, const ThreadTeam& team, const Body& body) {
     std::atomic<std::int64_t> next{0};
-    at_the_same_time(static_cast<int>(std::clamp<std::int64_t>(blocks, 1, std::max(crew.threads, 1))), [&](int thread) {
-        for (std::int64_t block; !crew.stopped() && (block = next.fetch_add(1, std::memory_order_relaxed)) < blocks;) {
-            if (thread == 0) crew.stop->poll();
+    run_on_threads(static_cast<int>(std::clamp<std::int64_t>(blocks, 1, std::max(team.threads, 1))), [&](int thread) {
+        for (std::int64_t block; !team.stopped() && (block = next.fetch_add(1, std::memory_order_relaxed)) < blocks;) {
+            if (thread == 0) team.stop->poll();
             body(block);
         }
     });
 }
 
-inline std::int64_t blocks_of(std::int64_t n, std::int64_t size) { return (n + size - 1) / size; }
+inline std::int64_t block_count(std::int64_t n, std::int64_t size) { return (n + size - 1) / size; }
 
 // body(begin, end) for [0, n) in blocks of `size`.
 template <class Body>
-void parallel_ranges(std::int64_t n, std::int64_t size, const Crew& crew, const Body& body) {
-    parallel_blocks(blocks_of(n, size), crew, [&](std::int64_t block) { body(block * size, std::min(n, (block + 1) * size)); });
+void parallel_ranges(std::int64_t n, std::int64_t size, const ThreadTeam& team, const Body& body) {
+    parallel_blocks(block_count(n, size), team, [&](std::int64_t block) { body(block * size, std::min(n, (block + 1) * size)); });
 }
 
 }  // namespace lowdim

@@ -9,9 +9,9 @@
 
 namespace lowdim {
 
-using Words = std::array<std::uint32_t, 4>;
+using PhiloxWords = std::array<std::uint32_t, 4>;
 
-inline Words philox(Words counter, std::uint32_t key0, std::uint32_t key1) {
+inline PhiloxWords philox(PhiloxWords counter, std::uint32_t key0, std::uint32_t key1) {
     for (int round = 0; round < 10; ++round) {
         const std::uint64_t p0 = std::uint64_t{0xD2511F53u} * counter[0];
         const std::uint64_t p1 = std::uint64_t{0xCD9E8D57u} * counter[2];
@@ -26,8 +26,8 @@ inline Words philox(Words counter, std::uint32_t key0, std::uint32_t key1) {
 }
 
 // The four words of draw `index` of `stream`.
-inline Words draw(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
-    const Words counter = {static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(index >> 32),
+inline PhiloxWords draw(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
+    const PhiloxWords counter = {static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(index >> 32),
                            static_cast<std::uint32_t>(stream), static_cast<std::uint32_t>(stream >> 32)};
     return philox(counter, static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32));
 }
@@ -39,7 +39,7 @@ inline double unit(std::uint32_t high, std::uint32_t low) {
 }
 
 // Two standard normals from one draw (Box and Muller).
-inline std::array<double, 2> normal_pair(const Words& words) {
+inline std::array<double, 2> normal_pair(const PhiloxWords& words) {
     const double radius = std::sqrt(-2.0 * std::log(unit(words[0], words[1])));
     const double angle = 6.283185307179586476925286766559 * unit(words[2], words[3]);
     return {radius * std::cos(angle), radius * std::sin(angle)};

@@ -7,8 +7,8 @@
 namespace lowdim {
 
 // Who plays match `match` of round `round` < teams - 1; `teams` is even.
-inline std::array<std::int64_t, 2> tournament_match(std::int64_t teams, std::int64_t round, std::int64_t match) {
-    const std::int64_t odd = teams - 1;
+inline std::array<std::int64_t, 2> round_robin_pair(std::int64_t players, std::int64_t round, std::int64_t match) {
+    const std::int64_t odd = players - 1;
     if (match == 0) return {odd, round};
     return {(round + match) % odd, (round - match + odd) % odd};
 }

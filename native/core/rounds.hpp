@@ -12,19 +12,19 @@ namespace lowdim {
 // Rounds of work(task, thread) for task in [0, tasks of the round). Between two rounds, when all threads have come
 // home, next() prepares the following one and returns its number of tasks; 0 ends it.
 template <class Work, class Next>
-void run_rounds(const Crew& crew, const Work& work, const Next& next) {
-    std::atomic<std::int64_t> taken{0};
+void run_rounds(const ThreadTeam& team, const Work& work, const Next& next) {
+    std::atomic<std::int64_t> next_task{0};
     std::int64_t tasks = next();
     const auto advance = [&]() noexcept {
-        taken.store(0, std::memory_order_relaxed);
-        tasks = crew.stopped() ? 0 : next();
+        next_task.store(0, std::memory_order_relaxed);
+        tasks = team.stopped() ? 0 : next();
     };
-    std::barrier meeting(crew.threads, advance);
-    at_the_same_time(crew.threads, [&](int thread) {
+    std::barrier barrier(team.threads, advance);
+    run_on_threads(team.threads, [&](int thread) {
         while (tasks > 0) {
-            for (std::int64_t task; !crew.stopped() && (task = taken.fetch_add(1, std::memory_order_relaxed)) < tasks;) work(task, thread);
-            if (thread == 0) crew.stop->poll();
-            meeting.arrive_and_wait();
+            for (std::int64_t task; !team.stopped() && (task = next_task.fetch_add(1, std::memory_order_relaxed)) < tasks;) work(task, thread);
+            if (thread == 0) team.stop->poll();
+            barrier.arrive_and_wait();
         }
     });
 }

@@ -8,7 +8,7 @@ namespace lowdim {
 
 // A 64-bit mark of a row's values is a sum over its columns, to which zeros (0 and -0) add nothing: equal rows have equal
 // marks, in either precision, dense or sparse.
-inline std::uint64_t mark_of_value(std::int64_t column, double value) {
+inline std::uint64_t hash_value(std::int64_t column, double value) {
     std::uint64_t bits;
     std::memcpy(&bits, &value, sizeof bits);
     bits = (bits ^ (static_cast<std::uint64_t>(column + 1) * 0x9E3779B97F4A7C15u)) * 0x9FB21C651E98DF25u;
@@ -17,17 +17,17 @@ inline std::uint64_t mark_of_value(std::int64_t column, double value) {
 }
 
 template <class T>
-std::uint64_t mark_of(const T* row, std::int64_t d) {
-    std::uint64_t mark = 0;
-    for (std::int64_t j = 0; j < d; ++j) mark += mark_of_value(j, static_cast<double>(row[j]));
-    return mark;
+std::uint64_t row_hash(const T* row, std::int64_t d) {
+    std::uint64_t hash = 0;
+    for (std::int64_t j = 0; j < d; ++j) hash += hash_value(j, static_cast<double>(row[j]));
+    return hash;
 }
 
 template <class T, class I>
-std::uint64_t mark_of(const I* columns, const T* values, std::int64_t stored) {
-    std::uint64_t mark = 0;
-    for (std::int64_t p = 0; p < stored; ++p) mark += mark_of_value(static_cast<std::int64_t>(columns[p]), static_cast<double>(values[p]));
-    return mark;
+std::uint64_t row_hash(const I* columns, const T* values, std::int64_t stored) {
+    std::uint64_t hash = 0;
+    for (std::int64_t p = 0; p < stored; ++p) hash += hash_value(static_cast<std::int64_t>(columns[p]), static_cast<double>(values[p]));
+    return hash;
 }
 
 }  // namespace lowdim

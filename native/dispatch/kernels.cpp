@@ -42,13 +42,13 @@ constexpr SparseProducts<T, I> sparse_products = {sparse_times<T, I>, sparse_tra
 #include "mds/isotonic_hull.isa.hpp"
 
 template <class T>
-constexpr PairKernels<T> pair_kernels = {
-    {pull_tile<T, false>, pull_tile<T, true>},
+constexpr MdsKernels<T> mds_kernels = {
+    {stress_tile<T, false>, stress_tile<T, true>},
     map_distances<T>,
-    line_tile<T>,
-    place_point<T>,
-    {measure_row<T, metric_squares>, measure_row<T, metric_magnitudes>, measure_row<T, metric_largest>},
-    meet<T>,
+    sstress_line_tile<T>,
+    majorize_point<T>,
+    {row_distances<T, metric_squared_euclidean>, row_distances<T, metric_manhattan>, row_distances<T, metric_chebyshev>},
+    sgd_block_pair<T>,
     running_sums<T>,
 };
 #include "tsne/perplexity.isa.hpp"
@@ -58,9 +58,9 @@ constexpr PairKernels<T> pair_kernels = {
 #include "tsne/out_of_sample.isa.hpp"
 
 template <int D>
-constexpr MapKernels<D> map_kernels = {descend<D>, log_lengths<D>, repel_directly<D>, place_rows<D>};
+constexpr GradientKernels<D> gradient_kernels = {gradient_step<D>, attraction_loss<D>, repulsion_exact<D>, tsne_out_of_sample<D>};
 template <int D>
-constexpr MeshKernels<D> mesh_kernels = {first_nodes<D>, spread_masses<D>, gather_forces<D>};
+constexpr MeshKernels<D> mesh_kernels = {first_nodes<D>, scatter_to_mesh<D>, gather_from_mesh<D>};
 #include "simd/lane_math.isa.hpp"
 #include "umap/sgd.isa.hpp"
 #include "linalg/chebyshev.isa.hpp"
@@ -78,24 +78,24 @@ const Kernels& table() {
          sparse_products<double, std::int64_t>},
         {tile_columns,
          pack_rows,
-         {sweep_tiles<Squares>, sweep_tiles<Magnitudes>, sweep_tiles<Largest>, sweep_bits<false>, sweep_bits<true>},
-         select_rows,
+         {sweep_tiles<TileEuclidean>, sweep_tiles<TileManhattan>, sweep_tiles<TileChebyshev>, sweep_bits<false>, sweep_bits<true>},
+         select_nearest,
          merge_lists,
-         {join<SquaredDifferences>, join<AbsoluteDifferences>, join<LargestDifference>},
+         {local_join<PairEuclidean>, local_join<PairManhattan>, local_join<PairChebyshev>},
          apply_updates,
-         {remeasure<SquaredDifferences>, remeasure<AbsoluteDifferences>, remeasure<LargestDifference>},
-         {walk<SquaredDifferences>, walk<AbsoluteDifferences>, walk<LargestDifference>},
+         {score_row<PairEuclidean>, score_row<PairManhattan>, score_row<PairChebyshev>},
+         {graph_search<PairEuclidean>, graph_search<PairManhattan>, graph_search<PairChebyshev>},
          {refine<float>, refine<double>}},
-        {{mirrored_times<float>, mirrored_times<double>}},
-        {relax_sweep, square_row, center_row, gram_times, pair_sums},
-        {{local_gram<float>, local_gram<double>}, local_weights, local_eigen},
-        {{pair_kernels<float>, pair_kernels<double>}, hull_edges, deepest},
-        {map_kernels<1>, map_kernels<2>, map_kernels<3>, mesh_kernels<1>, mesh_kernels<2>, calibrate_row, multiply_spectra,
-         {measure_node, repel_by_tree}},
-        {owners, umap_turns, {umap_half<0>, umap_half<1>, umap_half<2>, umap_half<3>},
-         {umap_beside<0>, umap_beside<1>, umap_beside<2>, umap_beside<3>}, umap_radii, powers},
-        {{filter_rows<8>, filter_rows<16>, filter_rows<32>}, chebyshev_rows},
-        {{bend_moments<float>, bend_curve<float>}, {bend_moments<double>, bend_curve<double>}},
+        {{half_symmetric_times<float>, half_symmetric_times<double>}},
+        {relax_sweep, square_row, double_center_row, gram_times, correlation_sums},
+        {{local_gram<float>, local_gram<double>}, reconstruction_weights, batched_eigh},
+        {{mds_kernels<float>, mds_kernels<double>}, hull_edges, min_below_line},
+        {gradient_kernels<1>, gradient_kernels<2>, gradient_kernels<3>, mesh_kernels<1>, mesh_kernels<2>, calibrate_row, multiply_spectra,
+         {summarize_node, repulsion_barnes_hut}},
+        {row_lanes, schedule_edges, {sgd_half_step<0>, sgd_half_step<1>, sgd_half_step<2>, sgd_half_step<3>},
+         {sgd_fixed<0>, sgd_fixed<1>, sgd_fixed<2>, sgd_fixed<3>}, densmap_sums, fast_powers},
+        {{three_term_rows<8>, three_term_rows<16>, three_term_rows<32>}, chebyshev_rows},
+        {{spline_moments<float>, evaluate_spline<float>}, {spline_moments<double>, evaluate_spline<double>}},
     };
     return kernels;
 }

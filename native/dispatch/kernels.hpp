@@ -18,17 +18,17 @@ namespace lowdim {
 
 struct Kernels {
     const char* name;
-    Both<MomentKernels> moments;
+    PerPrecision<MomentKernels> moments;
     SparseKernels sparse;
-    NeighborKernels neighbors;
-    GramKernels gram;
-    ManifoldKernels manifold;
-    LocalKernels local;
-    SmacofKernels smacof;
+    KnnKernels knn;
+    HalfSymmetricKernels half_symmetric;
+    IsomapKernels isomap;
+    LleKernels lle;
+    MdsFamilyKernels mds;
     TsneKernels tsne;
     UmapKernels umap;
     ChebyshevKernels chebyshev;
-    Both<BendKernels> bends;
+    PerPrecision<SplineKernels> splines;
 };
 
 // The best table that this processor can run, or the one that LOWDIM_ISA names.

@@ -11,95 +11,95 @@
 
 namespace lowdim {
 
-constexpr std::int64_t rows_a_block = 512;
+constexpr std::int64_t rows_per_block = 512;
 
 // Both views of every edge of a directed graph in compressed rows: what a row says of another, and the other of it.
 template <class Value>
-class BothWays {
+class BidirectionalEdges {
   public:
     // value_of(p) is the value of entry p.
     template <class ValueOf>
-    BothWays(const std::int64_t* starts, const std::int32_t* columns, std::int64_t n, const ValueOf& value_of, const Crew& crew)
-        : n_(n), starts_(starts), own_(static_cast<std::size_t>(starts[n])), back_(own_.size()), back_starts_(static_cast<std::size_t>(n + 1)) {
-        parallel_ranges(n, rows_a_block, crew, [&](std::int64_t begin, std::int64_t end) {
-            for (std::int64_t p = starts[begin]; p < starts[end]; ++p) own_[p] = {columns[p], value_of(p)};
+    BidirectionalEdges(const std::int64_t* starts, const std::int32_t* columns, std::int64_t n, const ValueOf& value_of, const ThreadTeam& team)
+        : n_(n), starts_(starts), forward_(static_cast<std::size_t>(starts[n])), reverse_(forward_.size()), reverse_starts_(static_cast<std::size_t>(n + 1)) {
+        parallel_ranges(n, rows_per_block, team, [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t p = starts[begin]; p < starts[end]; ++p) forward_[p] = {columns[p], value_of(p)};
             for (std::int64_t i = begin; i < end; ++i)
-                std::sort(own_.begin() + starts[i], own_.begin() + starts[i + 1],
-                          [](const Arrow& a, const Arrow& b) { return a.column < b.column; });
+                std::sort(forward_.begin() + starts[i], forward_.begin() + starts[i + 1],
+                          [](const Edge& a, const Edge& b) { return a.column < b.column; });
         });
-        if (!crew.stopped()) turn(crew);
+        if (!team.stopped()) transpose(team);
     }
 
     // visit(column, own, back) for the columns of row i, ascending; a view that is missing is Value{}.
     template <class Visit>
     void row(std::int64_t i, const Visit& visit) const {
-        const Arrow *a = own_.data() + starts_[i], *a_end = own_.data() + starts_[i + 1];
-        const Arrow *b = back_.data() + back_starts_[i], *b_end = back_.data() + back_starts_[i + 1];
+        const Edge *a = forward_.data() + starts_[i], *a_end = forward_.data() + starts_[i + 1];
+        const Edge *b = reverse_.data() + reverse_starts_[i], *b_end = reverse_.data() + reverse_starts_[i + 1];
         while (a != a_end || b != b_end) {
-            const bool own = b == b_end || (a != a_end && a->column <= b->column);
-            const bool back = a == a_end || (b != b_end && b->column <= a->column);
-            visit(own ? a->column : b->column, own ? a->value : Value{}, back ? b->value : Value{});
-            a += own, b += back;
+            const bool forward = b == b_end || (a != a_end && a->column <= b->column);
+            const bool reverse = a == a_end || (b != b_end && b->column <= a->column);
+            visit(forward ? a->column : b->column, forward ? a->value : Value{}, reverse ? b->value : Value{});
+            a += forward, b += reverse;
         }
     }
 
     std::int64_t rows() const { return n_; }
 
   private:
-    struct Arrow {
+    struct Edge {
         std::int32_t column;
         Value value;
     };
-    static constexpr std::int64_t most_stretches = 8;  // each counts for all rows
+    static constexpr std::int64_t max_chunks = 8;  // each counts for all rows
 
     // The transpose: stretches of rows are counted and then written one after another, so every list of those who name
     // a row ascends, however many stretches there are.
-    void turn(const Crew& crew) {
-        const std::int64_t stretches = std::max<std::int64_t>(1, std::min<std::int64_t>({crew.threads, most_stretches, n_}));
-        std::vector<std::int64_t> places(static_cast<std::size_t>(stretches * n_));
-        const auto over_arrows = [&](const auto& body) {
-            parallel_blocks(stretches, crew, [&](std::int64_t s) {
-                for (std::int64_t i = n_ * s / stretches; i < n_ * (s + 1) / stretches && !crew.stopped(); ++i) {
-                    if (i % rows_a_block == 0 && thread_index() == 0) crew.stop->poll();
-                    for (std::int64_t p = starts_[i]; p < starts_[i + 1]; ++p) body(places[s * n_ + own_[p].column], i, own_[p].value);
+    void transpose(const ThreadTeam& team) {
+        const std::int64_t chunks = std::max<std::int64_t>(1, std::min<std::int64_t>({team.threads, max_chunks, n_}));
+        std::vector<std::int64_t> offsets(static_cast<std::size_t>(chunks * n_));
+        const auto for_each_edge = [&](const auto& body) {
+            parallel_blocks(chunks, team, [&](std::int64_t s) {
+                for (std::int64_t i = n_ * s / chunks; i < n_ * (s + 1) / chunks && !team.stopped(); ++i) {
+                    if (i % rows_per_block == 0 && thread_index() == 0) team.stop->poll();
+                    for (std::int64_t p = starts_[i]; p < starts_[i + 1]; ++p) body(offsets[s * n_ + forward_[p].column], i, forward_[p].value);
                 }
             });
         };
-        over_arrows([](std::int64_t& count, std::int64_t, const Value&) { ++count; });
-        places_from_counts(places, back_starts_);
-        over_arrows([&](std::int64_t& place, std::int64_t i, const Value& value) { back_[place++] = {static_cast<std::int32_t>(i), value}; });
+        for_each_edge([](std::int64_t& count, std::int64_t, const Value&) { ++count; });
+        offsets_from_counts(offsets, reverse_starts_);
+        for_each_edge([&](std::int64_t& offset, std::int64_t i, const Value& value) { reverse_[offset++] = {static_cast<std::int32_t>(i), value}; });
     }
 
     std::int64_t n_;
     const std::int64_t* starts_;
-    std::vector<Arrow> own_, back_;
-    std::vector<std::int64_t> back_starts_;
+    std::vector<Edge> forward_, reverse_;
+    std::vector<std::int64_t> reverse_starts_;
 };
 
 // A symmetric graph in compressed rows. join(own, back, value) makes one value of both views and says whether it stays;
 // room(count) is called once, and then write(place, value) for every entry.
 template <class Value, class Join, class Room, class Write>
-void join_rows(const BothWays<Value>& views, std::vector<std::int64_t>& starts, std::vector<std::int32_t>& columns, const Crew& crew,
-               const Join& join, const Room& room, const Write& write) {
-    const std::int64_t n = views.rows();
-    if (crew.stopped()) return;
+void symmetrize_rows(const BidirectionalEdges<Value>& edges, std::vector<std::int64_t>& starts, std::vector<std::int32_t>& columns, const ThreadTeam& team,
+               const Join& combine, const Room& reserve, const Write& write) {
+    const std::int64_t n = edges.rows();
+    if (team.stopped()) return;
     starts.assign(static_cast<std::size_t>(n + 1), 0);
-    parallel_ranges(n, rows_a_block, crew, [&](std::int64_t begin, std::int64_t end) {
+    parallel_ranges(n, rows_per_block, team, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i)
-            views.row(i, [&](std::int32_t, const Value& own, const Value& back) {
+            edges.row(i, [&](std::int32_t, const Value& forward, const Value& reverse) {
                 Value value{};
-                starts[i + 1] += join(own, back, value);
+                starts[i + 1] += combine(forward, reverse, value);
             });
     });
     for (std::int64_t i = 0; i < n; ++i) starts[i + 1] += starts[i];
     columns.resize(static_cast<std::size_t>(starts[n]));
-    room(columns.size());
-    parallel_ranges(n, rows_a_block, crew, [&](std::int64_t begin, std::int64_t end) {
+    reserve(columns.size());
+    parallel_ranges(n, rows_per_block, team, [&](std::int64_t begin, std::int64_t end) {
         std::int64_t at = starts[begin];
         for (std::int64_t i = begin; i < end; ++i)
-            views.row(i, [&](std::int32_t column, const Value& own, const Value& back) {
+            edges.row(i, [&](std::int32_t column, const Value& forward, const Value& reverse) {
                 Value value{};
-                if (!join(own, back, value)) return;
+                if (!combine(forward, reverse, value)) return;
                 columns[at] = column;
                 write(at++, value);
             });
@@ -107,19 +107,19 @@ void join_rows(const BothWays<Value>& views, std::vector<std::int64_t>& starts, 
 }
 
 // New row r is old row order[r]; columns are renamed to match.
-inline void reorder_edges(const MapEdges& edges, std::int64_t n, const std::int32_t* order, std::int64_t* starts,
-                          std::int32_t* columns, float* values, const Crew& crew) {
-    std::vector<std::int32_t> names(static_cast<std::size_t>(n));
+inline void reorder_graph(const AffinityGraph& graph, std::int64_t n, const std::int32_t* order, std::int64_t* starts,
+                          std::int32_t* columns, float* values, const ThreadTeam& team) {
+    std::vector<std::int32_t> new_index(static_cast<std::size_t>(n));
     starts[0] = 0;
     for (std::int64_t r = 0; r < n; ++r) {
-        names[order[r]] = static_cast<std::int32_t>(r);
-        starts[r + 1] = starts[r] + edges.starts[order[r] + 1] - edges.starts[order[r]];
+        new_index[order[r]] = static_cast<std::int32_t>(r);
+        starts[r + 1] = starts[r] + graph.starts[order[r] + 1] - graph.starts[order[r]];
     }
-    parallel_ranges(n, rows_a_block, crew, [&](std::int64_t begin, std::int64_t end) {
+    parallel_ranges(n, rows_per_block, team, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t r = begin; r < end; ++r) {
-            const std::int64_t from = edges.starts[order[r]], count = starts[r + 1] - starts[r];
-            for (std::int64_t p = 0; p < count; ++p) columns[starts[r] + p] = names[edges.columns[from + p]];
-            std::copy(edges.values + from, edges.values + from + count, values + starts[r]);
+            const std::int64_t from = graph.starts[order[r]], count = starts[r + 1] - starts[r];
+            for (std::int64_t p = 0; p < count; ++p) columns[starts[r] + p] = new_index[graph.columns[from + p]];
+            std::copy(graph.values + from, graph.values + from + count, values + starts[r]);
         }
     });
 }

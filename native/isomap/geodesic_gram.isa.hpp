@@ -13,7 +13,7 @@ double square_row(float* row, std::int64_t n) {
 }
 
 // b = -(d² - own mean - mean of column + grand mean) / 2; `shift` is grand mean - own mean. Returns Σ b².
-double center_row(float* row, const double* means, double shift, std::int64_t n) {
+double double_center_row(float* row, const double* means, double shift, std::int64_t n) {
     double total = 0;
 #pragma omp simd reduction(+ : total)
     for (std::int64_t j = 0; j < n; ++j) {
@@ -58,34 +58,34 @@ void gram_times(const float* gram, std::int64_t rows, std::int64_t n, const doub
 // Sums over the pairs (one row, every other) that a correlation needs, for 1, 2 … k components:
 // out = Σ g, Σ g², then for each number of components Σ e, Σ e², Σ g e.
 // g² = from.own + other[j] + from.factor row[j]; e is the distance on the map z (k, n), of the point `at` (k).
-void pair_sums(const PairRow& from, const double* other, const double* z, std::int64_t n, std::int64_t k, double* out) {
-    constexpr std::int64_t stretch = 512;
-    double near[stretch], apart[stretch];
+void correlation_sums(const GeodesicRow& from, const double* other, const double* z, std::int64_t n, std::int64_t k, double* out) {
+    constexpr std::int64_t chunk = 512;
+    double geodesic[chunk], squared[chunk];
     std::fill(out, out + 2 + 3 * k, 0.0);
-    for (std::int64_t first = 0; first < n; first += stretch) {
-        const std::int64_t count = std::min(stretch, n - first);
+    for (std::int64_t first = 0; first < n; first += chunk) {
+        const std::int64_t count = std::min(chunk, n - first);
         double total = 0, squares = 0;
 #pragma omp simd reduction(+ : total, squares)
         for (std::int64_t j = 0; j < count; ++j) {
             const double square = from.own + other[first + j] + from.factor * static_cast<double>(from.row[first + j]);
-            near[j] = std::sqrt(square > 0 ? square : 0.0);
-            apart[j] = 0;
-            total += near[j];
-            squares += near[j] * near[j];
+            geodesic[j] = std::sqrt(square > 0 ? square : 0.0);
+            squared[j] = 0;
+            total += geodesic[j];
+            squares += geodesic[j] * geodesic[j];
         }
         out[0] += total;
         out[1] += squares;
         for (std::int64_t c = 0; c < k; ++c) {
-            const double here = from.at[c];
+            const double here = from.position[c];
             const double* there = z + c * n + first;
             double e = 0, ee = 0, ge = 0;
 #pragma omp simd reduction(+ : e, ee, ge)
             for (std::int64_t j = 0; j < count; ++j) {
-                apart[j] += (here - there[j]) * (here - there[j]);
-                const double distance = std::sqrt(apart[j]);
+                squared[j] += (here - there[j]) * (here - there[j]);
+                const double distance = std::sqrt(squared[j]);
                 e += distance;
-                ee += apart[j];
-                ge += near[j] * distance;
+                ee += squared[j];
+                ge += geodesic[j] * distance;
             }
             out[2 + 3 * c] += e;
             out[3 + 3 * c] += ee;

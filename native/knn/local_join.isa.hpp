@@ -4,28 +4,28 @@
 // distances[a * room + b] for newcomers a < b, and for what shares a 4 x 4 square with them; rows lie `width` apart, padded
 // with zeros to whole registers, and there is room for a multiple of 4 of them.
 template <class Metric>
-inline void all_pairs(const float* rows, std::int64_t newcomers, std::int64_t count, std::int64_t width, float* distances) {
-    const std::int64_t room = (count + 3) / 4 * 4;
-    for (std::int64_t a = 0; a < newcomers; a += 4) {
+inline void group_distances(const float* rows, std::int64_t new_count, std::int64_t count, std::int64_t width, float* distances) {
+    const std::int64_t padded = (count + 3) / 4 * 4;
+    for (std::int64_t a = 0; a < new_count; a += 4) {
         for (std::int64_t b = a; b < count; b += 4) {
             const float* left = rows + a * width;
             const float* right = rows + b * width;
-            Lanes sums[4][4];
+            Floats sums[4][4];
             for (auto& row : sums)
-                for (auto& sum : row) sum = spread(0);
+                for (auto& sum : row) sum = broadcast(0);
             for (std::int64_t c = 0; c < width; c += lanes) {
-                Lanes values[4];
+                Floats values[4];
 #pragma GCC unroll 4
                 for (int j = 0; j < 4; ++j) values[j] = load(right + j * width + c);
 #pragma GCC unroll 4
                 for (int i = 0; i < 4; ++i) {
-                    const Lanes value = load(left + i * width + c);
+                    const Floats value = load(left + i * width + c);
 #pragma GCC unroll 4
                     for (int j = 0; j < 4; ++j) Metric::add(sums[i][j], value, values[j]);
                 }
             }
             for (int i = 0; i < 4; ++i)
-                for (int j = 0; j < 4; ++j) distances[(a + i) * room + b + j] = Metric::total(sums[i][j]);
+                for (int j = 0; j < 4; ++j) distances[(a + i) * padded + b + j] = Metric::total(sums[i][j]);
         }
     }
 }
@@ -38,26 +38,26 @@ inline void copy_padded(const float* row, std::int64_t d, std::int64_t width, fl
 // Introduces the members of a party to one another: a pair with a newcomer in it that would enter the list of one
 // of the two becomes an update. Returns how many were written; there is room for count * (count - 1).
 template <class Metric>
-std::int64_t join(const RowBlock<float>& x, const Party& party, const NeighborLists& lists, float* scratch, Update* out) {
+std::int64_t local_join(const RowBlock<float>& x, const JoinGroup& group, const NeighborLists& lists, float* scratch, Update* out) {
     const std::int64_t width = (x.columns + lanes - 1) / lanes * lanes;
-    const std::int64_t room = (party.count + 3) / 4 * 4;
+    const std::int64_t padded = (group.count + 3) / 4 * 4;
     float* rows = scratch;
-    float* distances = scratch + room * width;
-    for (std::int64_t m = 0; m < party.count; ++m) copy_padded(x.row(party.members[m]), x.columns, width, rows + m * width);
-    for (std::int64_t m = party.count; m < room; ++m) std::fill(rows + m * width, rows + (m + 1) * width, 0.0f);
-    all_pairs<Metric>(rows, party.newcomers, party.count, width, distances);
+    float* distances = scratch + padded * width;
+    for (std::int64_t m = 0; m < group.count; ++m) copy_padded(x.row(group.members[m]), x.columns, width, rows + m * width);
+    for (std::int64_t m = group.count; m < padded; ++m) std::fill(rows + m * width, rows + (m + 1) * width, 0.0f);
+    group_distances<Metric>(rows, group.new_count, group.count, width, distances);
     const std::int64_t k = lists.k;
     std::int64_t written = 0;
-    for (std::int64_t a = 0; a < party.newcomers; ++a) {
-        const std::int32_t one = party.members[a];
-        const std::int32_t* known = lists.indices + one * k;
-        const float limit = lists.distances[one * k + k - 1];
-        for (std::int64_t b = a + 1; b < party.count; ++b) {
-            const float distance = distances[a * room + b];
-            const std::int32_t other = party.members[b];
-            if (distance < limit && !holds(known, k, other)) out[written++] = {one, other, distance};
-            if (distance < lists.distances[other * k + k - 1] && !holds(lists.indices + other * k, k, one))
-                out[written++] = {other, one, distance};
+    for (std::int64_t a = 0; a < group.new_count; ++a) {
+        const std::int32_t first = group.members[a];
+        const std::int32_t* listed = lists.indices + first * k;
+        const float limit = lists.distances[first * k + k - 1];
+        for (std::int64_t b = a + 1; b < group.count; ++b) {
+            const float distance = distances[a * padded + b];
+            const std::int32_t second = group.members[b];
+            if (distance < limit && !contains(listed, k, second)) out[written++] = {first, second, distance};
+            if (distance < lists.distances[second * k + k - 1] && !contains(lists.indices + second * k, k, first))
+                out[written++] = {second, first, distance};
         }
     }
     return written;

@@ -30,14 +30,14 @@ inline std::int64_t block_rows(std::int64_t d) {
 }
 
 // A packed block in memory that is kept from one block to the next.
-class Block {
+class PackedBlock {
   public:
     // Rows `which` of x, or begin … begin + rows if `which` is null.
     void load(const SearchRows& from, const std::int32_t* which, std::int64_t begin, std::int64_t rows) {
-        const std::int64_t d = from.x.columns, tile = kernels().neighbors.tile;
-        const std::int64_t room = (rows + tile - 1) / tile * tile;
+        const std::int64_t d = from.x.columns, tile = kernels().knn.tile;
+        const std::int64_t padded = (rows + tile - 1) / tile * tile;
         rows_ = rows;
-        reserve(room * d, room);
+        reserve(padded * d, padded);
         RowBlock<float> x = from.x;
         x.rows = rows;
         if (which == nullptr) x.data += begin * x.stride;
@@ -47,42 +47,42 @@ class Block {
                 std::copy(row, row + d, values_.get() + i * d);
             }
         } else {
-            kernels().neighbors.pack_rows(x, which, from.shift, values_.get(), norms_.get());
+            kernels().knn.pack_rows(x, which, from.shift, values_.get(), norms_.get());
         }
-        std::fill(limits_.get(), limits_.get() + room, -1.0f);
+        std::fill(limits_.get(), limits_.get() + padded, -1.0f);
         for (std::int64_t i = 0; i < rows; ++i)
             ids_[i] = which == nullptr ? static_cast<std::int32_t>(begin + i) : which[i];
-        listed_ = false;
+        has_lists_ = false;
     }
 
     // The rows keep lists: at their own ids, or at `first`, `first + 1`, …
-    void keep_lists(const NeighborLists& lists, std::int64_t first = -1) {
+    void attach_lists(const NeighborLists& lists, std::int64_t first = -1) {
         for (std::int64_t i = 0; i < rows_; ++i) {
             slots_[i] = first < 0 ? ids_[i] : first + i;
             limits_[i] = lists.distances[(slots_[i] + 1) * lists.k - 1];
         }
-        listed_ = true;
+        has_lists_ = true;
     }
 
     // The rows are strangers to the others: none of them is left out as the row itself.
-    void rename(const std::int32_t* names) {
-        for (std::int64_t i = 0; i < rows_; ++i) ids_[i] = names == nullptr ? -1 : names[i];
+    void set_ids(const std::int32_t* self_ids) {
+        for (std::int64_t i = 0; i < rows_; ++i) ids_[i] = self_ids == nullptr ? -1 : self_ids[i];
     }
 
     PackedRows view() const {
-        return {values_.get(), norms_.get(), limits_.get(), ids_.get(), partial_.get(), listed_ ? slots_.get() : nullptr, rows_};
+        return {values_.get(), norms_.get(), limits_.get(), ids_.get(), partial_.get(), has_lists_ ? slots_.get() : nullptr, rows_};
     }
 
   private:
     void reserve(std::int64_t values, std::int64_t rows) {
-        if (values > value_room_) values_.reset(new (std::align_val_t{64}) float[values]), value_room_ = values;
-        if (rows > row_room_) {
+        if (values > value_capacity_) values_.reset(new (std::align_val_t{64}) float[values]), value_capacity_ = values;
+        if (rows > row_capacity_) {
             norms_.reset(new float[rows]);
-            partial_.reset(new float[rows * kernels().neighbors.tile]);
+            partial_.reset(new float[rows * kernels().knn.tile]);
             limits_.reset(new float[rows]);
             ids_.reset(new std::int32_t[rows]);
             slots_.reset(new std::int64_t[rows]);
-            row_room_ = rows;
+            row_capacity_ = rows;
         }
     }
     struct Aligned {
@@ -92,77 +92,77 @@ class Block {
     std::unique_ptr<float[]> norms_, limits_, partial_;
     std::unique_ptr<std::int32_t[]> ids_;
     std::unique_ptr<std::int64_t[]> slots_;
-    std::int64_t value_room_ = 0, row_room_ = 0, rows_ = 0;
-    bool listed_ = false;
+    std::int64_t value_capacity_ = 0, row_capacity_ = 0, rows_ = 0;
+    bool has_lists_ = false;
 };
 
-inline void sweep(const Block& a, const Block& b, const SearchRows& rows, const NeighborLists& lists) {
+inline void sweep(const PackedBlock& a, const PackedBlock& b, const SearchRows& rows, const NeighborLists& lists) {
     const std::int64_t columns = rows.bits() ? rows.x.columns / 2 : rows.x.columns;  // a word is two floats wide
-    kernels().neighbors.sweep[rows.metric](a.view(), b.view(), columns, lists);
+    kernels().knn.sweep[rows.metric](a.view(), b.view(), columns, lists);
 }
 
 // All pairs, as a round-robin tournament of blocks: in a round every block meets one other, so no two threads ever
 // hold the same list, and each pair of blocks is multiplied once for both sides. The last round is a block with itself.
-inline std::int64_t tournament_rounds(std::int64_t n, std::int64_t d) {
-    const std::int64_t blocks = blocks_of(n, block_rows(d));
+inline std::int64_t all_pairs_round_count(std::int64_t n, std::int64_t d) {
+    const std::int64_t blocks = block_count(n, block_rows(d));
     return blocks + blocks % 2;
 }
 
-inline void tournament_round(const SearchRows& rows, std::int64_t round, const NeighborLists& lists, const Crew& crew) {
-    const std::int64_t n = rows.x.rows, size = block_rows(rows.x.columns), teams = tournament_rounds(n, rows.x.columns);
-    const auto load = [&](Block& block, std::int64_t b) {
+inline void all_pairs_round(const SearchRows& rows, std::int64_t round, const NeighborLists& lists, const ThreadTeam& team) {
+    const std::int64_t n = rows.x.rows, size = block_rows(rows.x.columns), players = all_pairs_round_count(n, rows.x.columns);
+    const auto load = [&](PackedBlock& block, std::int64_t b) {
         block.load(rows, nullptr, b * size, std::min(size, n - b * size));
-        block.keep_lists(lists);
+        block.attach_lists(lists);
     };
-    const bool last = round == teams - 1;
-    std::vector<Block> home(crew.threads), away(crew.threads);
-    parallel_blocks(last ? teams : teams / 2, crew, [&](std::int64_t match) {
-        const auto [a, b] = last ? std::array{match, match} : tournament_match(teams, round, match);
+    const bool self_round = round == players - 1;
+    std::vector<PackedBlock> first_blocks(team.threads), second_blocks(team.threads);
+    parallel_blocks(self_round ? players : players / 2, team, [&](std::int64_t pair) {
+        const auto [a, b] = self_round ? std::array{pair, pair} : round_robin_pair(players, round, pair);
         if (a * size >= n || b * size >= n) return;
-        Block& one = home[thread_index()];
-        Block& other = away[thread_index()];
-        load(one, a);
-        if (last) {
-            other.load(rows, nullptr, b * size, std::min(size, n - b * size));  // without lists: each pair comes twice
+        PackedBlock& first_block = first_blocks[thread_index()];
+        PackedBlock& second_block = second_blocks[thread_index()];
+        load(first_block, a);
+        if (self_round) {
+            second_block.load(rows, nullptr, b * size, std::min(size, n - b * size));  // without lists: each pair comes twice
         } else {
-            load(other, b);
+            load(second_block, b);
         }
-        sweep(one, other, rows, lists);
+        sweep(first_block, second_block, rows, lists);
     });
 }
 
 // The nearest of `base` to every query. Few queries are shared out by slabs of the base, whose lists are merged.
-inline void scan_queries(const SearchRows& queries, const std::int32_t* names, const SearchRows& base,
-                         const NeighborLists& lists, const Crew& crew) {
+inline void exact_queries(const SearchRows& queries, const std::int32_t* self_ids, const SearchRows& base,
+                         const NeighborLists& lists, const ThreadTeam& team) {
     const std::int64_t m = queries.x.rows, n = base.x.rows, size = block_rows(base.x.columns);
-    const std::int64_t groups = blocks_of(m, size), blocks = blocks_of(n, size);
+    const std::int64_t groups = block_count(m, size), blocks = block_count(n, size);
     const std::int64_t slabs = std::clamp<std::int64_t>(16 / std::max<std::int64_t>(groups, 1), 1, std::max<std::int64_t>(blocks, 1));
     std::vector<std::vector<float>> distances(slabs - 1);
     std::vector<std::vector<std::int32_t>> indices(slabs - 1);
     for (auto& part : distances) part.assign(m * lists.k, HUGE_VALF);
-    for (auto& part : indices) part.assign(m * lists.k, nobody);
+    for (auto& part : indices) part.assign(m * lists.k, empty_index);
     const auto of_slab = [&](std::int64_t s) {
         return s == 0 ? lists : NeighborLists{distances[s - 1].data(), indices[s - 1].data(), lists.k};
     };
-    std::vector<Block> home(crew.threads), away(crew.threads);
-    parallel_blocks(groups * slabs, crew, [&](std::int64_t work) {
+    std::vector<PackedBlock> first_blocks(team.threads), second_blocks(team.threads);
+    parallel_blocks(groups * slabs, team, [&](std::int64_t work) {
         const std::int64_t first = work / slabs * size, slab = work % slabs;
         const NeighborLists own = of_slab(slab);
-        Block& one = home[thread_index()];
-        Block& other = away[thread_index()];
-        one.load(queries, nullptr, first, std::min(size, m - first));
-        one.keep_lists(own, first);
-        one.rename(names == nullptr ? nullptr : names + first);
-        for (std::int64_t b = blocks * slab / slabs; b < blocks * (slab + 1) / slabs && !crew.stopped(); ++b) {
-            other.load(base, nullptr, b * size, std::min(size, n - b * size));
-            sweep(one, other, base, lists.k == own.k ? own : lists);
+        PackedBlock& first_block = first_blocks[thread_index()];
+        PackedBlock& second_block = second_blocks[thread_index()];
+        first_block.load(queries, nullptr, first, std::min(size, m - first));
+        first_block.attach_lists(own, first);
+        first_block.set_ids(self_ids == nullptr ? nullptr : self_ids + first);
+        for (std::int64_t b = blocks * slab / slabs; b < blocks * (slab + 1) / slabs && !team.stopped(); ++b) {
+            second_block.load(base, nullptr, b * size, std::min(size, n - b * size));
+            sweep(first_block, second_block, base, lists.k == own.k ? own : lists);
         }
     });
-    for (std::int64_t s = 1; s < slabs; ++s) kernels().neighbors.merge_lists(lists, of_slab(s), 0, m);
+    for (std::int64_t s = 1; s < slabs; ++s) kernels().knn.merge_lists(lists, of_slab(s), 0, m);
 }
 
 // Groups of rows: those of group g are order[offsets[g] … offsets[g + 1]].
-struct Groups {
+struct RowGroups {
     const std::int32_t* order;
     const std::int64_t* offsets;
     std::int64_t count;
@@ -172,21 +172,21 @@ struct Groups {
 
 // Every query of a cell looks for its nearest among the cell's members. A row asks in one cell at a time, so the
 // cell owns its list. Queries are rows of `queries`, with lists in that order.
-inline void probe_cells(const SearchRows& queries, const Groups& asking, const SearchRows& base, const Groups& members,
-                        bool same, const NeighborLists& lists, const Crew& crew) {
+inline void probe_cells(const SearchRows& queries, const RowGroups& query_groups, const SearchRows& base, const RowGroups& members,
+                        bool same_rows, const NeighborLists& lists, const ThreadTeam& team) {
     const std::int64_t size = block_rows(base.x.columns);
-    std::vector<Block> home(crew.threads), away(crew.threads);
-    parallel_blocks(members.count, crew, [&](std::int64_t cell) {
-        Block& one = home[thread_index()];
-        Block& other = away[thread_index()];
-        if (asking.size(cell) == 0) return;
+    std::vector<PackedBlock> first_blocks(team.threads), second_blocks(team.threads);
+    parallel_blocks(members.count, team, [&](std::int64_t cell) {
+        PackedBlock& first_block = first_blocks[thread_index()];
+        PackedBlock& second_block = second_blocks[thread_index()];
+        if (query_groups.size(cell) == 0) return;
         for (std::int64_t b = 0; b < members.size(cell); b += size) {
-            other.load(base, members.begin(cell) + b, 0, std::min(size, members.size(cell) - b));
-            for (std::int64_t a = 0; a < asking.size(cell); a += size) {
-                one.load(queries, asking.begin(cell) + a, 0, std::min(size, asking.size(cell) - a));
-                one.keep_lists(lists);
-                if (!same) one.rename(nullptr);
-                sweep(one, other, base, lists);
+            second_block.load(base, members.begin(cell) + b, 0, std::min(size, members.size(cell) - b));
+            for (std::int64_t a = 0; a < query_groups.size(cell); a += size) {
+                first_block.load(queries, query_groups.begin(cell) + a, 0, std::min(size, query_groups.size(cell) - a));
+                first_block.attach_lists(lists);
+                if (!same_rows) first_block.set_ids(nullptr);
+                sweep(first_block, second_block, base, lists);
             }
         }
     });

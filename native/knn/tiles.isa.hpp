@@ -7,12 +7,12 @@ constexpr int tile_rows = lanes == 4 ? 4 : lanes / 2;
 constexpr int tile_groups = 2;  // the sums of a tile fill tile_rows x tile_groups registers
 constexpr int tile_columns = tile_groups * lanes;
 // So many columns of a tile's rows stay in the first cache while the other block passes by.
-constexpr std::int64_t columns_at_once = 9216 / (tile_columns + lanes);
+constexpr std::int64_t columns_per_pass = 9216 / (tile_columns + lanes);
 
 #if defined(__GNUC__)
-#define LOWDIM_APART __attribute__((noinline))
+#define LOWDIM_NOINLINE __attribute__((noinline))
 #else
-#define LOWDIM_APART
+#define LOWDIM_NOINLINE
 #endif
 
 inline void zero_tail(float* values, std::int64_t d, int filled) {
@@ -22,10 +22,10 @@ inline void zero_tail(float* values, std::int64_t d, int filled) {
 
 // Squared lengths by the same chain of operations as the products of a tile: the distance of equal rows is then
 // exactly zero.
-inline void square_lengths(const float* values, std::int64_t d, float* norms) {
-    Lanes sum = spread(0);
+inline void squared_norms(const float* values, std::int64_t d, float* norms) {
+    Floats sum = broadcast(0);
     for (std::int64_t j = 0; j < d; ++j) {
-        const Lanes v = load(values + j * lanes);
+        const Floats v = load(values + j * lanes);
         sum += v * v;
     }
     store(norms, sum);
@@ -42,64 +42,64 @@ void pack_rows(const RowBlock<float>& x, const std::int32_t* which, const float*
         std::int64_t j = 0;
         if (filled == lanes) {
             for (; j + lanes <= d; j += lanes) {
-                const Lanes middle = shift == nullptr ? spread(0) : load(shift + j);
-                Lanes square[lanes];
-                for (int l = 0; l < lanes; ++l) square[l] = load(row[l] + j) - middle;
+                const Floats center = shift == nullptr ? broadcast(0) : load(shift + j);
+                Floats square[lanes];
+                for (int l = 0; l < lanes; ++l) square[l] = load(row[l] + j) - center;
                 transpose(square);
                 for (int l = 0; l < lanes; ++l) store(values + (j + l) * lanes, square[l]);
             }
         }
         for (; j < d; ++j) {
-            const float middle = shift == nullptr ? 0 : shift[j];
-            for (int l = 0; l < filled; ++l) values[j * lanes + l] = row[l][j] - middle;
+            const float center = shift == nullptr ? 0 : shift[j];
+            for (int l = 0; l < filled; ++l) values[j * lanes + l] = row[l][j] - center;
         }
         if (filled < lanes) zero_tail(values, d, filled);
-        square_lengths(values, d, norms);
+        squared_norms(values, d, norms);
     }
 }
 
 // What a column adds to a pair, and what the sum over columns means.
-struct Squares {  // |a|² + |b|² - 2 a·b
-    static void add(Lanes& sum, Lanes a, Lanes b) { sum += a * b; }
-    static Lanes finish(Lanes sum, float a_norm, Lanes b_norms) {
-        return larger((spread(a_norm) + b_norms) - 2.0f * sum, spread(0));
+struct TileEuclidean {  // |a|² + |b|² - 2 a·b
+    static void add(Floats& sum, Floats a, Floats b) { sum += a * b; }
+    static Floats finish(Floats sum, float a_norm, Floats b_norms) {
+        return vmax((broadcast(a_norm) + b_norms) - 2.0f * sum, broadcast(0));
     }
 };
-struct Magnitudes {
-    static void add(Lanes& sum, Lanes a, Lanes b) { sum += magnitude(a - b); }
-    static Lanes finish(Lanes sum, float, Lanes) { return sum; }
+struct TileManhattan {
+    static void add(Floats& sum, Floats a, Floats b) { sum += vabs(a - b); }
+    static Floats finish(Floats sum, float, Floats) { return sum; }
 };
-struct Largest {
-    static void add(Lanes& sum, Lanes a, Lanes b) { sum = larger(sum, magnitude(a - b)); }
-    static Lanes finish(Lanes sum, float, Lanes) { return sum; }
+struct TileChebyshev {
+    static void add(Floats& sum, Floats a, Floats b) { sum = vmax(sum, vabs(a - b)); }
+    static Floats finish(Floats sum, float, Floats) { return sum; }
 };
 
 // Enters a pair into the list of the row, and of the other row if that block has lists too.
-inline void offer(const PackedRows& a, std::int64_t i, const PackedRows& b, std::int64_t j, float distance,
+inline void insert_pair(const PackedRows& a, std::int64_t i, const PackedRows& b, std::int64_t j, float distance,
                   const NeighborLists& lists) {
     if (i >= a.rows || j >= b.rows || a.ids[i] == b.ids[j]) return;
     const std::int64_t k = lists.k;
-    const auto enter = [&](const PackedRows& own, std::int64_t row, std::int32_t other) {
+    const auto insert_into = [&](const PackedRows& own, std::int64_t row, std::int32_t other) {
         float* distances = lists.distances + own.slots[row] * k;
         std::int32_t* indices = lists.indices + own.slots[row] * k;
-        if (holds(indices, k, other)) return;  // it may have come on another way
-        insert(distances, indices, k, distance, other);
+        if (contains(indices, k, other)) return;  // it may have come on another way
+        insert_neighbor(distances, indices, k, distance, other);
         own.limits[row] = distances[k - 1];
     };
-    if (distance <= a.limits[i]) enter(a, i, b.ids[j]);
-    if (b.slots != nullptr && distance <= b.limits[j]) enter(b, j, a.ids[i]);
+    if (distance <= a.limits[i]) insert_into(a, i, b.ids[j]);
+    if (b.slots != nullptr && distance <= b.limits[j]) insert_into(b, j, a.ids[i]);
 }
 
 // The pairs of a tile that may enter a list, row by row. Most tiles have none, so this stays out of their way.
-LOWDIM_APART void offer_tile(const PackedRows& a, std::int64_t i0, const PackedRows& b, std::int64_t j0,
+LOWDIM_NOINLINE void insert_tile(const PackedRows& a, std::int64_t i0, const PackedRows& b, std::int64_t j0,
                              const float* distances, const NeighborLists& lists) {
     for (int i = 0; i < tile_rows; ++i) {
         for (int g = 0; g < tile_groups; ++g, distances += lanes) {
             const std::int64_t j = j0 + g * lanes;
-            const Lanes limits = larger(load(b.limits + j), spread(a.limits[i0 + i]));
-            for (unsigned hits = at_most(load(distances), limits); hits != 0; hits &= hits - 1) {
+            const Floats limits = vmax(load(b.limits + j), broadcast(a.limits[i0 + i]));
+            for (unsigned hits = le_mask(load(distances), limits); hits != 0; hits &= hits - 1) {
                 const int l = std::countr_zero(hits);
-                offer(a, i0 + i, b, j + l, distances[l], lists);
+                insert_pair(a, i0 + i, b, j + l, distances[l], lists);
             }
         }
     }
@@ -107,53 +107,53 @@ LOWDIM_APART void offer_tile(const PackedRows& a, std::int64_t i0, const PackedR
 
 // Columns begin … end of a tile. Sums of earlier columns come from `partial` and go back there unless these are the last.
 template <class Metric>
-inline void tile(const PackedRows& a, std::int64_t i0, const PackedRows& b, std::int64_t j0, std::int64_t begin,
+inline void compare_tile(const PackedRows& a, std::int64_t i0, const PackedRows& b, std::int64_t j0, std::int64_t begin,
                  std::int64_t end, std::int64_t d, float* partial, const NeighborLists& lists) {
     const float* left = a.values + i0 / lanes * lanes * d + i0 % lanes;
     const float* right = b.values + j0 * d;
-    Lanes sums[tile_rows][tile_groups];
+    Floats sums[tile_rows][tile_groups];
 #pragma GCC unroll 16
     for (int i = 0; i < tile_rows; ++i)
 #pragma GCC unroll 4
         for (int g = 0; g < tile_groups; ++g)
-            sums[i][g] = begin == 0 ? spread(0) : load(partial + (tile_groups * i + g) * lanes);
+            sums[i][g] = begin == 0 ? broadcast(0) : load(partial + (tile_groups * i + g) * lanes);
     for (std::int64_t c = begin; c < end; ++c) {
-        Lanes values[tile_groups];
+        Floats values[tile_groups];
 #pragma GCC unroll 4
         for (int g = 0; g < tile_groups; ++g) values[g] = load(right + (g * d + c) * lanes);
 #pragma GCC unroll 16
         for (int i = 0; i < tile_rows; ++i) {
-            const Lanes value = spread(left[c * lanes + i]);
+            const Floats value = broadcast(left[c * lanes + i]);
 #pragma GCC unroll 4
             for (int g = 0; g < tile_groups; ++g) Metric::add(sums[i][g], value, values[g]);
         }
     }
-    unsigned any = 0;
+    unsigned any_candidate = 0;
     if (end == d) {
 #pragma GCC unroll 4
         for (int g = 0; g < tile_groups; ++g) {
-            const Lanes norms = load(b.norms + j0 + g * lanes), limits = load(b.limits + j0 + g * lanes);
+            const Floats norms = load(b.norms + j0 + g * lanes), limits = load(b.limits + j0 + g * lanes);
 #pragma GCC unroll 16
             for (int i = 0; i < tile_rows; ++i) {
                 sums[i][g] = Metric::finish(sums[i][g], a.norms[i0 + i], norms);
-                any |= at_most(sums[i][g], larger(limits, spread(a.limits[i0 + i])));
+                any_candidate |= le_mask(sums[i][g], vmax(limits, broadcast(a.limits[i0 + i])));
             }
         }
-        if (any == 0) return;
+        if (any_candidate == 0) return;
     }
 #pragma GCC unroll 16
     for (int i = 0; i < tile_rows; ++i)
 #pragma GCC unroll 4
         for (int g = 0; g < tile_groups; ++g) store(partial + (tile_groups * i + g) * lanes, sums[i][g]);
-    if (any != 0) offer_tile(a, i0, b, j0, partial, lists);
+    if (any_candidate != 0) insert_tile(a, i0, b, j0, partial, lists);
 }
 
 template <class Metric>
 void sweep_tiles(const PackedRows& a, const PackedRows& b, std::int64_t d, const NeighborLists& lists) {
     for (std::int64_t j = 0; j < b.rows; j += tile_columns)
-        for (std::int64_t begin = 0; begin < d; begin += columns_at_once)
+        for (std::int64_t begin = 0; begin < d; begin += columns_per_pass)
             for (std::int64_t i = 0; i < a.rows; i += tile_rows)
-                tile<Metric>(a, i, b, j, begin, std::min(begin + columns_at_once, d), d, a.partial + i * tile_columns, lists);
+                compare_tile<Metric>(a, i, b, j, begin, std::min(begin + columns_per_pass, d), d, a.partial + i * tile_columns, lists);
 }
 
 // Rows of bits: shares of columns that differ (hamming), or of the columns set in either that differ (jaccard).
@@ -171,7 +171,7 @@ void sweep_bits(const PackedRows& a, const PackedRows& b, std::int64_t words, co
             const float distance = !jaccard ? static_cast<float>(differ)
                                    : either == 0 ? 0.0f
                                                  : static_cast<float>(static_cast<double>(differ) / static_cast<double>(either));
-            if (distance <= a.limits[i] || distance <= b.limits[j]) offer(a, i, b, j, distance, lists);
+            if (distance <= a.limits[i] || distance <= b.limits[j]) insert_pair(a, i, b, j, distance, lists);
         }
     }
 }

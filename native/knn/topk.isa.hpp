@@ -2,37 +2,37 @@
 // (infinity, the largest index). What a list holds in the end does not depend on the order of insertion.
 // No include guard: kernels.cpp includes this once for every instruction set, inside a namespace.
 
-inline bool before(float a, std::int32_t i, float b, std::int32_t j) { return a < b || (a == b && i < j); }
+inline bool precedes(float a, std::int32_t i, float b, std::int32_t j) { return a < b || (a == b && i < j); }
 
 // Puts (distance, index) in its place if it is among the k nearest; returns the place, or -1.
-inline std::int64_t insert(float* distances, std::int32_t* indices, std::int64_t k, float distance, std::int32_t index) {
-    std::int64_t place = k - 1;
-    if (!before(distance, index, distances[place], indices[place])) return -1;
-    for (; place > 0 && before(distance, index, distances[place - 1], indices[place - 1]); --place) {
-        distances[place] = distances[place - 1];
-        indices[place] = indices[place - 1];
+inline std::int64_t insert_neighbor(float* distances, std::int32_t* indices, std::int64_t k, float distance, std::int32_t index) {
+    std::int64_t position = k - 1;
+    if (!precedes(distance, index, distances[position], indices[position])) return -1;
+    for (; position > 0 && precedes(distance, index, distances[position - 1], indices[position - 1]); --position) {
+        distances[position] = distances[position - 1];
+        indices[position] = indices[position - 1];
     }
-    distances[place] = distance;
-    indices[place] = index;
-    return place;
+    distances[position] = distance;
+    indices[position] = index;
+    return position;
 }
 
-inline bool holds(const std::int32_t* indices, std::int64_t k, std::int32_t index) {
+inline bool contains(const std::int32_t* indices, std::int64_t k, std::int32_t index) {
     int found = 0;
     for (std::int64_t j = 0; j < k; ++j) found |= indices[j] == index;
     return found != 0;
 }
 
 // The smallest of each row of given distances; column 0 is called `first`.
-void select_rows(const RowBlock<float>& block, const std::int32_t* selves, std::int32_t first, const NeighborLists& lists) {
+void select_nearest(const RowBlock<float>& block, const std::int32_t* self_ids, std::int32_t first, const NeighborLists& lists) {
     for (std::int64_t i = 0; i < block.rows; ++i) {
         const float* row = block.row(i);
         float* distances = lists.distances + i * lists.k;
         std::int32_t* indices = lists.indices + i * lists.k;
         for (std::int64_t j = 0; j < block.columns; ++j) {
             const std::int32_t index = first + static_cast<std::int32_t>(j);
-            if (row[j] <= distances[lists.k - 1] && (selves == nullptr || selves[i] != index))
-                insert(distances, indices, lists.k, row[j], index);
+            if (row[j] <= distances[lists.k - 1] && (self_ids == nullptr || self_ids[i] != index))
+                insert_neighbor(distances, indices, lists.k, row[j], index);
         }
     }
 }
@@ -41,25 +41,25 @@ void select_rows(const RowBlock<float>& block, const std::int32_t* selves, std::
 void merge_lists(const NeighborLists& lists, const NeighborLists& more, std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i)
         for (std::int64_t j = 0; j < more.k; ++j)
-            insert(lists.distances + i * lists.k, lists.indices + i * lists.k, lists.k, more.distances[i * more.k + j],
+            insert_neighbor(lists.distances + i * lists.k, lists.indices + i * lists.k, lists.k, more.distances[i * more.k + j],
                    more.indices[i * more.k + j]);
 }
 
 // Candidates found by others, each for a row of its own; those that are new to the list are marked fresh.
-std::int64_t apply_updates(const NeighborLists& lists, std::uint8_t* fresh, const Update* updates, std::int64_t count) {
-    std::int64_t taken = 0;
+std::int64_t apply_updates(const NeighborLists& lists, std::uint8_t* is_new, const Update* updates, std::int64_t count) {
+    std::int64_t accepted = 0;
     const std::int64_t k = lists.k;
     for (std::int64_t u = 0; u < count; ++u) {
         const Update& update = updates[u];
         float* distances = lists.distances + update.row * k;
         std::int32_t* indices = lists.indices + update.row * k;
-        if (update.distance > distances[k - 1] || holds(indices, k, update.candidate)) continue;
-        const std::int64_t place = insert(distances, indices, k, update.distance, update.candidate);
-        if (place < 0) continue;
-        std::uint8_t* marks = fresh + update.row * k;
-        for (std::int64_t j = k - 1; j > place; --j) marks[j] = marks[j - 1];
-        marks[place] = 1;
-        ++taken;
+        if (update.distance > distances[k - 1] || contains(indices, k, update.candidate)) continue;
+        const std::int64_t position = insert_neighbor(distances, indices, k, update.distance, update.candidate);
+        if (position < 0) continue;
+        std::uint8_t* flags = is_new + update.row * k;
+        for (std::int64_t j = k - 1; j > position; --j) flags[j] = flags[j - 1];
+        flags[position] = 1;
+        ++accepted;
     }
-    return taken;
+    return accepted;
 }

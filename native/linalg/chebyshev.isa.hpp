@@ -3,7 +3,7 @@
 
 // out = scale (S x) + shift x + back z for rows first … last of S (n, n); x, z, out (n, W).
 template <int W>
-void filter_rows(const FilterStep& step, std::int64_t first, std::int64_t last) {
+void three_term_rows(const ThreeTermStep& step, std::int64_t first, std::int64_t last) {
     for (std::int64_t i = first; i < last; ++i) {
         float sum[W] = {};
         for (std::int64_t p = step.starts[i]; p < step.starts[i + 1]; ++p) {
@@ -12,10 +12,10 @@ void filter_rows(const FilterStep& step, std::int64_t first, std::int64_t last) 
 #pragma omp simd
             for (int j = 0; j < W; ++j) sum[j] += value * row[j];
         }
-        const float *own = step.x + i * W, *old = step.z + i * W;
+        const float *own = step.x + i * W, *previous = step.z + i * W;
         float* target = step.out + i * W;
 #pragma omp simd
-        for (int j = 0; j < W; ++j) target[j] = step.scale * sum[j] + step.shift * own[j] + step.back * old[j];
+        for (int j = 0; j < W; ++j) target[j] = step.scale * sum[j] + step.shift * own[j] + step.z_scale * previous[j];
     }
 }
 
@@ -27,17 +27,17 @@ inline void chebyshev_columns(const SparseBlock<double, std::int32_t>& m, std::i
     const std::int64_t width = step.width;
     for (std::int64_t i = begin; i < end; ++i) {
         double sum[columns];
-        const double* own = step.now + i * width + first;
-        for (int l = 0; l < columns; ++l) sum[l] = -step.centre * own[l];
+        const double* own = step.current + i * width + first;
+        for (int l = 0; l < columns; ++l) sum[l] = -step.center * own[l];
         for (std::int64_t e = m.starts[i]; e < m.starts[i + 1]; ++e) {
             const double value = m.values[e];
             const double* row = step.source + static_cast<std::int64_t>(m.columns[e]) * width + first;
 #pragma omp simd
             for (int l = 0; l < columns; ++l) sum[l] += value * row[l];
         }
-        const double* before = step.before + i * width + first;
+        const double* previous = step.previous + i * width + first;
         double* out = step.out + i * width + first;
-        for (int l = 0; l < columns; ++l) out[l] = step.factor * sum[l] - step.share * before[l];
+        for (int l = 0; l < columns; ++l) out[l] = step.factor * sum[l] - step.previous_factor * previous[l];
     }
 }
 

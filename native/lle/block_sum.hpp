@@ -18,36 +18,36 @@ struct Patches {
 };
 
 // Where every row is a member: places patch · p + position, by patch.
-class Whereabouts {
+class PatchIndex {
   public:
-    explicit Whereabouts(const Patches& patches) : starts(patches.n + 1, 0), places(patches.n * patches.p) {
+    explicit PatchIndex(const Patches& patches) : starts(patches.n + 1, 0), entries(patches.n * patches.p) {
         const std::int64_t total = patches.n * patches.p;
         for (std::int64_t e = 0; e < total; ++e) ++starts[patches.members[e] + 1];
         for (std::int64_t i = 0; i < patches.n; ++i) starts[i + 1] += starts[i];
         std::vector<std::int64_t> next(starts.begin(), starts.end() - 1);
-        for (std::int64_t e = 0; e < total; ++e) places[next[patches.members[e]]++] = e;
+        for (std::int64_t e = 0; e < total; ++e) entries[next[patches.members[e]]++] = e;
     }
 
     std::vector<std::int64_t> starts;
-    std::vector<std::int64_t> places;
+    std::vector<std::int64_t> entries;
 };
 
-constexpr std::int64_t patch_rows = 64;  // rows in a block of work
+constexpr std::int64_t block_sum_rows = 64;  // rows in a block of work
 
 // counts[a] is the number of rows that share a patch with row a.
-inline void count_columns(const Patches& patches, std::int32_t* counts, const Crew& crew) {
-    const Whereabouts where(patches);
-    std::vector<std::vector<std::int64_t>> seen(crew.threads);
-    parallel_ranges(patches.n, patch_rows, crew, [&](std::int64_t begin, std::int64_t end) {
-        auto& mine = seen[thread_index()];
-        if (mine.empty()) mine.assign(patches.n, -1);
+inline void block_sum_counts(const Patches& patches, std::int32_t* counts, const ThreadTeam& team) {
+    const PatchIndex index(patches);
+    std::vector<std::vector<std::int64_t>> last_rows(team.threads);
+    parallel_ranges(patches.n, block_sum_rows, team, [&](std::int64_t begin, std::int64_t end) {
+        auto& last_row = last_rows[thread_index()];
+        if (last_row.empty()) last_row.assign(patches.n, -1);
         for (std::int64_t a = begin; a < end; ++a) {
             std::int32_t count = 0;
-            for (std::int64_t e = where.starts[a]; e < where.starts[a + 1]; ++e) {
-                const std::int32_t* members = patches.members + where.places[e] / patches.p * patches.p;
+            for (std::int64_t e = index.starts[a]; e < index.starts[a + 1]; ++e) {
+                const std::int32_t* members = patches.members + index.entries[e] / patches.p * patches.p;
                 for (std::int64_t b = 0; b < patches.p; ++b)
-                    if (mine[members[b]] != a) {
-                        mine[members[b]] = a;
+                    if (last_row[members[b]] != a) {
+                        last_row[members[b]] = a;
                         ++count;
                     }
             }
@@ -57,28 +57,28 @@ inline void count_columns(const Patches& patches, std::int32_t* counts, const Cr
 }
 
 // Columns ascend in every row; `starts` comes from the counts.
-inline void add_patches(const Patches& patches, const double* blocks, const std::int32_t* starts, std::int32_t* columns,
-                        double* values, const Crew& crew) {
-    const Whereabouts where(patches);
-    std::vector<std::vector<double>> sums(crew.threads);
-    std::vector<std::vector<std::int64_t>> seen(crew.threads);
-    parallel_ranges(patches.n, patch_rows, crew, [&](std::int64_t begin, std::int64_t end) {
+inline void block_sum(const Patches& patches, const double* blocks, const std::int32_t* starts, std::int32_t* columns,
+                        double* values, const ThreadTeam& team) {
+    const PatchIndex index(patches);
+    std::vector<std::vector<double>> sums(team.threads);
+    std::vector<std::vector<std::int64_t>> last_rows(team.threads);
+    parallel_ranges(patches.n, block_sum_rows, team, [&](std::int64_t begin, std::int64_t end) {
         auto& sum = sums[thread_index()];
-        auto& mine = seen[thread_index()];
-        if (mine.empty()) {
-            mine.assign(patches.n, -1);
+        auto& last_row = last_rows[thread_index()];
+        if (last_row.empty()) {
+            last_row.assign(patches.n, -1);
             sum.assign(patches.n, 0.0);
         }
         for (std::int64_t a = begin; a < end; ++a) {
             std::int32_t* found = columns + starts[a];
-            for (std::int64_t e = where.starts[a]; e < where.starts[a + 1]; ++e) {
-                const std::int64_t place = where.places[e];
-                const std::int32_t* members = patches.members + place / patches.p * patches.p;
-                const double* row = blocks + place * patches.p;  // (patch p + position) p
+            for (std::int64_t e = index.starts[a]; e < index.starts[a + 1]; ++e) {
+                const std::int64_t entry = index.entries[e];
+                const std::int32_t* members = patches.members + entry / patches.p * patches.p;
+                const double* row = blocks + entry * patches.p;  // (patch p + position) p
                 for (std::int64_t b = 0; b < patches.p; ++b) {
                     const std::int32_t column = members[b];
-                    if (mine[column] != a) {
-                        mine[column] = a;
+                    if (last_row[column] != a) {
+                        last_row[column] = a;
                         sum[column] = 0;
                         *found++ = column;
                     }

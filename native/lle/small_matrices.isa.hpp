@@ -2,24 +2,24 @@
 // side, so every step of a factorisation is one vector operation.
 // No include guard: kernels.cpp includes this once for every instruction set, inside a namespace.
 
-constexpr int together = local_matrices_together;
+constexpr int batch = matrices_per_batch;
 
 // out (k, k) = (x_a - c) · (x_b - c) in double; `apart` is scratch for k rows.
 template <class T>
-void local_gram(const RowBlock<T>& x, const T* centre, const std::int32_t* members, std::int64_t k, double* apart,
+void local_gram(const RowBlock<T>& x, const T* center, const std::int32_t* members, std::int64_t k, double* differences,
                 double* out) {
     const std::int64_t d = x.columns;
     for (std::int64_t a = 0; a < k; ++a) {
         const T* row = x.row(members[a]);
-        double* target = apart + a * d;
+        double* target = differences + a * d;
 #pragma omp simd
-        for (std::int64_t j = 0; j < d; ++j) target[j] = static_cast<double>(row[j]) - static_cast<double>(centre[j]);
+        for (std::int64_t j = 0; j < d; ++j) target[j] = static_cast<double>(row[j]) - static_cast<double>(center[j]);
     }
     for (std::int64_t a = 0; a < k; ++a) {
-        const double* u = apart + a * d;
+        const double* u = differences + a * d;
         std::int64_t b = 0;
         for (; b + 3 <= a; b += 4) {  // four at a time: u is read once for them
-            const double *v0 = apart + b * d, *v1 = v0 + d, *v2 = v1 + d, *v3 = v2 + d;
+            const double *v0 = differences + b * d, *v1 = v0 + d, *v2 = v1 + d, *v3 = v2 + d;
             double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
 #pragma omp simd reduction(+ : s0, s1, s2, s3)
             for (std::int64_t j = 0; j < d; ++j) {
@@ -32,7 +32,7 @@ void local_gram(const RowBlock<T>& x, const T* centre, const std::int32_t* membe
             for (int c = 0; c < 4; ++c) out[a * k + b + c] = out[(b + c) * k + a] = sums[c];
         }
         for (; b <= a; ++b) {
-            const double* v = apart + b * d;
+            const double* v = differences + b * d;
             double s = 0;
 #pragma omp simd reduction(+ : s)
             for (std::int64_t j = 0; j < d; ++j) s += u[j] * v[j];
@@ -43,35 +43,35 @@ void local_gram(const RowBlock<T>& x, const T* centre, const std::int32_t* membe
 
 // `count` ≤ 8 matrices (size values each) laid side by side; places without one repeat the last.
 inline void interleave(const double* from, std::int64_t count, std::int64_t size, double* to) {
-    for (int l = 0; l < together; ++l) {
+    for (int l = 0; l < batch; ++l) {
         const double* source = from + (l < count ? l : count - 1) * size;
-        for (std::int64_t e = 0; e < size; ++e) to[e * together + l] = source[e];
+        for (std::int64_t e = 0; e < size; ++e) to[e * batch + l] = source[e];
     }
 }
 
 // Eigenvalues on the diagonal of A, eigenvectors in the rows of V, by cyclic Jacobi rotations.
-inline void rotate_to_diagonal(double* A, double* V, std::int64_t k) {
+inline void jacobi_eigen(double* A, double* V, std::int64_t k) {
     for (std::int64_t e = 0; e < k * k; ++e)
-        for (int l = 0; l < together; ++l) V[e * together + l] = e % (k + 1) == 0 ? 1.0 : 0.0;
+        for (int l = 0; l < batch; ++l) V[e * batch + l] = e % (k + 1) == 0 ? 1.0 : 0.0;
     for (int sweep = 0; sweep < 40; ++sweep) {
-        double off[together] = {}, all[together] = {};
+        double off[batch] = {}, all[batch] = {};
         for (std::int64_t a = 0; a < k; ++a)
             for (std::int64_t b = 0; b < k; ++b)
 #pragma omp simd
-                for (int l = 0; l < together; ++l) {
-                    const double square = A[(a * k + b) * together + l] * A[(a * k + b) * together + l];
+                for (int l = 0; l < batch; ++l) {
+                    const double square = A[(a * k + b) * batch + l] * A[(a * k + b) * batch + l];
                     all[l] += square;
                     off[l] += a == b ? 0.0 : square;
                 }
         bool diagonal = true;
-        for (int l = 0; l < together; ++l) diagonal = diagonal && !(off[l] > 1e-31 * all[l]);
+        for (int l = 0; l < batch; ++l) diagonal = diagonal && !(off[l] > 1e-31 * all[l]);
         if (diagonal) return;
         for (std::int64_t p = 0; p + 1 < k; ++p)
             for (std::int64_t q = p + 1; q < k; ++q) {
-                double c[together], s[together], change[together];
-                double *pp = A + (p * k + p) * together, *qq = A + (q * k + q) * together, *pq = A + (p * k + q) * together;
+                double c[batch], s[batch], change[batch];
+                double *pp = A + (p * k + p) * batch, *qq = A + (q * k + q) * batch, *pq = A + (p * k + q) * batch;
 #pragma omp simd
-                for (int l = 0; l < together; ++l) {
+                for (int l = 0; l < batch; ++l) {
                     const double half = pq[l] == 0 ? 1.0 : 2 * pq[l];
                     const double tau = (qq[l] - pp[l]) / half;
                     const double size = std::fabs(tau) + std::sqrt(1 + tau * tau);
@@ -80,20 +80,20 @@ inline void rotate_to_diagonal(double* A, double* V, std::int64_t k) {
                     s[l] = t * c[l];
                     change[l] = t * pq[l];
                 }
-                double first[together], second[together];
-                for (int l = 0; l < together; ++l) {
+                double first[batch], second[batch];
+                for (int l = 0; l < batch; ++l) {
                     first[l] = pp[l] - change[l];
                     second[l] = qq[l] + change[l];
                 }
-                double *row_p = A + p * k * together, *row_q = A + q * k * together;
-                double *vec_p = V + p * k * together, *vec_q = V + q * k * together;
+                double *row_p = A + p * k * batch, *row_q = A + q * k * batch;
+                double *vec_p = V + p * k * batch, *vec_q = V + q * k * batch;
                 for (std::int64_t r = 0; r < k; ++r) {
-                    double *ap = row_p + r * together, *aq = row_q + r * together;
-                    double *vp = vec_p + r * together, *vq = vec_q + r * together;
-                    double *mirror_p = A + (r * k + p) * together, *mirror_q = A + (r * k + q) * together;
-                    double new_p[together], new_q[together];
+                    double *ap = row_p + r * batch, *aq = row_q + r * batch;
+                    double *vp = vec_p + r * batch, *vq = vec_q + r * batch;
+                    double *mirror_p = A + (r * k + p) * batch, *mirror_q = A + (r * k + q) * batch;
+                    double new_p[batch], new_q[batch];
 #pragma omp simd
-                    for (int l = 0; l < together; ++l) {
+                    for (int l = 0; l < batch; ++l) {
                         new_p[l] = c[l] * ap[l] - s[l] * aq[l];
                         new_q[l] = s[l] * ap[l] + c[l] * aq[l];
                         const double x = vp[l], y = vq[l];
@@ -101,13 +101,13 @@ inline void rotate_to_diagonal(double* A, double* V, std::int64_t k) {
                         vq[l] = s[l] * x + c[l] * y;
                     }
 #pragma omp simd
-                    for (int l = 0; l < together; ++l) {
+                    for (int l = 0; l < batch; ++l) {
                         ap[l] = mirror_p[l] = new_p[l];
                         aq[l] = mirror_q[l] = new_q[l];
                     }
                 }
-                double* qp = A + (q * k + p) * together;
-                for (int l = 0; l < together; ++l) {
+                double* qp = A + (q * k + p) * batch;
+                for (int l = 0; l < batch; ++l) {
                     pp[l] = first[l];
                     qq[l] = second[l];
                     pq[l] = qp[l] = 0;
@@ -118,93 +118,93 @@ inline void rotate_to_diagonal(double* A, double* V, std::int64_t k) {
 
 // For up to eight matrices G: u solves (G + ridge) u = 1 by Cholesky, and w = u / Σu. Where a pivot is lost (a Gram
 // matrix of distances that are not Euclidean, or no ridge), eigenvalues are lifted to zero first. `scratch`: 2 k k + 2 k eights.
-inline void local_weights(const double* grams, std::int64_t count, std::int64_t k, double reg, double* weights,
+inline void reconstruction_weights(const double* grams, std::int64_t count, std::int64_t k, double reg, double* weights,
                           double* scratch) {
-    double *A = scratch, *u = A + k * k * together, *V = u + 2 * k * together;
-    double ridge[together], floor[together];
-    bool lost[together] = {};
+    double *A = scratch, *u = A + k * k * batch, *V = u + 2 * k * batch;
+    double ridge[batch], floor[batch];
+    bool singular[batch] = {};
     interleave(grams, count, k * k, A);
-    for (int l = 0; l < together; ++l) {
+    for (int l = 0; l < batch; ++l) {
         double trace = 0;
-        for (std::int64_t a = 0; a < k; ++a) trace += A[a * (k + 1) * together + l];
+        for (std::int64_t a = 0; a < k; ++a) trace += A[a * (k + 1) * batch + l];
         ridge[l] = trace > 0 ? reg * trace : (reg > 0 ? reg : 1.0);
         floor[l] = trace > 0 ? 1e-14 * trace : 0.0;
-        for (std::int64_t a = 0; a < k; ++a) A[a * (k + 1) * together + l] += ridge[l];
+        for (std::int64_t a = 0; a < k; ++a) A[a * (k + 1) * batch + l] += ridge[l];
     }
     for (std::int64_t a = 0; a < k; ++a) {
         for (std::int64_t b = 0; b <= a; ++b) {
-            double sum[together];
-            const double *ra = A + a * k * together, *rb = A + b * k * together;
-            for (int l = 0; l < together; ++l) sum[l] = ra[b * together + l];
+            double sum[batch];
+            const double *ra = A + a * k * batch, *rb = A + b * k * batch;
+            for (int l = 0; l < batch; ++l) sum[l] = ra[b * batch + l];
             for (std::int64_t j = 0; j < b; ++j)
 #pragma omp simd
-                for (int l = 0; l < together; ++l) sum[l] -= ra[j * together + l] * rb[j * together + l];
-            double* target = A + (a * k + b) * together;
+                for (int l = 0; l < batch; ++l) sum[l] -= ra[j * batch + l] * rb[j * batch + l];
+            double* target = A + (a * k + b) * batch;
             if (a == b) {
-                for (int l = 0; l < together; ++l) {
-                    lost[l] = lost[l] || !(sum[l] > floor[l]);
+                for (int l = 0; l < batch; ++l) {
+                    singular[l] = singular[l] || !(sum[l] > floor[l]);
                     target[l] = std::sqrt(sum[l] > floor[l] ? sum[l] : 1.0);
                 }
             } else {
 #pragma omp simd
-                for (int l = 0; l < together; ++l) target[l] = sum[l] / rb[b * together + l];
+                for (int l = 0; l < batch; ++l) target[l] = sum[l] / rb[b * batch + l];
             }
         }
     }
     for (std::int64_t a = 0; a < k; ++a)
-        for (int l = 0; l < together; ++l) {
+        for (int l = 0; l < batch; ++l) {
             double sum = 1;
-            for (std::int64_t j = 0; j < a; ++j) sum -= A[(a * k + j) * together + l] * u[j * together + l];
-            u[a * together + l] = sum / A[a * (k + 1) * together + l];
+            for (std::int64_t j = 0; j < a; ++j) sum -= A[(a * k + j) * batch + l] * u[j * batch + l];
+            u[a * batch + l] = sum / A[a * (k + 1) * batch + l];
         }
     for (std::int64_t a = k; a-- > 0;)
-        for (int l = 0; l < together; ++l) {
-            double sum = u[a * together + l];
-            for (std::int64_t j = a + 1; j < k; ++j) sum -= A[(j * k + a) * together + l] * u[j * together + l];
-            u[a * together + l] = sum / A[a * (k + 1) * together + l];
+        for (int l = 0; l < batch; ++l) {
+            double sum = u[a * batch + l];
+            for (std::int64_t j = a + 1; j < k; ++j) sum -= A[(j * k + a) * batch + l] * u[j * batch + l];
+            u[a * batch + l] = sum / A[a * (k + 1) * batch + l];
         }
     bool any = false;
-    for (int l = 0; l < count; ++l) any = any || lost[l];
+    for (int l = 0; l < count; ++l) any = any || singular[l];
     if (any) {
         interleave(grams, count, k * k, A);
-        rotate_to_diagonal(A, V, k);
+        jacobi_eigen(A, V, k);
         for (int l = 0; l < count; ++l) {
-            if (!lost[l]) continue;
-            for (std::int64_t a = 0; a < k; ++a) u[a * together + l] = 0;
+            if (!singular[l]) continue;
+            for (std::int64_t a = 0; a < k; ++a) u[a * batch + l] = 0;
             for (std::int64_t e = 0; e < k; ++e) {
-                const double value = A[e * (k + 1) * together + l];
+                const double value = A[e * (k + 1) * batch + l];
                 double sum = 0;
-                for (std::int64_t a = 0; a < k; ++a) sum += V[(e * k + a) * together + l];
-                const double share = sum / ((value > 0 ? value : 0.0) + (ridge[l] > floor[l] ? ridge[l] : floor[l]));
-                for (std::int64_t a = 0; a < k; ++a) u[a * together + l] += share * V[(e * k + a) * together + l];
+                for (std::int64_t a = 0; a < k; ++a) sum += V[(e * k + a) * batch + l];
+                const double coefficient = sum / ((value > 0 ? value : 0.0) + (ridge[l] > floor[l] ? ridge[l] : floor[l]));
+                for (std::int64_t a = 0; a < k; ++a) u[a * batch + l] += coefficient * V[(e * k + a) * batch + l];
             }
         }
     }
     for (int l = 0; l < count; ++l) {
         double total = 0;
-        for (std::int64_t a = 0; a < k; ++a) total += u[a * together + l];
-        for (std::int64_t a = 0; a < k; ++a) weights[l * k + a] = u[a * together + l] / total;
+        for (std::int64_t a = 0; a < k; ++a) total += u[a * batch + l];
+        for (std::int64_t a = 0; a < k; ++a) weights[l * k + a] = u[a * batch + l] / total;
     }
 }
 
 // Descending eigenvalues (count, k) and eigenvectors in rows (count, k, k) of up to eight matrices. `scratch`: 2 k k eights.
-inline void local_eigen(const double* grams, std::int64_t count, std::int64_t k, double* values, double* vectors,
+inline void batched_eigh(const double* grams, std::int64_t count, std::int64_t k, double* values, double* vectors,
                         double* scratch) {
-    double *A = scratch, *V = A + k * k * together;
+    double *A = scratch, *V = A + k * k * batch;
     interleave(grams, count, k * k, A);
-    rotate_to_diagonal(A, V, k);
+    jacobi_eigen(A, V, k);
     for (int l = 0; l < count; ++l) {
         double* spectrum = values + l * k;
         double* rows = vectors + l * k * k;
         for (std::int64_t e = 0; e < k; ++e) {  // by insertion; equal values keep their order
-            const double value = A[e * (k + 1) * together + l];
-            std::int64_t place = e;
-            for (; place > 0 && spectrum[place - 1] < value; --place) {
-                spectrum[place] = spectrum[place - 1];
-                std::copy(rows + (place - 1) * k, rows + place * k, rows + place * k);
+            const double value = A[e * (k + 1) * batch + l];
+            std::int64_t position = e;
+            for (; position > 0 && spectrum[position - 1] < value; --position) {
+                spectrum[position] = spectrum[position - 1];
+                std::copy(rows + (position - 1) * k, rows + position * k, rows + position * k);
             }
-            spectrum[place] = value;
-            for (std::int64_t a = 0; a < k; ++a) rows[place * k + a] = V[(e * k + a) * together + l];
+            spectrum[position] = value;
+            for (std::int64_t a = 0; a < k; ++a) rows[position * k + a] = V[(e * k + a) * batch + l];
         }
     }
 }

@@ -21,34 +21,34 @@ struct Pool {
 // by products, which need no division.
 class Pools {
   public:
-    explicit Pools(std::size_t room) { before_.reserve(room); }
+    explicit Pools(std::size_t room) { finished_.reserve(room); }
 
     void add(const Pool& pool) {
-        if (last_.weight > 0 && (pool.weight <= 0 || last_.sum * pool.weight < pool.sum * last_.weight)) {
+        if (open_.weight > 0 && (pool.weight <= 0 || open_.sum * pool.weight < pool.sum * open_.weight)) {
             if (pool.weight > 0) {
-                before_.push_back(last_);
-                last_ = pool;
+                finished_.push_back(open_);
+                open_ = pool;
             } else {
-                last_.end = pool.end;  // what weighs nothing joins those before it
+                open_.end = pool.end;  // what weighs nothing joins those before it
             }
             return;
         }
-        last_ = {last_.sum + pool.sum, last_.weight + pool.weight, pool.end};
-        while (!before_.empty() && before_.back().sum * last_.weight >= last_.sum * before_.back().weight) {
-            last_.sum += before_.back().sum;
-            last_.weight += before_.back().weight;
-            before_.pop_back();
+        open_ = {open_.sum + pool.sum, open_.weight + pool.weight, pool.end};
+        while (!finished_.empty() && finished_.back().sum * open_.weight >= open_.sum * finished_.back().weight) {
+            open_.sum += finished_.back().sum;
+            open_.weight += finished_.back().weight;
+            finished_.pop_back();
         }
     }
 
     std::vector<Pool> finish() {
-        before_.push_back(last_);
-        return std::move(before_);
+        finished_.push_back(open_);
+        return std::move(finished_);
     }
 
   private:
-    std::vector<Pool> before_;
-    Pool last_{0, 0, 0};
+    std::vector<Pool> finished_;
+    Pool open_{0, 0, 0};
 };
 
 // The pools of a block of numbers: corners of the lower hull of their running sums. A run of numbers whose sums nowhere go
@@ -56,25 +56,25 @@ class Pools {
 template <class T>
 class BlockPools {
   public:
-    static constexpr std::int64_t size = std::int64_t{hull_run} * hull_run / 2;  // of a block: its ends are a short run, too
+    static constexpr std::int64_t size = std::int64_t{hull_run_length} * hull_run_length / 2;  // of a block: its ends are a short run, too
 
-    explicit BlockPools(const Sequence<T>& sequence)
+    explicit BlockPools(const OrderedValues<T>& sequence)
         : sequence_(sequence), sums_(static_cast<std::size_t>(runs_of(size) * stride)), mass_(sequence.weights == nullptr ? stride : sums_.size()) {
         if (sequence.weights == nullptr)
             for (std::size_t i = 0; i < stride; ++i) mass_[i] = static_cast<double>(i);  // of every run
     }
 
     std::vector<Pool> of(std::int64_t begin, std::int64_t end) {
-        const auto runs = static_cast<int>(runs_of(end - begin)), whole = static_cast<int>((end - begin) / hull_run);
-        const auto& own = kernels().smacof;
-        own.of<T>().running_sums(sequence_, begin, whole, hull_run, sums_.data(), mass_.data());
+        const auto runs = static_cast<int>(runs_of(end - begin)), whole = static_cast<int>((end - begin) / hull_run_length);
+        const auto& own = kernels().mds;
+        own.of<T>().running_sums(sequence_, begin, whole, hull_run_length, sums_.data(), mass_.data());
         if (whole < runs) {
             const auto at = static_cast<std::size_t>(whole) * stride;
-            own.of<T>().running_sums(sequence_, begin + whole * hull_run, 1, length(begin, end, whole), sums_.data() + at,
+            own.of<T>().running_sums(sequence_, begin + whole * hull_run_length, 1, length(begin, end, whole), sums_.data() + at,
                                      sequence_.weights == nullptr ? nullptr : mass_.data() + at);
         }
-        double end_sums[hull_run + 1] = {}, end_mass[hull_run + 1] = {};
-        std::int32_t corners[hull_run];
+        double end_sums[hull_run_length + 1] = {}, end_mass[hull_run_length + 1] = {};
+        std::int32_t corners[hull_run_length];
         for (int r = 0; r < runs; ++r) {
             end_sums[r + 1] = end_sums[r] + sums(r)[length(begin, end, r)];
             end_mass[r + 1] = end_mass[r] + mass(r)[length(begin, end, r)];
@@ -85,27 +85,27 @@ class BlockPools {
             const double width = end_mass[corners[e]] - end_mass[from];
             const double slope = width > 0 ? (end_sums[corners[e]] - end_sums[from]) / width : 0.0;
             for (int r = from; r < corners[e]; ++r) {
-                const double line = end_sums[from] + slope * (end_mass[r] - end_mass[from]);
-                add_run(r, begin + r * hull_run, length(begin, end, r), slope, line - end_sums[r], pools);
+                const double chord = end_sums[from] + slope * (end_mass[r] - end_mass[from]);
+                add_run(r, begin + r * hull_run_length, length(begin, end, r), slope, chord - end_sums[r], pools);
             }
         }
         return pools.finish();
     }
 
   private:
-    static constexpr std::size_t stride = hull_run + 1;
+    static constexpr std::size_t stride = hull_run_length + 1;
 
-    static std::int64_t runs_of(std::int64_t count) { return blocks_of(count, hull_run); }
+    static std::int64_t runs_of(std::int64_t count) { return block_count(count, hull_run_length); }
     static int length(std::int64_t begin, std::int64_t end, int r) {
-        return static_cast<int>(std::min<std::int64_t>(hull_run, end - begin - r * hull_run));
+        return static_cast<int>(std::min<std::int64_t>(hull_run_length, end - begin - r * hull_run_length));
     }
     const double* sums(int r) const { return sums_.data() + static_cast<std::size_t>(r) * stride; }
     const double* mass(int r) const { return mass_.data() + (sequence_.weights == nullptr ? 0 : static_cast<std::size_t>(r) * stride); }
 
     // `line` is where the hull of the ends stands above the first of the run's sums.
-    void add_run(int r, std::int64_t first, int count, double slope, double line, Pools& pools) const {
+    void add_run(int r, std::int64_t first, int count, double slope, double chord, Pools& pools) const {
         const double *sum = sums(r), *weight = mass(r);
-        if (kernels().smacof.deepest(sum, weight, count, slope) >= line) {
+        if (kernels().mds.min_below_line(sum, weight, count, slope) >= chord) {
             pools.add({sum[count], weight[count], first + count});
             return;
         }
@@ -116,36 +116,36 @@ class BlockPools {
             for (int i = 0; i < count; ++i) pool(i, i + 1);
             return;
         }
-        std::int32_t ends[hull_run];
-        const int edges = kernels().smacof.hull_edges(sum, weight, count, ends);
+        std::int32_t ends[hull_run_length];
+        const int edges = kernels().mds.hull_edges(sum, weight, count, ends);
         for (int e = 0, from = 0; e < edges; from = ends[e++]) pool(from, ends[e]);
     }
 
-    const Sequence<T>& sequence_;
+    const OrderedValues<T>& sequence_;
     std::vector<double> sums_, mass_;
 };
 
 // Writes a value to the numbers first … last.
 template <class T>
-void spread_out(T value, const std::int32_t* places, std::int64_t first, std::int64_t last, T* out) {
-    if (places == nullptr) {
+void fill_pool(T value, const std::int32_t* positions, std::int64_t first, std::int64_t last, T* out) {
+    if (positions == nullptr) {
         std::fill(out + first, out + last, value);
     } else {
-        for (std::int64_t i = first; i < last; ++i) out[places[i]] = value;
+        for (std::int64_t i = first; i < last; ++i) out[positions[i]] = value;
     }
 }
 
 // The nearest rising sequence in weighted least squares, into out, stretched so that its weighted sum of squares is
 // `total` (unless that is 0). Returns what the sum was.
 template <class T>
-double isotonic(const Sequence<T>& sequence, double total, T* out, const Crew& crew) {
+double isotonic(const OrderedValues<T>& sequence, double total, T* out, const ThreadTeam& team) {
     const std::int64_t n = sequence.n, size = BlockPools<T>::size;
-    std::vector<std::vector<Pool>> parts(static_cast<std::size_t>(blocks_of(n, size)));
-    std::vector<BlockPools<T>> rooms(static_cast<std::size_t>(crew.threads), BlockPools<T>(sequence));
-    parallel_ranges(n, size, crew, [&](std::int64_t begin, std::int64_t end) {
-        parts[static_cast<std::size_t>(begin / size)] = rooms[static_cast<std::size_t>(thread_index())].of(begin, end);
+    std::vector<std::vector<Pool>> parts(static_cast<std::size_t>(block_count(n, size)));
+    std::vector<BlockPools<T>> workers(static_cast<std::size_t>(team.threads), BlockPools<T>(sequence));
+    parallel_ranges(n, size, team, [&](std::int64_t begin, std::int64_t end) {
+        parts[static_cast<std::size_t>(begin / size)] = workers[static_cast<std::size_t>(thread_index())].of(begin, end);
     });
-    if (crew.stopped() || n == 0) return 0;
+    if (team.stopped() || n == 0) return 0;
     std::size_t most = 0;
     for (const auto& part : parts) most += part.size();
     Pools whole(most);
@@ -157,12 +157,12 @@ double isotonic(const Sequence<T>& sequence, double total, T* out, const Crew& c
     double squares = 0;
     for (const Pool& pool : pools) squares += pool.weight > 0 ? pool.sum * (pool.sum / pool.weight) : 0.0;
     const double stretch = total > 0 && squares > 0 ? std::sqrt(total / squares) : 1.0;
-    parallel_ranges(n, size, crew, [&](std::int64_t i, std::int64_t end) {
+    parallel_ranges(n, size, team, [&](std::int64_t i, std::int64_t end) {
         auto pool = std::upper_bound(pools.begin(), pools.end(), i, [](std::int64_t at, const Pool& p) { return at < p.end; });
         for (; i < end; ++pool) {
             const T mean = pool->weight > 0 ? static_cast<T>(stretch * (pool->sum / pool->weight)) : T(0);
             const std::int64_t last = std::min(end, pool->end);
-            spread_out(mean, sequence.places, i, last, out);
+            fill_pool(mean, sequence.positions, i, last, out);
             i = last;
         }
     });
@@ -171,13 +171,13 @@ double isotonic(const Sequence<T>& sequence, double total, T* out, const Crew& c
 
 // Puts the members of each group of ties in the order of their values.
 template <class T>
-void sort_ties(const std::int64_t* starts, const std::int64_t* ends, std::int64_t groups, const T* values, std::int32_t* places,
-               const Crew& crew) {
-    const auto before = [values](std::int32_t a, std::int32_t b) { return values[a] < values[b] || (values[a] == values[b] && a < b); };
-    parallel_ranges(groups, 512, crew, [&](std::int64_t begin, std::int64_t end) {
+void sort_ties(const std::int64_t* starts, const std::int64_t* ends, std::int64_t groups, const T* values, std::int32_t* positions,
+               const ThreadTeam& team) {
+    const auto precedes = [values](std::int32_t a, std::int32_t b) { return values[a] < values[b] || (values[a] == values[b] && a < b); };
+    parallel_ranges(groups, 512, team, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t group = begin; group < end; ++group) {
-            if (!std::is_sorted(places + starts[group], places + ends[group], before))
-                std::sort(places + starts[group], places + ends[group], before);
+            if (!std::is_sorted(positions + starts[group], positions + ends[group], precedes))
+                std::sort(positions + starts[group], positions + ends[group], precedes);
         }
     });
 }

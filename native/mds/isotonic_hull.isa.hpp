@@ -5,26 +5,26 @@
 
 // Running sums of w v and of w, from 0 each, of `runs` runs of `length` numbers from `first` on; those of a run stand
 // behind those of hull_run numbers before it. Four at a time: a sum waits for the one before it, but not for other runs.
-template <class T, bool weighted, bool placed>
-void running_sums_of(const Sequence<T>& sequence, std::int64_t first, int runs, int length, double* sums, double* mass) {
-    constexpr int together = 4;
-    for (int run = 0; run < runs; run += together) {
-        const int here = std::min(together, runs - run);
-        double sum[together] = {}, weight[together] = {};
+template <class T, bool weighted, bool permuted>
+void running_sums_of(const OrderedValues<T>& sequence, std::int64_t first, int runs, int length, double* sums, double* mass) {
+    constexpr int interleaved = 4;
+    for (int run = 0; run < runs; run += interleaved) {
+        const int here = std::min(interleaved, runs - run);
+        double sum[interleaved] = {}, weight[interleaved] = {};
         const auto add = [&](int r, int i) {
             const std::int64_t number = first + static_cast<std::int64_t>(run + r) * length + i;
-            const std::int64_t at = placed ? sequence.places[number] : number, to = static_cast<std::int64_t>(run + r) * (hull_run + 1) + i + 1;
+            const std::int64_t at = permuted ? sequence.positions[number] : number, to = static_cast<std::int64_t>(run + r) * (hull_run_length + 1) + i + 1;
             const double w = weighted ? static_cast<double>(sequence.weights[at]) : 1.0;
             sums[to] = sum[r] += w * static_cast<double>(sequence.values[at]);
             if (weighted) mass[to] = weight[r] += w;
         };
         for (int r = 0; r < here; ++r) {
-            sums[static_cast<std::int64_t>(run + r) * (hull_run + 1)] = 0;
-            if (weighted) mass[static_cast<std::int64_t>(run + r) * (hull_run + 1)] = 0;
+            sums[static_cast<std::int64_t>(run + r) * (hull_run_length + 1)] = 0;
+            if (weighted) mass[static_cast<std::int64_t>(run + r) * (hull_run_length + 1)] = 0;
         }
-        if (here == together) {
+        if (here == interleaved) {
             for (int i = 0; i < length; ++i)
-                for (int r = 0; r < together; ++r) add(r, i);
+                for (int r = 0; r < interleaved; ++r) add(r, i);
         } else {
             for (int r = 0; r < here; ++r)
                 for (int i = 0; i < length; ++i) add(r, i);
@@ -33,16 +33,16 @@ void running_sums_of(const Sequence<T>& sequence, std::int64_t first, int runs, 
 }
 
 template <class T>
-void running_sums(const Sequence<T>& sequence, std::int64_t first, int runs, int length, double* sums, double* mass) {
+void running_sums(const OrderedValues<T>& sequence, std::int64_t first, int runs, int length, double* sums, double* mass) {
     if (sequence.weights == nullptr) {
-        (sequence.places == nullptr ? running_sums_of<T, false, false> : running_sums_of<T, false, true>)(sequence, first, runs, length, sums, mass);
+        (sequence.positions == nullptr ? running_sums_of<T, false, false> : running_sums_of<T, false, true>)(sequence, first, runs, length, sums, mass);
     } else {
-        (sequence.places == nullptr ? running_sums_of<T, true, false> : running_sums_of<T, true, true>)(sequence, first, runs, length, sums, mass);
+        (sequence.positions == nullptr ? running_sums_of<T, true, false> : running_sums_of<T, true, true>)(sequence, first, runs, length, sums, mass);
     }
 }
 
 // How deep running sums, (count + 1,), go below a line of that slope through their first point: at most 0.
-inline double deepest(const double* sums, const double* mass, int count, double slope) {
+inline double min_below_line(const double* sums, const double* mass, int count, double slope) {
     double least[8] = {};
     int i = 1;
     for (; i + 8 <= count + 1; i += 8) {
@@ -63,14 +63,14 @@ inline double deepest(const double* sums, const double* mass, int count, double 
 
 // sums and mass, (count + 1,), run from 0. Returns how many edges there are; ends[e] is behind edge e.
 inline int hull_edges(const double* sums, const double* mass, int count, std::int32_t* ends) {
-    std::int32_t waiting[hull_run + 1];  // right ends of chords still to be looked at, the next one last
-    double below[hull_run + 1];
+    std::int32_t pending[hull_run_length + 1];  // right ends of chords still to be looked at, the next one last
+    double below[hull_run_length + 1];
     int edges = 0, depth = 0, left = 0;
-    waiting[depth++] = count;
+    pending[depth++] = count;
     while (depth > 0) {
-        const int right = waiting[depth - 1];
+        const int right = pending[depth - 1];
         const double width = mass[right] - mass[left];
-        double deepest = 0;
+        double min_below_line = 0;
         if (right - left > 1 && width > 0) {
             const double slope = (sums[right] - sums[left]) / width;
             double least[8] = {};  // side by side: a minimum of floats is no reduction to a compiler that respects NaN
@@ -87,18 +87,18 @@ inline int hull_edges(const double* sums, const double* mass, int count, std::in
                 below[i] = sums[i] - sums[left] - slope * (mass[i] - mass[left]);
                 least[0] = below[i] < least[0] ? below[i] : least[0];
             }
-            for (int l = 0; l < 8; ++l) deepest = least[l] < deepest ? least[l] : deepest;
+            for (int l = 0; l < 8; ++l) min_below_line = least[l] < min_below_line ? least[l] : min_below_line;
         }
-        if (deepest < 0) {
+        if (min_below_line < 0) {
             int i = left + 1;
             for (; i + 8 <= right; i += 8) {
                 int here = 0;
 #pragma omp simd reduction(| : here)
-                for (int l = 0; l < 8; ++l) here |= below[i + l] == deepest;
+                for (int l = 0; l < 8; ++l) here |= below[i + l] == min_below_line;
                 if (here) break;
             }
-            while (below[i] != deepest) ++i;
-            waiting[depth++] = i;
+            while (below[i] != min_below_line) ++i;
+            pending[depth++] = i;
         } else {
             ends[edges++] = right;
             left = right;

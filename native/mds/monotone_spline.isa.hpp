@@ -1,21 +1,21 @@
 // Rising curves of a distance: sums of 1, t, t² and (t - b)₊² for every break b, t the distance brought to 0 … 1.
 
-constexpr std::int64_t bend_run = 256;  // pairs whose places stay in the first cache
+constexpr std::int64_t spline_run = 256;  // pairs whose places stay in the first cache
 
 template <class T>
-inline void bend_places(const Bend& bend, const T* given, std::int64_t count, double* t) {
+inline void spline_arguments(const MonotoneSpline& spline, const T* given, std::int64_t count, double* t) {
 #pragma omp simd
     for (std::int64_t j = 0; j < count; ++j)
-        t[j] = std::min(std::max((static_cast<double>(given[j]) - bend.low) * bend.inverse_width, 0.0), 1.0);
+        t[j] = std::min(std::max((static_cast<double>(given[j]) - spline.low) * spline.inverse_width, 0.0), 1.0);
 }
 
 // Σ w value times each of the functions, added to `out`.
 template <class T>
-void bend_moments(const Bend& bend, const T* given, const T* weights, const T* values, std::int64_t pairs, double* out) {
-    double t[bend_run], mass[bend_run];
-    for (std::int64_t first = 0; first < pairs; first += bend_run) {
-        const std::int64_t count = std::min(bend_run, pairs - first);
-        bend_places(bend, given + first, count, t);
+void spline_moments(const MonotoneSpline& spline, const T* given, const T* weights, const T* values, std::int64_t pairs, double* out) {
+    double t[spline_run], mass[spline_run];
+    for (std::int64_t first = 0; first < pairs; first += spline_run) {
+        const std::int64_t count = std::min(spline_run, pairs - first);
+        spline_arguments(spline, given + first, count, t);
 #pragma omp simd
         for (std::int64_t j = 0; j < count; ++j) mass[j] = static_cast<double>(values[first + j]);
         if (weights != nullptr) {
@@ -33,13 +33,13 @@ void bend_moments(const Bend& bend, const T* given, const T* weights, const T* v
         out[0] += zeroth;
         out[1] += linear;
         out[2] += square;
-        for (std::int64_t b = 0; b < bend.breaks; ++b) {
-            const double at = bend.at[b];
+        for (std::int64_t b = 0; b < spline.knot_count; ++b) {
+            const double knots = spline.knots[b];
             double sum = 0;
 #pragma omp simd reduction(+ : sum)
             for (std::int64_t j = 0; j < count; ++j) {
-                const double over = std::max(t[j] - at, 0.0);
-                sum += mass[j] * over * over;
+                const double excess = std::max(t[j] - knots, 0.0);
+                sum += mass[j] * excess * excess;
             }
             out[3 + b] += sum;
         }
@@ -48,20 +48,20 @@ void bend_moments(const Bend& bend, const T* given, const T* weights, const T* v
 
 // The curve itself, nowhere below zero.
 template <class T>
-void bend_curve(const Bend& bend, const T* given, const double* coefficients, std::int64_t pairs, T* out) {
-    double t[bend_run], value[bend_run];
-    for (std::int64_t first = 0; first < pairs; first += bend_run) {
-        const std::int64_t count = std::min(bend_run, pairs - first);
-        bend_places(bend, given + first, count, t);
+void evaluate_spline(const MonotoneSpline& spline, const T* given, const double* coefficients, std::int64_t pairs, T* out) {
+    double t[spline_run], value[spline_run];
+    for (std::int64_t first = 0; first < pairs; first += spline_run) {
+        const std::int64_t count = std::min(spline_run, pairs - first);
+        spline_arguments(spline, given + first, count, t);
 #pragma omp simd
         for (std::int64_t j = 0; j < count; ++j)
             value[j] = coefficients[0] + t[j] * (coefficients[1] + t[j] * coefficients[2]);
-        for (std::int64_t b = 0; b < bend.breaks; ++b) {
-            const double at = bend.at[b], factor = coefficients[3 + b];
+        for (std::int64_t b = 0; b < spline.knot_count; ++b) {
+            const double knots = spline.knots[b], factor = coefficients[3 + b];
 #pragma omp simd
             for (std::int64_t j = 0; j < count; ++j) {
-                const double over = std::max(t[j] - at, 0.0);
-                value[j] += factor * over * over;
+                const double excess = std::max(t[j] - knots, 0.0);
+                value[j] += factor * excess * excess;
             }
         }
 #pragma omp simd

@@ -12,14 +12,14 @@ namespace lowdim {
 
 // Every row of `targets` (m, n) finds its place among the n fixed points; settled[i] says whether it came to rest.
 template <class T>
-void place_rows(const PairTable<T>& fixed, std::int64_t rows, std::int64_t most, double tol, double* places, std::uint8_t* settled,
-                const Crew& crew) {
-    parallel_blocks(rows, crew, [&](std::int64_t i) {
+void mds_out_of_sample(const PairTable<T>& fixed, std::int64_t rows, std::int64_t max_steps, double tol, double* positions, std::uint8_t* converged,
+                const ThreadTeam& team) {
+    parallel_blocks(rows, team, [&](std::int64_t i) {
         std::vector<double> scratch(static_cast<std::size_t>(2 * fixed.k));
         PairTable<T> own = fixed;
         own.targets += i * fixed.n;
         if (own.weights != nullptr) own.weights += i * fixed.n;
-        settled[i] = kernels().smacof.of<T>().place(own, most, tol, scratch.data(), places + i * fixed.k);
+        converged[i] = kernels().mds.of<T>().majorize_point(own, max_steps, tol, scratch.data(), positions + i * fixed.k);
     });
 }
 

@@ -17,44 +17,44 @@ class Ranking {
   public:
     // Few enough streams for the first level of address translation at some thousand rows; values that fit the second
     // cache. An odd number of cache lines: were it a power of two, all streams would fight for the same few lines.
-    static constexpr std::int64_t bucket = 2049 * 16;
+    static constexpr std::int64_t bucket_size = 2049 * 16;
 
     // order[r] is the pair of rank r, of the pairs of n points.
-    Ranking(const std::int32_t* order, std::int64_t n) : n_(n), slots_(pairs_of(n)), places_(pairs_of(n)) {
+    Ranking(const std::int32_t* order, std::int64_t n) : n_(n), slots_(pairs_of(n)), positions_(pairs_of(n)) {
         constexpr std::int32_t none = -1;
         std::vector<std::int32_t> buckets(slots_.size(), none), next;  // by pair, then its slot
         for (std::int64_t rank = 0; rank < count(); ++rank) {
             const std::int32_t pair = order[rank];
             if (pair < 0 || pair >= count() || buckets[static_cast<std::size_t>(pair)] != none)
                 throw std::invalid_argument("order must name every pair once");
-            buckets[static_cast<std::size_t>(pair)] = static_cast<std::int32_t>(rank / bucket);
-            if (rank % bucket == 0) next.push_back(static_cast<std::int32_t>(rank));
+            buckets[static_cast<std::size_t>(pair)] = static_cast<std::int32_t>(rank / bucket_size);
+            if (rank % bucket_size == 0) next.push_back(static_cast<std::int32_t>(rank));
         }
-        along_tiles([&](std::size_t at, std::size_t pair) {
+        for_each_pair([&](std::size_t at, std::size_t pair) {
             slots_[at] = next[static_cast<std::size_t>(buckets[pair])]++;
             buckets[pair] = slots_[at];
         });
-        for (std::size_t rank = 0; rank < places_.size(); ++rank) places_[rank] = buckets[static_cast<std::size_t>(order[rank])];
+        for (std::size_t rank = 0; rank < positions_.size(); ++rank) positions_[rank] = buckets[static_cast<std::size_t>(order[rank])];
     }
 
     std::int64_t count() const { return static_cast<std::int64_t>(slots_.size()); }
     const std::int32_t* slots() const { return slots_.data(); }    // where a pair stands, tile after tile
-    const std::int32_t* places() const { return places_.data(); }  // where a rank stands
+    const std::int32_t* positions() const { return positions_.data(); }  // where a rank stands
 
     // Where a pair stands, in the order of the triangle.
     std::vector<std::int32_t> slots_by_pair() const {
         std::vector<std::int32_t> out(slots_.size());
-        along_tiles([&](std::size_t at, std::size_t pair) { out[pair] = slots_[at]; });
+        for_each_pair([&](std::size_t at, std::size_t pair) { out[pair] = slots_[at]; });
         return out;
     }
 
     // Ties may trade their ranks; what is done to the places must only permute them.
-    std::int32_t* places() { return places_.data(); }
+    std::int32_t* positions() { return positions_.data(); }
 
   private:
     // visit(number, pair) for all pairs, tile after tile.
     template <class Visit>
-    void along_tiles(const Visit& visit) const {
+    void for_each_pair(const Visit& visit) const {
         std::size_t at = 0;
         for (const PairTile& tile : tiles_of(n_))
             for (std::int64_t i = tile.row_begin; i < tile.row_end; ++i)
@@ -63,7 +63,7 @@ class Ranking {
     }
 
     std::int64_t n_;
-    std::vector<std::int32_t> slots_, places_;
+    std::vector<std::int32_t> slots_, positions_;
 };
 
 }  // namespace lowdim

@@ -5,13 +5,13 @@
 // distance. In turn t, point i meets point i + t (modulo the size): the pairs of a turn share no point, and
 // targets[t * size + i] is their distance (below zero: there is no such pair). Returns Σ (δ - d)² as met.
 template <class T>
-double meet(T* here, T* there, const T* targets, std::int64_t size, std::int64_t k, T rate) {
-    T factor[party_size];
+double sgd_block_pair(T* here, T* there, const T* targets, std::int64_t size, std::int64_t k, T step_size) {
+    T factor[sgd_block_size];
     double stress = 0;
-    for (std::int64_t turn = 0; turn < size; ++turn, targets += size) {
+    for (std::int64_t offset = 0; offset < size; ++offset, targets += size) {
         for (int wrapped = 0; wrapped < 2; ++wrapped) {  // before and behind the wrap, the two run side by side
-            const std::int64_t begin = wrapped ? size - turn : 0, end = wrapped ? size : size - turn;
-            const std::int64_t shift = wrapped ? turn - size : turn;
+            const std::int64_t begin = wrapped ? size - offset : 0, end = wrapped ? size : size - offset;
+            const std::int64_t shift = wrapped ? offset - size : offset;
 #pragma omp simd
             for (std::int64_t i = begin; i < end; ++i) factor[i] = 0;
             for (std::int64_t c = 0; c < k; ++c) {
@@ -22,18 +22,18 @@ double meet(T* here, T* there, const T* targets, std::int64_t size, std::int64_t
             T sum = 0;
 #pragma omp simd reduction(+ : sum)
             for (std::int64_t i = begin; i < end; ++i) {
-                const T d = std::sqrt(factor[i]), gap = targets[i] < 0 ? T(0) : targets[i] - d;
-                sum += gap * gap;
-                factor[i] = factor[i] > coinciding<T> ? rate * gap / d : T(0);
+                const T d = std::sqrt(factor[i]), residual = targets[i] < 0 ? T(0) : targets[i] - d;
+                sum += residual * residual;
+                factor[i] = factor[i] > coincident<T> ? step_size * residual / d : T(0);
             }
             stress += static_cast<double>(sum);
             for (std::int64_t c = 0; c < k; ++c) {
                 T *a = here + c * size, *b = there + c * size + shift;
 #pragma omp simd
                 for (std::int64_t i = begin; i < end; ++i) {
-                    const T step = factor[i] * (a[i] - b[i]);
-                    a[i] += step;
-                    b[i] -= step;
+                    const T move = factor[i] * (a[i] - b[i]);
+                    a[i] += move;
+                    b[i] -= move;
                 }
             }
         }

@@ -3,11 +3,11 @@
 // No include guard: kernels.cpp includes this once for every instruction set, inside a namespace.
 
 template <class T>
-constexpr T coinciding = sizeof(T) == 4 ? T(1e-30) : T(1e-280);  // squared distances below have no direction
+constexpr T coincident = sizeof(T) == 4 ? T(1e-30) : T(1e-280);  // squared distances below have no direction
 
 // Squared distances from point i to the points first … first + count.
 template <class T>
-inline void map_squares(const PairTable<T>& pairs, std::int64_t i, std::int64_t first, std::int64_t count, T* square) {
+inline void squared_map_distances(const PairTable<T>& pairs, std::int64_t i, std::int64_t first, std::int64_t count, T* square) {
     for (std::int64_t c = 0; c < pairs.k; ++c) {
         const T here = pairs.y[c * pairs.n + i];
         const T* there = pairs.y + c * pairs.n + first;
@@ -24,8 +24,8 @@ inline void map_squares(const PairTable<T>& pairs, std::int64_t i, std::int64_t 
 // What each pair pulls with, and the sums of the loss. Stress: w δ / d; squared stress: w (d² - δ²).
 template <class T, bool squared, bool weighted>
 inline void pair_factors(const T* square, const T* target, const T* weight, std::int64_t count, T* factor, PairSums& sums) {
-    T stress = 0, total = 0, drift = 0;
-#pragma omp simd reduction(+ : stress, total, drift)
+    T stress = 0, total = 0, scale_slope = 0;
+#pragma omp simd reduction(+ : stress, total, scale_slope)
     for (std::int64_t j = 0; j < count; ++j) {
         const T w = weighted ? weight[j] : T(1);
         if constexpr (squared) {
@@ -34,21 +34,21 @@ inline void pair_factors(const T* square, const T* target, const T* weight, std:
             stress += w * excess * excess;
         } else {
             const T d = std::sqrt(square[j]);
-            const T gap = target[j] - d;
-            stress += w * gap * gap;
+            const T residual = target[j] - d;
+            stress += w * residual * residual;
             total += w * square[j];
-            drift -= w * d * gap;
-            factor[j] = square[j] > coinciding<T> ? w * target[j] / d : T(0);
+            scale_slope -= w * d * residual;
+            factor[j] = square[j] > coincident<T> ? w * target[j] / d : T(0);
         }
     }
     sums.stress += static_cast<double>(stress);
     sums.squares += static_cast<double>(total);
-    sums.drift += static_cast<double>(drift);
+    sums.scale_slope += static_cast<double>(scale_slope);
 }
 
 // Rows of a tile lie far apart in the triangle, and are too short for the processor to guess where the next begins.
 template <class T>
-inline void fetch_ahead(const T* values, std::int64_t at, std::int64_t count) {
+inline void prefetch_row(const T* values, std::int64_t at, std::int64_t count) {
 #if defined(__GNUC__)
     for (std::int64_t j = 0; j < count; j += static_cast<std::int64_t>(64 / sizeof(T))) __builtin_prefetch(values + at + j);
 #else
@@ -57,54 +57,54 @@ inline void fetch_ahead(const T* values, std::int64_t at, std::int64_t count) {
 }
 
 #if defined(__GNUC__) && defined(__AVX2__)
-#define LOWDIM_FLAT_ROWS 1
+#define LOWDIM_PLANAR_ROWS 1
 
 // 1 / √x, and 0 where points coincide: an estimate and a step of Newton's, for a fraction of a root and a quotient.
-inline Lanes inverse_root(Lanes x) {
+inline Floats inverse_root(Floats x) {
 #if defined(__AVX512F__)
-    const Lanes rough = (Lanes)_mm512_rsqrt14_ps((__m512)x);
+    const Floats rough = (Floats)_mm512_rsqrt14_ps((__m512)x);
 #else
-    const Lanes rough = (Lanes)_mm256_rsqrt_ps((__m256)x);
+    const Floats rough = (Floats)_mm256_rsqrt_ps((__m256)x);
 #endif
-    const Lanes better = rough * (1.5f - 0.5f * x * rough * rough);
-    return x > coinciding<float> ? better : Lanes{};
+    const Floats better = rough * (1.5f - 0.5f * x * rough * rough);
+    return x > coincident<float> ? better : Floats{};
 }
 
 // The sums of a few rows, which are added up across the register only then.
-struct FlatSums {
-    Lanes stress{}, squares{}, drift{};
+struct PlanarSums {
+    Floats stress{}, squares{}, scale_slope{};
 
     void add_to(PairSums& sums) const {
-        sums.stress += static_cast<double>(sum_of(stress));
-        sums.squares += static_cast<double>(sum_of(squares));
-        sums.drift -= static_cast<double>(sum_of(drift));
+        sums.stress += static_cast<double>(reduce_sum(stress));
+        sums.squares += static_cast<double>(reduce_sum(squares));
+        sums.scale_slope -= static_cast<double>(reduce_sum(scale_slope));
     }
 };
 
 // A row of a tile of a flat map (k = 2) without weights, by stress: what the passes of pull_tile do, in registers.
-inline void pull_flat_row(const float* x, const float* y, const float* here, const float* target, std::int64_t count, float* column_x,
-                          float* column_y, double* own, FlatSums& sums) {
-    FlatSums row = sums;
-    Lanes own_x{}, own_y{};
-    const Lanes here_x = spread(here[0]), here_y = spread(here[1]);
-    const auto pull = [&](Lanes there_x, Lanes there_y, Lanes wanted, Lanes& pulled_x, Lanes& pulled_y) {
-        const Lanes gap_x = here_x - there_x, gap_y = here_y - there_y;
-        const Lanes square = gap_x * gap_x + gap_y * gap_y, inverse = inverse_root(square);
-        const Lanes d = square * inverse, missing = wanted - d, factor = wanted * inverse;
-        row.stress += missing * missing;
+inline void stress_row_in_plane(const float* x, const float* y, const float* here, const float* target, std::int64_t count, float* column_x,
+                          float* column_y, double* own, PlanarSums& sums) {
+    PlanarSums row = sums;
+    Floats own_x{}, own_y{};
+    const Floats here_x = broadcast(here[0]), here_y = broadcast(here[1]);
+    const auto add_pair = [&](Floats there_x, Floats there_y, Floats target_row, Floats& force_x, Floats& force_y) {
+        const Floats dx = here_x - there_x, dy = here_y - there_y;
+        const Floats square = dx * dx + dy * dy, inverse = inverse_root(square);
+        const Floats d = square * inverse, residual = target_row - d, factor = target_row * inverse;
+        row.stress += residual * residual;
         row.squares += square;
-        row.drift += d * missing;
-        pulled_x = factor * gap_x;
-        pulled_y = factor * gap_y;
-        own_x += pulled_x;
-        own_y += pulled_y;
+        row.scale_slope += d * residual;
+        force_x = factor * dx;
+        force_y = factor * dy;
+        own_x += force_x;
+        own_y += force_y;
     };
-    Lanes pulled_x, pulled_y;
+    Floats force_x, force_y;
     std::int64_t j = 0;
     for (; j + lanes <= count; j += lanes) {
-        pull(load(x + j), load(y + j), load(target + j), pulled_x, pulled_y);
-        store(column_x + j, load(column_x + j) - pulled_x);
-        store(column_y + j, load(column_y + j) - pulled_y);
+        add_pair(load(x + j), load(y + j), load(target + j), force_x, force_y);
+        store(column_x + j, load(column_x + j) - force_x);
+        store(column_y + j, load(column_y + j) - force_y);
     }
     if (j < count) {  // points at the same place, wanted there, fill up the register: they pull at nothing
         float part[3][lanes];
@@ -114,14 +114,14 @@ inline void pull_flat_row(const float* x, const float* y, const float* here, con
             part[1][l] = there ? y[j + l] : here[1];
             part[2][l] = there ? target[j + l] : 0.0f;
         }
-        pull(load(part[0]), load(part[1]), load(part[2]), pulled_x, pulled_y);
+        add_pair(load(part[0]), load(part[1]), load(part[2]), force_x, force_y);
         for (int l = 0; j + l < count; ++l) {
-            column_x[j + l] -= pulled_x[l];
-            column_y[j + l] -= pulled_y[l];
+            column_x[j + l] -= force_x[l];
+            column_y[j + l] -= force_y[l];
         }
     }
-    own[0] += static_cast<double>(sum_of(own_x));
-    own[1] += static_cast<double>(sum_of(own_y));
+    own[0] += static_cast<double>(reduce_sum(own_x));
+    own[1] += static_cast<double>(reduce_sum(own_y));
     sums = row;
 }
 #endif
@@ -129,47 +129,47 @@ inline void pull_flat_row(const float* x, const float* y, const float* here, con
 // One tile of pairs: own[i] = Σ factor (y_i - y_j) and the same for the points of the columns.
 // Sums stay in T for a few rows, in `scratch`, before they go to double.
 template <class T, bool squared>
-void pull_tile(const PairTable<T>& pairs, const PairTile& tile, T* scratch, double* own, double* others, PairSums& sums) {
+void stress_tile(const PairTable<T>& pairs, const PairTile& tile, T* scratch, double* own, double* others, PairSums& sums) {
     constexpr std::int64_t few = 32;
     const std::int64_t k = pairs.k, width = tile.column_end - tile.column_begin;
     T square[pair_block], target[pair_block], factor[pair_block];
-    const std::int32_t* slot = pairs.slots == nullptr ? nullptr : pairs.slots + tile.before;
+    const std::int32_t* slot = pairs.slots == nullptr ? nullptr : pairs.slots + tile.first_pair;
     std::fill(own, own + (tile.row_end - tile.row_begin) * k, 0.0);
     std::fill(others, others + width * k, 0.0);
     for (std::int64_t begin = tile.row_begin; begin < tile.row_end; begin += few) {
         std::fill(scratch, scratch + k * width, T(0));
         const std::int64_t end = std::min(begin + few, tile.row_end);
-#ifdef LOWDIM_FLAT_ROWS
-        FlatSums flat;
+#ifdef LOWDIM_PLANAR_ROWS
+        PlanarSums planar;
 #endif
         for (std::int64_t i = begin; i < end; ++i) {
             const std::int64_t first = std::max(tile.column_begin, i + 1), count = tile.column_end - first;
             if (count <= 0) continue;
             const std::int64_t at = pair_index(i, first, pairs.n);
-            const T* wanted = pairs.targets + at;
+            const T* target_row = pairs.targets + at;
             if (slot == nullptr) {
-                fetch_ahead(pairs.targets, pair_index(std::min(i + 6, end - 1), first, pairs.n), count);
+                prefetch_row(pairs.targets, pair_index(std::min(i + 6, end - 1), first, pairs.n), count);
             } else {
                 for (std::int64_t j = 0; j < count; ++j) target[j] = pairs.targets[slot[j]];
                 slot += count;
-                wanted = target;
+                target_row = target;
             }
-#ifdef LOWDIM_FLAT_ROWS
+#ifdef LOWDIM_PLANAR_ROWS
             if constexpr (sizeof(T) == sizeof(float) && !squared) {
                 if (k == 2 && pairs.weights == nullptr) {
                     const T here[2] = {pairs.y[i], pairs.y[pairs.n + i]};
                     T* column = scratch + first - tile.column_begin;
-                    pull_flat_row(pairs.y + first, pairs.y + pairs.n + first, here, wanted, count, column, column + width,
-                                  own + (i - tile.row_begin) * k, flat);
+                    stress_row_in_plane(pairs.y + first, pairs.y + pairs.n + first, here, target_row, count, column, column + width,
+                                  own + (i - tile.row_begin) * k, planar);
                     continue;
                 }
             }
 #endif
-            map_squares(pairs, i, first, count, square);
+            squared_map_distances(pairs, i, first, count, square);
             if (pairs.weights == nullptr) {
-                pair_factors<T, squared, false>(square, wanted, nullptr, count, factor, sums);
+                pair_factors<T, squared, false>(square, target_row, nullptr, count, factor, sums);
             } else {
-                pair_factors<T, squared, true>(square, wanted, pairs.weights + at, count, factor, sums);
+                pair_factors<T, squared, true>(square, target_row, pairs.weights + at, count, factor, sums);
             }
             for (std::int64_t c = 0; c < k; ++c) {
                 const T here = pairs.y[c * pairs.n + i];
@@ -178,15 +178,15 @@ void pull_tile(const PairTable<T>& pairs, const PairTile& tile, T* scratch, doub
                 T sum = 0;
 #pragma omp simd reduction(+ : sum)
                 for (std::int64_t j = 0; j < count; ++j) {
-                    const T pulled = factor[j] * (here - there[j]);
-                    sum += pulled;
-                    column[j] -= pulled;
+                    const T force = factor[j] * (here - there[j]);
+                    sum += force;
+                    column[j] -= force;
                 }
                 own[(i - tile.row_begin) * k + c] += static_cast<double>(sum);
             }
         }
-#ifdef LOWDIM_FLAT_ROWS
-        flat.add_to(sums);
+#ifdef LOWDIM_PLANAR_ROWS
+        planar.add_to(sums);
 #endif
         for (std::int64_t c = 0; c < k; ++c)
             for (std::int64_t j = 0; j < width; ++j) others[j * k + c] += static_cast<double>(scratch[c * width + j]);
@@ -197,11 +197,11 @@ void pull_tile(const PairTable<T>& pairs, const PairTile& tile, T* scratch, doub
 template <class T>
 void map_distances(const PairTable<T>& pairs, const PairTile& tile, T* out) {
     T square[pair_block];
-    const std::int32_t* slot = pairs.slots == nullptr ? nullptr : pairs.slots + tile.before;
+    const std::int32_t* slot = pairs.slots == nullptr ? nullptr : pairs.slots + tile.first_pair;
     for (std::int64_t i = tile.row_begin; i < tile.row_end; ++i) {
         const std::int64_t first = std::max(tile.column_begin, i + 1), count = tile.column_end - first;
         if (count <= 0) continue;
-        map_squares(pairs, i, first, count, square);
+        squared_map_distances(pairs, i, first, count, square);
 #pragma omp simd
         for (std::int64_t j = 0; j < count; ++j) square[j] = std::sqrt(square[j]);
         if (slot == nullptr) {

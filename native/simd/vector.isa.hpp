@@ -10,40 +10,40 @@ constexpr int lanes = 4;
 #endif
 
 #if defined(__GNUC__)
-typedef float Lanes __attribute__((vector_size(lanes * sizeof(float))));
-typedef float LooseLanes __attribute__((vector_size(lanes * sizeof(float)), aligned(4), may_alias));
+typedef float Floats __attribute__((vector_size(lanes * sizeof(float))));
+typedef float UnalignedFloats __attribute__((vector_size(lanes * sizeof(float)), aligned(4), may_alias));
 
-inline Lanes load(const float* p) { return *reinterpret_cast<const LooseLanes*>(p); }
-inline void store(float* p, Lanes v) { *reinterpret_cast<LooseLanes*>(p) = v; }
-inline Lanes spread(float value) { return value - Lanes{}; }
-inline Lanes larger(Lanes a, Lanes b) { return a > b ? a : b; }
-inline Lanes magnitude(Lanes a) { return larger(a, -a); }
+inline Floats load(const float* p) { return *reinterpret_cast<const UnalignedFloats*>(p); }
+inline void store(float* p, Floats v) { *reinterpret_cast<UnalignedFloats*>(p) = v; }
+inline Floats broadcast(float value) { return value - Floats{}; }
+inline Floats vmax(Floats a, Floats b) { return a > b ? a : b; }
+inline Floats vabs(Floats a) { return vmax(a, -a); }
 #else
 // The same by loops, for compilers without vector types.
-struct Lanes {
+struct Floats {
     float of[lanes];
     float operator[](int l) const { return of[l]; }
 };
 template <class Step>
-inline Lanes each(const Step& step) {
-    Lanes out;
+inline Floats each(const Step& step) {
+    Floats out;
     for (int l = 0; l < lanes; ++l) out.of[l] = step(l);
     return out;
 }
-inline Lanes operator+(Lanes a, Lanes b) { return each([&](int l) { return a[l] + b[l]; }); }
-inline Lanes operator-(Lanes a, Lanes b) { return each([&](int l) { return a[l] - b[l]; }); }
-inline Lanes operator*(Lanes a, Lanes b) { return each([&](int l) { return a[l] * b[l]; }); }
-inline Lanes operator*(float a, Lanes b) { return each([&](int l) { return a * b[l]; }); }
-inline Lanes& operator+=(Lanes& a, Lanes b) { return a = a + b; }
-inline Lanes load(const float* p) { return each([&](int l) { return p[l]; }); }
-inline void store(float* p, Lanes v) { std::copy(v.of, v.of + lanes, p); }
-inline Lanes spread(float value) { return each([&](int) { return value; }); }
-inline Lanes larger(Lanes a, Lanes b) { return each([&](int l) { return a[l] > b[l] ? a[l] : b[l]; }); }
-inline Lanes magnitude(Lanes a) { return larger(a, each([&](int l) { return -a[l]; })); }
+inline Floats operator+(Floats a, Floats b) { return each([&](int l) { return a[l] + b[l]; }); }
+inline Floats operator-(Floats a, Floats b) { return each([&](int l) { return a[l] - b[l]; }); }
+inline Floats operator*(Floats a, Floats b) { return each([&](int l) { return a[l] * b[l]; }); }
+inline Floats operator*(float a, Floats b) { return each([&](int l) { return a * b[l]; }); }
+inline Floats& operator+=(Floats& a, Floats b) { return a = a + b; }
+inline Floats load(const float* p) { return each([&](int l) { return p[l]; }); }
+inline void store(float* p, Floats v) { std::copy(v.of, v.of + lanes, p); }
+inline Floats broadcast(float value) { return each([&](int) { return value; }); }
+inline Floats vmax(Floats a, Floats b) { return each([&](int l) { return a[l] > b[l] ? a[l] : b[l]; }); }
+inline Floats vabs(Floats a) { return vmax(a, each([&](int l) { return -a[l]; })); }
 #endif
 
 // Bit l is set where a[l] <= b[l].
-inline unsigned at_most(Lanes a, Lanes b) {
+inline unsigned le_mask(Floats a, Floats b) {
 #if defined(__AVX512F__)
     return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_LE_OQ);
 #elif defined(__AVX2__)
@@ -55,7 +55,7 @@ inline unsigned at_most(Lanes a, Lanes b) {
 #endif
 }
 
-inline float sum_of(Lanes v) {
+inline float reduce_sum(Floats v) {
     float part[lanes];
     store(part, v);
     for (int half = lanes / 2; half > 0; half /= 2)
@@ -63,7 +63,7 @@ inline float sum_of(Lanes v) {
     return part[0];
 }
 
-inline float largest_of(Lanes v) {
+inline float reduce_max(Floats v) {
     float part[lanes];
     store(part, v);
     float out = part[0];
@@ -80,22 +80,22 @@ inline float largest_of(Lanes v) {
 #ifdef LOWDIM_SHUFFLES
 // Exchanges the off-diagonal squares of side `half` in every square of side 2 half.
 template <int half, int... l>
-inline void exchange(Lanes* rows, std::integer_sequence<int, l...>) {
+inline void swap_squares(Floats* rows, std::integer_sequence<int, l...>) {
     for (int i = 0; i < lanes; ++i) {
         if (i & half) continue;
-        const Lanes a = rows[i], b = rows[i + half];
+        const Floats a = rows[i], b = rows[i + half];
         rows[i] = __builtin_shufflevector(a, b, (l & half ? lanes + l - half : l)...);
         rows[i + half] = __builtin_shufflevector(a, b, (l & half ? lanes + l : l + half)...);
     }
 }
 
 template <int half = 1>
-inline void transpose(Lanes* rows) {
-    exchange<half>(rows, std::make_integer_sequence<int, lanes>{});
+inline void transpose(Floats* rows) {
+    swap_squares<half>(rows, std::make_integer_sequence<int, lanes>{});
     if constexpr (2 * half < lanes) transpose<2 * half>(rows);
 }
 #else
-inline void transpose(Lanes* rows) {
+inline void transpose(Floats* rows) {
     float square[lanes][lanes];
     for (int i = 0; i < lanes; ++i) store(square[i], rows[i]);
     for (int i = 0; i < lanes; ++i) {

@@ -1,10 +1,10 @@
 // Repulsion in space by an octree (Barnes and Hut 1986): near points one by one, far ones together.
 // No include guard: kernels.cpp includes this once for every instruction set, inside a namespace.
 
-inline void measure_node(const Tree& tree, TreeNode& node) {
+inline void summarize_node(const OctreeView& tree, OctreeNode& node) {
     const double count = static_cast<double>(node.end - node.begin);
     const float* x[3] = {tree.axes, tree.axes + tree.n, tree.axes + 2 * tree.n};
-    double middle[3], longest = 0;
+    double center[3], longest = 0;
     for (int a = 0; a < 3; ++a) {
         double sum = 0;
         float low = x[a][node.begin], high = low;
@@ -14,15 +14,15 @@ inline void measure_node(const Tree& tree, TreeNode& node) {
             low = x[a][i] < low ? x[a][i] : low;
             high = x[a][i] > high ? x[a][i] : high;
         }
-        middle[a] = sum / count;
+        center[a] = sum / count;
         longest = std::max(longest, static_cast<double>(high) - static_cast<double>(low));
-        node.middle[a] = static_cast<float>(middle[a]);
+        node.center[a] = static_cast<float>(center[a]);
     }
     double s00 = 0, s11 = 0, s22 = 0, s01 = 0, s02 = 0, s12 = 0;
 #pragma omp simd reduction(+ : s00, s11, s22, s01, s02, s12)
     for (std::int32_t i = node.begin; i < node.end; ++i) {
-        const double d0 = static_cast<double>(x[0][i]) - middle[0], d1 = static_cast<double>(x[1][i]) - middle[1],
-                     d2 = static_cast<double>(x[2][i]) - middle[2];
+        const double d0 = static_cast<double>(x[0][i]) - center[0], d1 = static_cast<double>(x[1][i]) - center[1],
+                     d2 = static_cast<double>(x[2][i]) - center[2];
         s00 += d0 * d0;
         s11 += d1 * d1;
         s22 += d2 * d2;
@@ -31,30 +31,30 @@ inline void measure_node(const Tree& tree, TreeNode& node) {
         s12 += d1 * d2;
     }
     const double sums[6] = {s00, s11, s22, s01, s02, s12};
-    for (int c = 0; c < 6; ++c) node.spread[c] = static_cast<float>(sums[c] / count);
+    for (int c = 0; c < 6; ++c) node.covariance[c] = static_cast<float>(sums[c] / count);
     node.mass = static_cast<float>(count);
-    node.side = static_cast<float>(longest * longest);
+    node.squared_extent = static_cast<float>(longest * longest);
 }
 
-struct Sources {
+struct TreeSources {
     std::int64_t points, nodes;
 };
 
 // What acts on the places of a box: points of the leaves near it, and the nodes of all others.
-inline Sources gather_sources(const Tree& tree, const float* low, const float* high, const TreeScratch& scratch) {
-    Sources found = {0, 0};
+inline TreeSources gather_sources(const OctreeView& tree, const float* low, const float* high, const TreeScratch& scratch) {
+    TreeSources found = {0, 0};
     for (std::int64_t i = 0; i < tree.count;) {
-        const TreeNode& node = tree.nodes[i];
+        const OctreeNode& node = tree.nodes[i];
         float square = 0;
         for (int a = 0; a < 3; ++a) {
-            const float gap = std::max(0.0f, std::max(low[a] - node.middle[a], node.middle[a] - high[a]));
+            const float gap = std::max(0.0f, std::max(low[a] - node.center[a], node.center[a] - high[a]));
             square += gap * gap;
         }
-        if (node.side <= tree.opening * square + tree.grain) {
+        if (node.squared_extent <= tree.opening * square + tree.min_extent) {
             float* column = scratch.nodes + found.nodes++;
-            for (int a = 0; a < 3; ++a) column[a * tree.count] = node.middle[a];
+            for (int a = 0; a < 3; ++a) column[a * tree.count] = node.center[a];
             column[3 * tree.count] = node.mass;
-            for (int c = 0; c < 6; ++c) column[(4 + c) * tree.count] = node.spread[c];
+            for (int c = 0; c < 6; ++c) column[(4 + c) * tree.count] = node.covariance[c];
         } else if (node.next > i + 1) {
             ++i;
             continue;
@@ -72,8 +72,8 @@ inline Sources gather_sources(const Tree& tree, const float* low, const float* h
 // Adds the nodes' share of the force and of the sum. A node acts as all its points at their middle, and to second order as
 // they are spread around it: with their covariance C, a function f of the place adds ½ Σ C_ab ∂a ∂b f.
 template <bool cauchy>
-inline float repulsion_of_nodes(const float* place, const float* nodes, std::int64_t pitch, std::int64_t count, float dof, float* force) {
-    const float p0 = place[0], p1 = place[1], p2 = place[2], inverse = 1.0f / dof, power = 0.5f * (dof + 1.0f);
+inline float repulsion_of_nodes(const float* point, const float* nodes, std::int64_t pitch, std::int64_t count, float dof, float* force) {
+    const float p0 = point[0], p1 = point[1], p2 = point[2], inverse = 1.0f / dof, power = 0.5f * (dof + 1.0f);
     const float sum1 = power * inverse, sum2 = 2.0f * sum1 * (power + 1.0f) * inverse;
     const float force1 = (power + 1.0f) * inverse, force2 = 2.0f * force1 * (power + 2.0f) * inverse;
     float f0 = 0, f1 = 0, f2 = 0, sum = 0;
@@ -100,17 +100,17 @@ inline float repulsion_of_nodes(const float* place, const float* nodes, std::int
 }
 
 // The force at one place of the box that the sources were gathered for; returns the kernel's sum.
-inline float repulsion_from(const Tree& tree, const Sources& sources, const TreeScratch& scratch, const float* place, float dof,
+inline float repulsion_from_sources(const OctreeView& tree, const TreeSources& sources, const TreeScratch& scratch, const float* point, float dof,
                             float* force) {
-    const float near = repulsion_at<3>(place, scratch.points, tree.n, sources.points, dof, force);
-    const float far = dof == 1.0f ? repulsion_of_nodes<true>(place, scratch.nodes, tree.count, sources.nodes, dof, force)
-                                  : repulsion_of_nodes<false>(place, scratch.nodes, tree.count, sources.nodes, dof, force);
-    return near + far;
+    const float from_points = repulsion_at<3>(point, scratch.points, tree.n, sources.points, dof, force);
+    const float from_nodes = dof == 1.0f ? repulsion_of_nodes<true>(point, scratch.nodes, tree.count, sources.nodes, dof, force)
+                                  : repulsion_of_nodes<false>(point, scratch.nodes, tree.count, sources.nodes, dof, force);
+    return from_points + from_nodes;
 }
 
 // Forces on the points begin … end of the tree, into the rows that `order` names; returns the sum of the sums, without
 // every point's own share.
-inline double repel_by_tree(const Tree& tree, std::int64_t begin, std::int64_t end, float dof, const std::int32_t* order,
+inline double repulsion_barnes_hut(const OctreeView& tree, std::int64_t begin, std::int64_t end, float dof, const std::int32_t* order,
                             const TreeScratch& scratch, float* forces) {
     float low[3], high[3];
     for (int a = 0; a < 3; ++a) {
@@ -121,11 +121,11 @@ inline double repel_by_tree(const Tree& tree, std::int64_t begin, std::int64_t e
             high[a] = std::max(high[a], x[i]);
         }
     }
-    const Sources sources = gather_sources(tree, low, high, scratch);
+    const TreeSources sources = gather_sources(tree, low, high, scratch);
     double total = 0;
     for (std::int64_t i = begin; i < end; ++i) {
-        const float place[3] = {tree.axes[i], tree.axes[tree.n + i], tree.axes[2 * tree.n + i]};
-        total += static_cast<double>(repulsion_from(tree, sources, scratch, place, dof, forces + 3 * static_cast<std::int64_t>(order[i]))) - 1.0;
+        const float point[3] = {tree.axes[i], tree.axes[tree.n + i], tree.axes[2 * tree.n + i]};
+        total += static_cast<double>(repulsion_from_sources(tree, sources, scratch, point, dof, forces + 3 * static_cast<std::int64_t>(order[i]))) - 1.0;
     }
     return total;
 }

@@ -3,7 +3,7 @@
 
 // Σ p (y_i - y_j) / (1 + d²/ν) over the entries begin … end, added to `force`.
 template <int D>
-inline void attraction_of(const MapEdges& edges, const float* y, const float* here, std::int64_t begin, std::int64_t end,
+inline void attraction_scalar(const AffinityGraph& edges, const float* y, const float* here, std::int64_t begin, std::int64_t end,
                           float inverse_dof, float* force) {
     for (std::int64_t p = begin; p < end; ++p) {
         const float* there = y + static_cast<std::int64_t>(edges.columns[p]) * D;
@@ -19,7 +19,7 @@ inline void attraction_of(const MapEdges& edges, const float* y, const float* he
 
 #if defined(__AVX2__)
 // Four places of the plane, fetched by plain loads, which are faster here than the processor's gathers.
-inline __m256 four_places(const float* y, const std::int32_t* columns) {
+inline __m256 load_four_points(const float* y, const std::int32_t* columns) {
     const auto pair = [y](std::int64_t a, std::int64_t b) {
         const __m128 first = _mm_castpd_ps(_mm_load_sd(reinterpret_cast<const double*>(y + 2 * a)));
         return _mm_loadh_pi(first, reinterpret_cast<const __m64*>(y + 2 * b));
@@ -27,73 +27,73 @@ inline __m256 four_places(const float* y, const std::int32_t* columns) {
     return _mm256_insertf128_ps(_mm256_castps128_ps256(pair(columns[0], columns[1])), pair(columns[2], columns[3]), 1);
 }
 
-inline float sum_of_eight(__m256 v) {
+inline float reduce_sum_eight(__m256 v) {
     __m128 sum = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
     sum = _mm_add_ps(sum, _mm_movehl_ps(sum, sum));
     return _mm_cvtss_f32(_mm_add_ss(sum, _mm_shuffle_ps(sum, sum, 1)));
 }
 
 // The same sum in the plane, eight entries at a time; the last ones are filled up with entries of no weight.
-inline void attraction_in_plane(const MapEdges& edges, const float* y, const float* here, std::int64_t begin, std::int64_t end,
+inline void attraction_in_plane(const AffinityGraph& edges, const float* y, const float* here, std::int64_t begin, std::int64_t end,
                                 float inverse_dof, float* force) {
     const __m256 x = _mm256_set1_ps(here[0]), z = _mm256_set1_ps(here[1]), one = _mm256_set1_ps(1.0f);
     const __m256 scale = _mm256_set1_ps(inverse_dof);
-    const __m256i mixed = _mm256_setr_epi32(0, 1, 4, 5, 2, 3, 6, 7);  // the order that the shuffles leave
+    const __m256i lane_order = _mm256_setr_epi32(0, 1, 4, 5, 2, 3, 6, 7);  // the order that the shuffles leave
     __m256 fx = _mm256_setzero_ps(), fz = _mm256_setzero_ps();
     const auto add = [&](const std::int32_t* columns, __m256 values) {
-        const __m256 low = four_places(y, columns), high = four_places(y, columns + 4);
+        const __m256 low = load_four_points(y, columns), high = load_four_points(y, columns + 4);
         const __m256 dx = _mm256_sub_ps(x, _mm256_shuffle_ps(low, high, 0x88));
         const __m256 dz = _mm256_sub_ps(z, _mm256_shuffle_ps(low, high, 0xdd));
         const __m256 base = _mm256_fmadd_ps(scale, _mm256_fmadd_ps(dx, dx, _mm256_mul_ps(dz, dz)), one);
-        const __m256 w = _mm256_div_ps(_mm256_permutevar8x32_ps(values, mixed), base);
+        const __m256 w = _mm256_div_ps(_mm256_permutevar8x32_ps(values, lane_order), base);
         fx = _mm256_fmadd_ps(w, dx, fx);
         fz = _mm256_fmadd_ps(w, dz, fz);
     };
     std::int64_t p = begin;
     for (; p + 8 <= end; p += 8) add(edges.columns + p, _mm256_loadu_ps(edges.values + p));
     if (p < end) {
-        const __m256i live = _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(end - p)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+        const __m256i mask = _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(end - p)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
         alignas(32) std::int32_t columns[8];
-        _mm256_store_si256(reinterpret_cast<__m256i*>(columns), _mm256_maskload_epi32(edges.columns + p, live));
-        add(columns, _mm256_maskload_ps(edges.values + p, live));
+        _mm256_store_si256(reinterpret_cast<__m256i*>(columns), _mm256_maskload_epi32(edges.columns + p, mask));
+        add(columns, _mm256_maskload_ps(edges.values + p, mask));
     }
-    force[0] = sum_of_eight(fx);
-    force[1] = sum_of_eight(fz);
+    force[0] = reduce_sum_eight(fx);
+    force[1] = reduce_sum_eight(fz);
 }
 #endif
 
 template <int D>
-inline void attraction(const MapEdges& edges, const float* y, const float* here, std::int64_t row, float inverse_dof, float* force) {
+inline void attraction(const AffinityGraph& edges, const float* y, const float* here, std::int64_t row, float inverse_dof, float* force) {
     const std::int64_t begin = edges.starts[row], end = edges.starts[row + 1];
 #if defined(__AVX2__)
     if constexpr (D == 2) return attraction_in_plane(edges, y, here, begin, end, inverse_dof, force);
 #endif
     for (int a = 0; a < D; ++a) force[a] = 0;
-    attraction_of<D>(edges, y, here, begin, end, inverse_dof, force);
+    attraction_scalar<D>(edges, y, here, begin, end, inverse_dof, force);
 }
 
 // One step of rows begin … end: momentum, a gain a coordinate, steps no longer than `longest`.
 template <int D>
-void descend(const MapEdges& edges, const Descent& rule, const float* y, const float* repulsion, float* velocity, float* gains,
+void gradient_step(const AffinityGraph& edges, const GradientStep& options, const float* y, const float* repulsion, float* velocity, float* gains,
              float* out, std::int64_t begin, std::int64_t end, double* sums) {
     for (std::int64_t i = begin; i < end; ++i) {
-        float pull[D];
+        float attracted[D];
         double square = 0;  // does not overflow
-        attraction<D>(edges, y, y + i * D, i, rule.inverse_dof, pull);
+        attraction<D>(edges, y, y + i * D, i, options.inverse_dof, attracted);
         for (int a = 0; a < D; ++a) {
             const std::int64_t at = i * D + a;
-            const float slope = rule.factor * (rule.exaggeration * pull[a] - rule.inverse_sum * repulsion[at]);
-            const float product = slope * velocity[at];  // of one sign where the last step went uphill
-            const bool same = product > 0 || (slope == 0 && velocity[at] == 0);
-            gains[at] = same ? gains[at] * 0.8f + 0.01f : gains[at] + 0.2f;
-            velocity[at] = rule.momentum * velocity[at] - rule.rate * gains[at] * slope;
+            const float gradient = options.gradient_factor * (options.exaggeration * attracted[a] - options.inverse_normalizer * repulsion[at]);
+            const float product = gradient * velocity[at];  // of one sign where the last step went uphill
+            const bool same_sign = product > 0 || (gradient == 0 && velocity[at] == 0);
+            gains[at] = same_sign ? gains[at] * 0.8f + 0.01f : gains[at] + 0.2f;
+            velocity[at] = options.momentum * velocity[at] - options.learning_rate * gains[at] * gradient;
             square += static_cast<double>(velocity[at]) * static_cast<double>(velocity[at]);
         }
-        const double longest = static_cast<double>(rule.longest);
-        const float brake = square > longest * longest ? static_cast<float>(longest / std::sqrt(square)) : 1.0f;
+        const double max_step = static_cast<double>(options.max_step);
+        const float shrink = square > max_step * max_step ? static_cast<float>(max_step / std::sqrt(square)) : 1.0f;
         for (int a = 0; a < D; ++a) {
             const std::int64_t at = i * D + a;
-            velocity[at] *= brake;
+            velocity[at] *= shrink;
             out[at] = y[at] + velocity[at];
             sums[a] += static_cast<double>(out[at]);
         }
@@ -102,7 +102,7 @@ void descend(const MapEdges& edges, const Descent& rule, const float* y, const f
 
 // Σ p log(1 + d²/ν) over rows begin … end.
 template <int D>
-double log_lengths(const MapEdges& edges, const float* y, double inverse_dof, std::int64_t begin, std::int64_t end) {
+double attraction_loss(const AffinityGraph& edges, const float* y, double inverse_dof, std::int64_t begin, std::int64_t end) {
     double sum = 0;
     for (std::int64_t i = begin; i < end; ++i)
         for (std::int64_t p = edges.starts[i]; p < edges.starts[i + 1]; ++p) {
@@ -120,11 +120,11 @@ double log_lengths(const MapEdges& edges, const float* y, double inverse_dof, st
 // Σ_j K (y - y_j) and Σ_j (1 + d²/ν)^-(ν+1)/2 for one place, over n points; `axes` are their coordinates, one axis `pitch` after
 // another.
 template <int D>
-inline float repulsion_at(const float* place, const float* axes, std::int64_t pitch, std::int64_t n, float dof, float* force) {
+inline float repulsion_at(const float* point, const float* axes, std::int64_t pitch, std::int64_t n, float dof, float* force) {
     const float* c0 = axes;
     const float* c1 = D > 1 ? axes + pitch : axes;
     const float* c2 = D > 2 ? axes + 2 * pitch : axes;
-    const float p0 = place[0], p1 = D > 1 ? place[D > 1 ? 1 : 0] : 0, p2 = D > 2 ? place[D > 2 ? 2 : 0] : 0;
+    const float p0 = point[0], p1 = D > 1 ? point[D > 1 ? 1 : 0] : 0, p2 = D > 2 ? point[D > 2 ? 2 : 0] : 0;
     float f0 = 0, f1 = 0, f2 = 0, sum = 0;
     if (dof == 1.0f) {
 #pragma omp simd reduction(+ : f0, f1, f2, sum)
@@ -140,11 +140,11 @@ inline float repulsion_at(const float* place, const float* axes, std::int64_t pi
         const float inverse = 1.0f / dof, power = -0.5f * (dof + 1.0f);
         for (std::int64_t j = 0; j < n; ++j) {
             const float x0 = p0 - c0[j], x1 = D > 1 ? p1 - c1[j] : 0.0f, x2 = D > 2 ? p2 - c2[j] : 0.0f;
-            const float base = 1.0f + inverse * (x0 * x0 + x1 * x1 + x2 * x2), w = std::pow(base, power), pull = w / base;
+            const float base = 1.0f + inverse * (x0 * x0 + x1 * x1 + x2 * x2), w = std::pow(base, power), attracted = w / base;
             sum += w;
-            f0 += pull * x0;
-            f1 += pull * x1;
-            f2 += pull * x2;
+            f0 += attracted * x0;
+            f1 += attracted * x1;
+            f2 += attracted * x2;
         }
     }
     force[0] = f0;
@@ -155,7 +155,7 @@ inline float repulsion_at(const float* place, const float* axes, std::int64_t pi
 
 // The same for rows begin … end of the map itself, without the point's own share; returns the sum of the sums.
 template <int D>
-double repel_directly(const float* y, const float* axes, std::int64_t n, float dof, std::int64_t begin, std::int64_t end,
+double repulsion_exact(const float* y, const float* axes, std::int64_t n, float dof, std::int64_t begin, std::int64_t end,
                       float* forces) {
     double total = 0;
     for (std::int64_t i = begin; i < end; ++i)

@@ -18,9 +18,9 @@ struct Stencil {
     std::int64_t first[D];
     float weights[D][4];
 
-    Stencil(const Mesh& mesh, const float* place) {
+    Stencil(const Mesh& mesh, const float* point) {
         for (int a = 0; a < D; ++a)
-            first[a] = spline((place[a] - mesh.origin[a]) * mesh.inverse_spacing, mesh.cells[a], weights[a]);
+            first[a] = spline((point[a] - mesh.origin[a]) * mesh.inverse_spacing, mesh.cells[a], weights[a]);
     }
 };
 
@@ -34,7 +34,7 @@ void first_nodes(const Mesh& mesh, const float* y, std::int64_t begin, std::int6
 
 // Unit masses at places begin … end, onto the slabs low … high of the first axis and no others.
 template <int D>
-void spread_masses(const Mesh& mesh, const float* y, std::int64_t begin, std::int64_t end, std::int64_t low, std::int64_t high,
+void scatter_to_mesh(const Mesh& mesh, const float* y, std::int64_t begin, std::int64_t end, std::int64_t low, std::int64_t high,
                    float* grid) {
     const std::int64_t row = mesh.cells[D - 1];
     for (std::int64_t i = begin; i < end; ++i) {
@@ -54,8 +54,8 @@ void spread_masses(const Mesh& mesh, const float* y, std::int64_t begin, std::in
 
 // The D + 1 fields at one place: the sum of the kernel, then the force.
 template <int D>
-inline void fields_at(const Mesh& mesh, const MeshFields& fields, const float* place, float* out) {
-    const Stencil<D> at(mesh, place);
+inline void fields_at(const Mesh& mesh, const MeshFields& fields, const float* point, float* out) {
+    const Stencil<D> at(mesh, point);
     for (int f = 0; f <= D; ++f) {
         const float* field = fields.values + f * fields.field + at.first[D - 1];
         float sums[4] = {0, 0, 0, 0};
@@ -71,7 +71,7 @@ inline void fields_at(const Mesh& mesh, const MeshFields& fields, const float* p
 
 // Forces at rows begin … end; returns the sum of the kernel's sums.
 template <int D>
-double gather_forces(const Mesh& mesh, const MeshFields& fields, const float* y, std::int64_t begin, std::int64_t end,
+double gather_from_mesh(const Mesh& mesh, const MeshFields& fields, const float* y, std::int64_t begin, std::int64_t end,
                      float* forces) {
     double total = 0;
     for (std::int64_t i = begin; i < end; ++i) {

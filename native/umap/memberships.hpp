@@ -10,72 +10,72 @@
 
 namespace lowdim {
 
-struct Neighborhoods {
+struct SmoothKnnInput {
     const float* distances;  // (n, k), ascending; a row is not among its own
     std::int64_t n;
     std::int64_t k;
     double target;              // the memberships of a row sum to this
     double local_connectivity;  // so many neighbours belong wholly
-    double floor_everywhere;    // a width is at least 1e-3 of the mean distance, of the row or, where it has none, of all
+    double mean_distance;    // a width is at least 1e-3 of the mean distance, of the row or, where it has none, of all
 };
 
-constexpr double narrowest = 1e-3;
+constexpr double min_sigma_scale = 1e-3;
 
 // The distance up to which neighbours belong wholly: the local_connectivity-th distance above zero, interpolated.
-inline double core_distance(const float* distances, std::int64_t k, double connectivity) {
+inline double rho_of(const float* distances, std::int64_t k, double connectivity) {
     std::int64_t zeros = 0;
     while (zeros < k && distances[zeros] <= 0) ++zeros;
     const float* positive = distances + zeros;
     const std::int64_t count = k - zeros;
     if (count == 0) return 0;
     if (static_cast<double>(count) < connectivity) return positive[count - 1];
-    const auto whole = static_cast<std::int64_t>(connectivity);
-    const double part = connectivity - static_cast<double>(whole);
-    if (whole == 0) return part * positive[0];
-    double core = positive[whole - 1];
-    if (part > 1e-5 && whole < count) core += part * (static_cast<double>(positive[whole]) - positive[whole - 1]);
-    return core;
+    const auto nearest = static_cast<std::int64_t>(connectivity);
+    const double fraction = connectivity - static_cast<double>(nearest);
+    if (nearest == 0) return fraction * positive[0];
+    double rho = positive[nearest - 1];
+    if (fraction > 1e-5 && nearest < count) rho += fraction * (static_cast<double>(positive[nearest]) - positive[nearest - 1]);
+    return rho;
 }
 
-inline double memberships(const float* distances, std::int64_t k, double core, double width) {
+inline double membership_sum(const float* distances, std::int64_t k, double rho, double sigma) {
     double sum = 0;
     for (std::int64_t j = 0; j < k; ++j) {
-        const double beyond = distances[j] - core;
-        sum += beyond > 0 ? std::exp(-beyond / width) : 1.0;
+        const double excess = distances[j] - rho;
+        sum += excess > 0 ? std::exp(-excess / sigma) : 1.0;
     }
     return sum;
 }
 
 // The width at which Σ exp(-max(0, d - core) / width) is the target, by bisection.
-inline double width_of(const float* distances, const Neighborhoods& all, double core) {
-    double low = 0, high = std::numeric_limits<double>::infinity(), width = 1, mean = 0;
+inline double sigma_of(const float* distances, const SmoothKnnInput& all, double rho) {
+    double low = 0, high = std::numeric_limits<double>::infinity(), sigma = 1, mean = 0;
     for (std::int64_t j = 0; j < all.k; ++j) mean += distances[j];
     mean /= static_cast<double>(all.k + 1);  // the row itself counts, at distance zero
-    if (mean > 0) width = mean;              // a start in the units of the data
+    if (mean > 0) sigma = mean;              // a start in the units of the data
     for (int step = 0; step < 64; ++step) {
-        const double sum = memberships(distances, all.k, core, width);
+        const double sum = membership_sum(distances, all.k, rho, sigma);
         if (std::abs(sum - all.target) < 1e-5) break;
         if (sum > all.target) {
-            high = width;
+            high = sigma;
         } else {
-            low = width;
+            low = sigma;
         }
-        width = std::isinf(high) ? 2 * width : (low + high) / 2;
+        sigma = std::isinf(high) ? 2 * sigma : (low + high) / 2;
     }
-    if (std::isinf(width)) width = mean;
-    return std::max(width, narrowest * (core > 0 ? mean : all.floor_everywhere));
+    if (std::isinf(sigma)) sigma = mean;
+    return std::max(sigma, min_sigma_scale * (rho > 0 ? mean : all.mean_distance));
 }
 
-inline void smooth_rows(const Neighborhoods& all, std::int64_t begin, std::int64_t end, float* cores, float* widths, float* weights) {
+inline void smooth_knn_rows(const SmoothKnnInput& all, std::int64_t begin, std::int64_t end, float* rhos, float* sigmas, float* weights) {
     for (std::int64_t i = begin; i < end; ++i) {
         const float* distances = all.distances + i * all.k;
-        const double core = core_distance(distances, all.k, all.local_connectivity);
-        const double width = width_of(distances, all, core);
-        cores[i] = static_cast<float>(core);
-        widths[i] = static_cast<float>(width);
+        const double rho = rho_of(distances, all.k, all.local_connectivity);
+        const double sigma = sigma_of(distances, all, rho);
+        rhos[i] = static_cast<float>(rho);
+        sigmas[i] = static_cast<float>(sigma);
         for (std::int64_t j = 0; j < all.k; ++j) {
-            const double beyond = distances[j] - core;
-            weights[i * all.k + j] = static_cast<float>(beyond <= 0 || width == 0 ? 1.0 : std::exp(-beyond / width));
+            const double excess = distances[j] - rho;
+            weights[i * all.k + j] = static_cast<float>(excess <= 0 || sigma == 0 ? 1.0 : std::exp(-excess / sigma));
         }
     }
 }
@@ -87,11 +87,11 @@ struct Membership {
 };
 
 // Both views of an edge become one: mix (v + w - v w) + (1 - mix) v w. Says whether anything is left of it.
-inline bool join_memberships(const Membership& own, const Membership& back, double mix, Membership& joined) {
-    const double v = own.weight, w = back.weight;
-    joined.weight = static_cast<float>(mix * (v + w - v * w) + (1 - mix) * v * w);
-    joined.length = std::max(own.length, back.length);
-    return joined.weight > 0;
+inline bool fuzzy_set_operation(const Membership& own, const Membership& reverse, double set_op_mix_ratio, Membership& combined) {
+    const double v = own.weight, w = reverse.weight;
+    combined.weight = static_cast<float>(set_op_mix_ratio * (v + w - v * w) + (1 - set_op_mix_ratio) * v * w);
+    combined.length = std::max(own.length, reverse.length);
+    return combined.weight > 0;
 }
 
 }  // namespace lowdim

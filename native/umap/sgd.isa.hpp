@@ -11,30 +11,30 @@
 #define LOWDIM_INLINE inline
 #endif
 
-inline Reals clipped(Reals v) {
-    v = v > 4.0f ? set_reals(4.0f) : v;
-    return v < -4.0f ? set_reals(-4.0f) : v;
+inline RowFloats clipped(RowFloats v) {
+    v = v > 4.0f ? set_floats(4.0f) : v;
+    return v < -4.0f ? set_floats(-4.0f) : v;
 }
 
 // An edge has its turn when its rate (2^32 for the heaviest), added at every tick, carries. Copies what the edges
 // begin … end with a turn have in `from` to `to`; returns their number.
 template <class T>
-inline std::int32_t take_turns(const std::uint32_t* rates, std::int64_t begin, std::int64_t end, std::uint32_t tick, const T* from, T* to) {
+inline std::int32_t sample_edges(const std::uint32_t* rates, std::int64_t begin, std::int64_t end, std::uint32_t epoch_number, const T* from, T* to) {
     std::int32_t count = 0;
     std::int64_t p = begin;
 #if defined(__AVX512F__)
-    const __m512i ticks = _mm512_set1_epi32(static_cast<int>(tick));
+    const __m512i ticks = _mm512_set1_epi32(static_cast<int>(epoch_number));
     for (; p < end; p += 16) {
         const auto valid = static_cast<__mmask16>(end - p >= 16 ? 0xFFFFu : (1u << (end - p)) - 1u);
         const __m512i rate = _mm512_maskz_loadu_epi32(valid, rates + p);
-        const __mmask16 turn = _mm512_mask_cmplt_epu32_mask(valid, _mm512_mullo_epi32(rate, ticks), rate);
-        _mm512_mask_compressstoreu_epi32(to + count, turn, _mm512_maskz_loadu_epi32(turn, from + p));
-        count += __builtin_popcount(turn);
+        const __mmask16 sample = _mm512_mask_cmplt_epu32_mask(valid, _mm512_mullo_epi32(rate, ticks), rate);
+        _mm512_mask_compressstoreu_epi32(to + count, sample, _mm512_maskz_loadu_epi32(sample, from + p));
+        count += __builtin_popcount(sample);
     }
 #endif
     for (; p < end; ++p) {
         to[count] = from[p];
-        count += tick * rates[p] < rates[p];
+        count += epoch_number * rates[p] < rates[p];
     }
     return count;
 }
@@ -42,201 +42,201 @@ inline std::int32_t take_turns(const std::uint32_t* rates, std::int64_t begin, s
 // Rows that are moved at once, a lane each. D is the number of coordinates, or 0 if that is known at run time only;
 // then they lie in `store`.
 template <int D, bool dense>
-class Movers {
+class LaneRows {
   public:
-    Movers(const UmapStep& step, std::int64_t first, std::int64_t last, float* store) : step_(step) {
+    LaneRows(const UmapStep& step, std::int64_t first, std::int64_t last, float* store) : step_(step) {
         const auto end = static_cast<std::int32_t>(last);
-        rows_ = load_wholes(counting) + static_cast<std::int32_t>(first);
-        rows_ = rows_ < end ? rows_ : load_wholes(counting) * 0 + (end - 1);
+        rows_ = load_ints(lane_numbers) + static_cast<std::int32_t>(first);
+        rows_ = rows_ < end ? rows_ : load_ints(lane_numbers) * 0 + (end - 1);
         if constexpr (D == 0) {
-            for (int part = 0; part < 3; ++part) far_[part] = reinterpret_cast<Reals*>(store) + part * step.dims;
+            for (int part = 0; part < 3; ++part) heap_[part] = reinterpret_cast<RowFloats*>(store) + part * step.dims;
         }
-        key_ = stirred((step.same_draws ? Words{} : (Words)rows_) * set_words(0x9e3779b9u) + set_words(step.key));
-        for (int c = 0; c < dims(); ++c) x(c) = gather(step.heads + c, rows_ * dims());
+        key_ = mix_bits((step.shared_negatives ? RowUints{} : (RowUints)rows_) * set_uints(0x9e3779b9u) + set_uints(step.key));
+        for (int c = 0; c < dims(); ++c) x(c) = gather(step.head_positions + c, rows_ * dims());
         if constexpr (dense) {
-            crowd_p_ = gather(step.crowding, 2 * rows_);
-            crowd_q_ = gather(step.crowding + 1, 2 * rows_);
+            density_p_ = gather(step.density, 2 * rows_);
+            density_q_ = gather(step.density + 1, 2 * rows_);
         }
     }
 
     // Towards `tail`, where `has`; `inverse` is one over the weight of the edge.
     template <class Mask>
-    LOWDIM_INLINE void pull(Wholes tail, Reals inverse, const Mask& has) {
-        const UmapForces& force = step_.forces;
-        const Reals square = look(tail);
-        const Reals p = power(square, force.b);
-        const Reals grown = force.a * p + 1.0f;
-        Reals pull = (-2.0f * force.a * force.b) * p / (square * grown);
-        pull = square > 0.0f ? pull : Reals{};
-        Reals spreading{};
+    LOWDIM_INLINE void attract(RowInts tail, RowFloats inverse_weights, const Mask& active) {
+        const UmapParams& params = step_.params;
+        const RowFloats square = difference_to(tail);
+        const RowFloats p = fast_pow(square, params.b);
+        const RowFloats denominator = params.a * p + 1.0f;
+        RowFloats attraction = (-2.0f * params.a * params.b) * p / (square * denominator);
+        attraction = square > 0.0f ? attraction : RowFloats{};
+        RowFloats density_push{};
         if constexpr (dense) {
-            const Reals share = 1.0f / grown, slope = -0.5f * pull;
-            Reals all_p = crowd_p_, all_q = crowd_q_;
-            if (step_.crowding_of_others != nullptr) {
-                all_p += gather(step_.crowding_of_others, 2 * tail);
-                all_q += gather(step_.crowding_of_others + 1, 2 * tail);
+            const RowFloats phi = 1.0f / denominator, slope = -0.5f * attraction;
+            RowFloats all_p = density_p_, all_q = density_q_;
+            if (step_.tail_density != nullptr) {
+                all_p += gather(step_.tail_density, 2 * tail);
+                all_q += gather(step_.tail_density + 1, 2 * tail);
             }
-            spreading = 2.0f * share * ((1.0f - force.b * (1.0f - share)) * all_p + slope * all_q) * inverse;
+            density_push = 2.0f * phi * ((1.0f - params.b * (1.0f - phi)) * all_p + slope * all_q) * inverse_weights;
         }
         for (int c = 0; c < dims(); ++c) {
-            Reals change = clipped(pull * apart(c));
-            if constexpr (dense) change += clipped(spreading * apart(c));
-            x(c) += has ? step_.alpha * change : Reals{};
+            RowFloats change = clipped(attraction * difference(c));
+            if constexpr (dense) change += clipped(density_push * difference(c));
+            x(c) += active ? step_.alpha * change : RowFloats{};
         }
     }
 
     // Away from rows drawn for turn s, where `has`.
     template <class Mask>
-    LOWDIM_INLINE void push(std::int32_t s, const Mask& has) {
-        const UmapForces& force = step_.forces;
-        for (int c = 0; c < dims(); ++c) sum(c) = Reals{};
-        for (std::int32_t draw = 0; draw < force.negatives; ++draw) {
-            const std::uint32_t turn = static_cast<std::uint32_t>(s) * static_cast<std::uint32_t>(force.negatives) + static_cast<std::uint32_t>(draw);
-            const Reals gap = look(scaled(stirred(key_ + set_words(turn * 0x85ebca6bu)), static_cast<std::uint32_t>(step_.count)));
-            Reals push = (2.0f * force.repulsion * force.b) / ((gap + 0.001f) * (force.a * power(gap, force.b) + 1.0f));
-            push = gap > 0.0f ? push : Reals{};
-            for (int c = 0; c < dims(); ++c) sum(c) += clipped(push * apart(c));
+    LOWDIM_INLINE void repel(std::int32_t s, const Mask& active) {
+        const UmapParams& params = step_.params;
+        for (int c = 0; c < dims(); ++c) sum(c) = RowFloats{};
+        for (std::int32_t draw = 0; draw < params.negative_samples; ++draw) {
+            const std::uint32_t sample = static_cast<std::uint32_t>(s) * static_cast<std::uint32_t>(params.negative_samples) + static_cast<std::uint32_t>(draw);
+            const RowFloats gap = difference_to(scale_to_range(mix_bits(key_ + set_uints(sample * 0x85ebca6bu)), static_cast<std::uint32_t>(step_.count)));
+            RowFloats repulsion = (2.0f * params.repulsion * params.b) / ((gap + 0.001f) * (params.a * fast_pow(gap, params.b) + 1.0f));
+            repulsion = gap > 0.0f ? repulsion : RowFloats{};
+            for (int c = 0; c < dims(); ++c) sum(c) += clipped(repulsion * difference(c));
         }
-        for (int c = 0; c < dims(); ++c) x(c) += has ? step_.alpha * sum(c) : Reals{};
+        for (int c = 0; c < dims(); ++c) x(c) += active ? step_.alpha * sum(c) : RowFloats{};
     }
 
     // Their places to `out`, one behind the other.
-    void put(float* out, int lanes) {
-        if (D == 2 && lanes == owners) {
-            store_pairs(out, x(0), x(D > 1));
+    void write(float* out, int lanes) {
+        if (D == 2 && lanes == row_lanes) {
+            store_interleaved(out, x(0), x(D > 1));
             return;
         }
         for (int c = 0; c < dims(); ++c)
-            for (int l = 0; l < lanes; ++l) out[l * dims() + c] = begin(x(c))[l];
+            for (int l = 0; l < lanes; ++l) out[l * dims() + c] = floats_of(x(c))[l];
     }
 
   private:
-    Reals& part(int which, int c) {
+    RowFloats& part(int which, int c) {
         if constexpr (D > 0) {
-            return own_[which][c];
+            return stack_[which][c];
         } else {
-            return far_[which][c];
+            return heap_[which][c];
         }
     }
-    Reals& x(int c) { return part(0, c); }
-    Reals& apart(int c) { return part(1, c); }
-    Reals& sum(int c) { return part(2, c); }
+    RowFloats& x(int c) { return part(0, c); }
+    RowFloats& difference(int c) { return part(1, c); }
+    RowFloats& sum(int c) { return part(2, c); }
 
     int dims() const { return D > 0 ? D : static_cast<int>(step_.dims); }
 
-    LOWDIM_INLINE Reals look(Wholes who) {
+    LOWDIM_INLINE RowFloats difference_to(RowInts rows) {
         if constexpr (D == 2) {
-            Reals first, second;
-            gather_pairs(step_.others, who, first, second);
-            apart(0) = x(0) - first;
-            apart(1) = x(1) - second;
-            return apart(0) * apart(0) + apart(1) * apart(1);
+            RowFloats first, second;
+            gather_pairs(step_.tail_positions, rows, first, second);
+            difference(0) = x(0) - first;
+            difference(1) = x(1) - second;
+            return difference(0) * difference(0) + difference(1) * difference(1);
         }
-        Reals square{};
+        RowFloats square{};
         for (int c = 0; c < dims(); ++c) {
-            apart(c) = x(c) - gather(step_.others + c, who * dims());
-            square += apart(c) * apart(c);
+            difference(c) = x(c) - gather(step_.tail_positions + c, rows * dims());
+            square += difference(c) * difference(c);
         }
         return square;
     }
 
     const UmapStep& step_;
-    Wholes rows_;
-    Words key_;
-    Reals crowd_p_{}, crowd_q_{};
-    Reals own_[3][D > 0 ? D : 1];  // coordinates, differences to another row, and a sum
-    Reals* far_[3];                // the same, if their number is not known here
+    RowInts rows_;
+    RowUints key_;
+    RowFloats density_p_{}, density_q_{};
+    RowFloats stack_[3][D > 0 ? D : 1];  // coordinates, differences to another row, and a sum
+    RowFloats* heap_[3];                // the same, if their number is not known here
 };
 
 // Which edges of rows first … last have their turn in this epoch: their tails, and how many.
-void umap_turns(const UmapStep& step, std::int64_t first, std::int64_t last) {
+void schedule_edges(const UmapStep& step, std::int64_t first, std::int64_t last) {
     for (std::int64_t i = first; i < last; ++i) {
         const std::int64_t begin = step.starts[i], end = step.starts[i + 1];
-        step.turns[i] = take_turns(step.rates, begin, end, step.tick, step.tails, step.turn_tails + begin);
-        if (step.crowding != nullptr) take_turns(step.rates, begin, end, step.tick, step.inverse, step.turn_inverse + begin);
+        step.samples[i] = sample_edges(step.rates, begin, end, step.epoch_number, step.tails, step.sampled_tails + begin);
+        if (step.density != nullptr) sample_edges(step.rates, begin, end, step.epoch_number, step.inverse_weights, step.sampled_inverse_weights + begin);
     }
 }
 
 // One half of a turn of rows first … last: to a neighbour, and in the first half away from others.
 // Rows without it go over as they are.
 template <int D, bool dense>
-void umap_group_half(const UmapStep& step, std::int64_t first, std::int64_t last, float* store) {
-    const std::int32_t s = step.half / 2;
-    Movers<D, dense> movers(step, first, last, store);
-    const auto has = load_wholes(step.turns + first) > s;
-    const Wholes at = has ? load_wholes(step.firsts + first) + s : Wholes{};
-    const Wholes tail = has ? as_wholes(gather(reinterpret_cast<const float*>(step.turn_tails), at)) : Wholes{};
-    movers.pull(tail, dense ? gather(step.turn_inverse, at) : Reals{}, has);
-    if (step.half % 2 == 0) movers.push(s, has);
-    movers.put(step.out + first * step.dims, static_cast<int>(std::min<std::int64_t>(owners, last - first)));
+void sgd_half_step_group(const UmapStep& step, std::int64_t first, std::int64_t last, float* store) {
+    const std::int32_t s = step.half_step / 2;
+    LaneRows<D, dense> rows(step, first, last, store);
+    const auto active = load_ints(step.samples + first) > s;
+    const RowInts at = active ? load_ints(step.row_starts + first) + s : RowInts{};
+    const RowInts tail = active ? bits_as_ints(gather(reinterpret_cast<const float*>(step.sampled_tails), at)) : RowInts{};
+    rows.attract(tail, dense ? gather(step.sampled_inverse_weights, at) : RowFloats{}, active);
+    if (step.half_step % 2 == 0) rows.repel(s, active);
+    rows.write(step.out + first * step.dims, static_cast<int>(std::min<std::int64_t>(row_lanes, last - first)));
 }
 
 template <int D>
-void umap_half(const UmapStep& step, std::int64_t first, std::int64_t last, float* store) {
-    for (std::int64_t i = first; i < last; i += owners) {
-        const std::int64_t end = std::min<std::int64_t>(i + owners, last);
-        std::int32_t most = 0;
-        for (int l = 0; l < owners; ++l) most = std::max(most, step.turns[i + l]);
-        if (step.half > 2 * most) continue;  // nobody moved in the half before, so both maps agree
-        if (step.crowding == nullptr) {
-            umap_group_half<D, false>(step, i, end, store);
+void sgd_half_step(const UmapStep& step, std::int64_t first, std::int64_t last, float* store) {
+    for (std::int64_t i = first; i < last; i += row_lanes) {
+        const std::int64_t end = std::min<std::int64_t>(i + row_lanes, last);
+        std::int32_t max_samples = 0;
+        for (int l = 0; l < row_lanes; ++l) max_samples = std::max(max_samples, step.samples[i + l]);
+        if (step.half_step > 2 * max_samples) continue;  // nobody moved in the half before, so both maps agree
+        if (step.density == nullptr) {
+            sgd_half_step_group<D, false>(step, i, end, store);
         } else {
-            umap_group_half<D, true>(step, i, end, store);
+            sgd_half_step_group<D, true>(step, i, end, store);
         }
     }
 }
 
 // All turns of rows first … last beside a map that stays as it is.
 template <int D, bool dense>
-void umap_group_beside(const UmapStep& step, std::int64_t first, std::int64_t last, float* store) {
-    std::int32_t most = 0;
-    for (int l = 0; l < owners; ++l) most = std::max(most, step.turns[first + l]);
-    Movers<D, dense> movers(step, first, last, store);
-    const Wholes count = load_wholes(step.turns + first), starts = load_wholes(step.firsts + first);
-    for (std::int32_t s = 0; s < most; ++s) {
-        const auto has = count > s;
-        const Wholes at = has ? starts + s : Wholes{};
-        const Wholes tail = has ? as_wholes(gather(reinterpret_cast<const float*>(step.turn_tails), at)) : Wholes{};
-        movers.pull(tail, dense ? gather(step.turn_inverse, at) : Reals{}, has);
-        movers.push(s, has);
+void sgd_fixed_group(const UmapStep& step, std::int64_t first, std::int64_t last, float* store) {
+    std::int32_t max_samples = 0;
+    for (int l = 0; l < row_lanes; ++l) max_samples = std::max(max_samples, step.samples[first + l]);
+    LaneRows<D, dense> rows(step, first, last, store);
+    const RowInts count = load_ints(step.samples + first), starts = load_ints(step.row_starts + first);
+    for (std::int32_t s = 0; s < max_samples; ++s) {
+        const auto active = count > s;
+        const RowInts at = active ? starts + s : RowInts{};
+        const RowInts tail = active ? bits_as_ints(gather(reinterpret_cast<const float*>(step.sampled_tails), at)) : RowInts{};
+        rows.attract(tail, dense ? gather(step.sampled_inverse_weights, at) : RowFloats{}, active);
+        rows.repel(s, active);
     }
-    movers.put(step.out + first * step.dims, static_cast<int>(std::min<std::int64_t>(owners, last - first)));
+    rows.write(step.out + first * step.dims, static_cast<int>(std::min<std::int64_t>(row_lanes, last - first)));
 }
 
 template <int D>
-void umap_beside(const UmapStep& step, std::int64_t first, std::int64_t last, float* store) {
-    for (std::int64_t i = first; i < last; i += owners) {
-        const std::int64_t end = std::min<std::int64_t>(i + owners, last);
-        if (step.crowding == nullptr) {
-            umap_group_beside<D, false>(step, i, end, store);
+void sgd_fixed(const UmapStep& step, std::int64_t first, std::int64_t last, float* store) {
+    for (std::int64_t i = first; i < last; i += row_lanes) {
+        const std::int64_t end = std::min<std::int64_t>(i + row_lanes, last);
+        if (step.density == nullptr) {
+            sgd_fixed_group<D, false>(step, i, end, store);
         } else {
-            umap_group_beside<D, true>(step, i, end, store);
+            sgd_fixed_group<D, true>(step, i, end, store);
         }
     }
 }
 
 // Sums over the edges of rows begin … end: shares φ = 1 / (1 + a d^2b), and φ d².
-void umap_radii(const UmapStep& step, std::int64_t begin_row, std::int64_t end_row, float* shares, float* spreads) {
+void densmap_sums(const UmapStep& step, std::int64_t begin_row, std::int64_t end_row, float* phi_sums, float* phi_distance_sums) {
     const std::int64_t dims = step.dims;
     for (std::int64_t i = begin_row; i < end_row; ++i) {
-        float share_sum = 0, spread_sum = 0;
-        for (std::int64_t p = step.starts[i]; p < step.starts[i + 1]; p += owners) {
-            float part[owners] = {};
-            const int here = static_cast<int>(std::min<std::int64_t>(owners, step.starts[i + 1] - p));
+        float phi_sum = 0, phi_distance_sum = 0;
+        for (std::int64_t p = step.starts[i]; p < step.starts[i + 1]; p += row_lanes) {
+            float part[row_lanes] = {};
+            const int here = static_cast<int>(std::min<std::int64_t>(row_lanes, step.starts[i + 1] - p));
             for (int l = 0; l < here; ++l)
                 for (std::int64_t c = 0; c < dims; ++c) {
-                    const float apart = step.heads[i * dims + c] - step.others[step.tails[p + l] * dims + c];
-                    part[l] += apart * apart;
+                    const float difference = step.head_positions[i * dims + c] - step.tail_positions[step.tails[p + l] * dims + c];
+                    part[l] += difference * difference;
                 }
-            const Reals square = load_reals(part);
-            Reals share = 1.0f / (step.forces.a * power(square, step.forces.b) + 1.0f);
+            const RowFloats square = load_floats(part);
+            RowFloats phi = 1.0f / (step.params.a * fast_pow(square, step.params.b) + 1.0f);
             for (int l = 0; l < here; ++l) {
-                share_sum += begin(share)[l];
-                spread_sum += begin(share)[l] * part[l];
+                phi_sum += floats_of(phi)[l];
+                phi_distance_sum += floats_of(phi)[l] * part[l];
             }
         }
-        shares[i] = share_sum;
-        spreads[i] = spread_sum;
+        phi_sums[i] = phi_sum;
+        phi_distance_sums[i] = phi_distance_sum;
     }
 }
 

@@ -17,16 +17,16 @@ struct RowBlock {
 
 // What exists for both precisions.
 template <template <class> class Of>
-struct Both {
-    Of<float> narrow;
-    Of<double> wide;
+struct PerPrecision {
+    Of<float> single_precision;
+    Of<double> double_precision;
 
     template <class T>
     const Of<T>& of() const {
         if constexpr (sizeof(T) == sizeof(float)) {
-            return narrow;
+            return single_precision;
         } else {
-            return wide;
+            return double_precision;
         }
     }
 };

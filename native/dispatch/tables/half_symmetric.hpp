@@ -7,13 +7,13 @@
 
 namespace lowdim {
 
-constexpr std::int64_t mirror_width = 16;  // the narrow matrix is padded to a multiple of this many columns
+constexpr std::int64_t half_symmetric_padding = 16;  // the narrow matrix is padded to a multiple of this many columns
 
 template <class T>
-using MirroredTimes = void (*)(const RowBlock<T>&, std::int64_t, const T*, std::int64_t, double*, T*);
+using HalfSymmetricTimes = void (*)(const RowBlock<T>&, std::int64_t, const T*, std::int64_t, double*, T*);
 
-struct GramKernels {
-    Both<MirroredTimes> mirrored;
+struct HalfSymmetricKernels {
+    PerPrecision<HalfSymmetricTimes> times;
 };
 
 }  // namespace lowdim

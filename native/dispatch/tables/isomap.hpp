@@ -5,10 +5,10 @@
 
 namespace lowdim {
 
-constexpr int lockstep = 16;  // sources whose distances along a graph are found together
+constexpr int batch_sources = 16;  // sources whose distances along a graph are found together
 
 // Compressed rows of edge lengths, none negative.
-struct LengthGraph {
+struct WeightedGraph {
     const std::int64_t* starts;
     const std::int32_t* columns;
     const float* lengths;
@@ -16,19 +16,19 @@ struct LengthGraph {
 };
 
 // A row of a table that holds squared distances, up to own + other[j] + factor × entry, and its point on a map.
-struct PairRow {
+struct GeodesicRow {
     const float* row;
     double own;
     double factor;
-    const double* at;
+    const double* position;
 };
 
-struct ManifoldKernels {
-    std::int64_t (*relax_sweep)(const LengthGraph&, const std::int32_t*, bool, std::uint8_t*, float*);
+struct IsomapKernels {
+    std::int64_t (*relax_sweep)(const WeightedGraph&, const std::int32_t*, bool, std::uint8_t*, float*);
     double (*square_row)(float*, std::int64_t);
-    double (*center_row)(float*, const double*, double, std::int64_t);
+    double (*double_center_row)(float*, const double*, double, std::int64_t);
     void (*gram_times)(const float*, std::int64_t, std::int64_t, const double*, std::int64_t, double*);
-    void (*pair_sums)(const PairRow&, const double*, const double*, std::int64_t, std::int64_t, double*);
+    void (*correlation_sums)(const GeodesicRow&, const double*, const double*, std::int64_t, std::int64_t, double*);
 };
 
 }  // namespace lowdim

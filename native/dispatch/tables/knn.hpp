@@ -7,9 +7,9 @@
 
 namespace lowdim {
 
-enum Metric : int { metric_squares, metric_magnitudes, metric_largest, metric_hamming, metric_jaccard };
+enum Metric : int { metric_squared_euclidean, metric_manhattan, metric_chebyshev, metric_hamming, metric_jaccard };
 
-constexpr std::int32_t nobody = 0x7fffffff;  // the index in an empty place of a list
+constexpr std::int32_t empty_index = 0x7fffffff;  // the index in an empty place of a list
 
 // (rows, k) distances, ascending, and the indices they belong to.
 struct NeighborLists {
@@ -36,9 +36,9 @@ struct Update {
 };
 
 // Rows that may be one another's neighbours, because they have one in common; the newcomers among them come first.
-struct Party {
+struct JoinGroup {
     const std::int32_t* members;
-    std::int64_t newcomers;
+    std::int64_t new_count;
     std::int64_t count;
 };
 
@@ -49,33 +49,33 @@ struct Candidates {
 };
 
 // From a sum over columns to the distance that is reported.
-struct Measure {
+struct MetricForm {
     int metric;
     bool root;
     double scale;
 };
 
-struct Walk {
+struct GraphSearch {
     const std::int32_t* indices;  // (n, k) the graph
     std::int64_t k;
-    std::int64_t seen_size;
+    std::int64_t visited_size;
 };
 
 template <class T>
-using Refine = void (*)(const T*, const RowBlock<T>&, const Candidates&, const Measure&, const NeighborLists&, std::int64_t);
+using Refine = void (*)(const T*, const RowBlock<T>&, const Candidates&, const MetricForm&, const NeighborLists&, std::int64_t);
 
-struct NeighborKernels {
+struct KnnKernels {
     int tile;  // blocks are padded to a multiple of this
     void (*pack_rows)(const RowBlock<float>&, const std::int32_t*, const float*, float*, float*);
     void (*sweep[5])(const PackedRows&, const PackedRows&, std::int64_t, const NeighborLists&);
-    void (*select_rows)(const RowBlock<float>&, const std::int32_t*, std::int32_t, const NeighborLists&);
+    void (*select_nearest)(const RowBlock<float>&, const std::int32_t*, std::int32_t, const NeighborLists&);
     void (*merge_lists)(const NeighborLists&, const NeighborLists&, std::int64_t, std::int64_t);
-    std::int64_t (*join[3])(const RowBlock<float>&, const Party&, const NeighborLists&, float*, Update*);
+    std::int64_t (*local_join[3])(const RowBlock<float>&, const JoinGroup&, const NeighborLists&, float*, Update*);
     std::int64_t (*apply_updates)(const NeighborLists&, std::uint8_t*, const Update*, std::int64_t);
-    void (*remeasure[3])(const RowBlock<float>&, std::int64_t, const std::int32_t*, std::int64_t, const NeighborLists&);
-    void (*walk[3])(const RowBlock<float>&, const float*, const Walk&, const NeighborLists&, std::int64_t, std::uint8_t*,
+    void (*score_row[3])(const RowBlock<float>&, std::int64_t, const std::int32_t*, std::int64_t, const NeighborLists&);
+    void (*graph_search[3])(const RowBlock<float>&, const float*, const GraphSearch&, const NeighborLists&, std::int64_t, std::uint8_t*,
                     std::int32_t*);
-    Both<Refine> refine;
+    PerPrecision<Refine> refine;
 };
 
 }  // namespace lowdim

@@ -7,15 +7,15 @@
 
 namespace lowdim {
 
-constexpr int local_matrices_together = 8;
+constexpr int matrices_per_batch = 8;
 
 template <class T>
-using LocalGram = void (*)(const RowBlock<T>&, const T*, const std::int32_t*, std::int64_t, double*, double*);
+using LocalGramKernel = void (*)(const RowBlock<T>&, const T*, const std::int32_t*, std::int64_t, double*, double*);
 
-struct LocalKernels {
-    Both<LocalGram> gram;
-    void (*weights)(const double*, std::int64_t, std::int64_t, double, double*, double*);
-    void (*eigen)(const double*, std::int64_t, std::int64_t, double*, double*, double*);
+struct LleKernels {
+    PerPrecision<LocalGramKernel> local_gram;
+    void (*reconstruction_weights)(const double*, std::int64_t, std::int64_t, double, double*, double*);
+    void (*batched_eigh)(const double*, std::int64_t, std::int64_t, double*, double*, double*);
 };
 
 }  // namespace lowdim

@@ -8,8 +8,8 @@
 namespace lowdim {
 
 constexpr std::int64_t pair_block = 128;  // rows and columns of a tile of pairs
-constexpr int hull_run = 128;             // values whose pools are found at once
-constexpr std::int64_t party_size = 64;   // points that meet all points of another party at once
+constexpr int hull_run_length = 128;             // values whose pools are found at once
+constexpr std::int64_t sgd_block_size = 64;   // points that meet all points of another party at once
 
 // Where pair (i, j), i < j, of n stands in the packed triangle.
 inline std::int64_t pair_index(std::int64_t i, std::int64_t j, std::int64_t n) { return i * n - i * (i + 1) / 2 + j - i - 1; }
@@ -26,37 +26,37 @@ struct PairTable {
 
 struct PairTile {
     std::int64_t row_begin, row_end, column_begin, column_end;
-    std::int64_t before;  // pairs in the tiles before it
+    std::int64_t first_pair;  // pairs in the tiles before it
 };
 
 // Σ w (δ - d)² (or of squares), Σ w d², Σ w d (d - δ)
 struct PairSums {
-    double stress, squares, drift;
+    double stress, squares, scale_slope;
 };
 
 // Numbers in an order that may not be the one in which they stand.
 template <class T>
-struct Sequence {
+struct OrderedValues {
     const T* values;
     const T* weights;            // null: all one
-    const std::int32_t* places;  // where number i stands in both, and in what is made of them; null: at i
+    const std::int32_t* positions;  // where number i stands in both, and in what is made of them; null: at i
     std::int64_t n;
 };
 
 template <class T>
-struct PairKernels {
-    void (*pull[2])(const PairTable<T>&, const PairTile&, T*, double*, double*, PairSums&);  // stress, squared stress
+struct MdsKernels {
+    void (*stress_tile[2])(const PairTable<T>&, const PairTile&, T*, double*, double*, PairSums&);  // stress, squared stress
     void (*map_distances)(const PairTable<T>&, const PairTile&, T*);
-    void (*line)(const PairTable<T>&, const T*, std::int64_t, std::int64_t, double*);
-    bool (*place)(const PairTable<T>&, std::int64_t, double, double*, double*);
-    void (*measure[3])(const T*, const RowBlock<T>&, bool, T, T*);
-    double (*meet)(T*, T*, const T*, std::int64_t, std::int64_t, T);
-    void (*running_sums)(const Sequence<T>&, std::int64_t, int, int, double*, double*);
+    void (*sstress_line_tile)(const PairTable<T>&, const T*, std::int64_t, std::int64_t, double*);
+    bool (*majorize_point)(const PairTable<T>&, std::int64_t, double, double*, double*);
+    void (*row_distances[3])(const T*, const RowBlock<T>&, bool, T, T*);
+    double (*sgd_block_pair)(T*, T*, const T*, std::int64_t, std::int64_t, T);
+    void (*running_sums)(const OrderedValues<T>&, std::int64_t, int, int, double*, double*);
 };
 
-struct SmacofKernels : Both<PairKernels> {
+struct MdsFamilyKernels : PerPrecision<MdsKernels> {
     int (*hull_edges)(const double*, const double*, int, std::int32_t*);
-    double (*deepest)(const double*, const double*, int, double);
+    double (*min_below_line)(const double*, const double*, int, double);
 };
 
 }  // namespace lowdim
