@@ -1,5 +1,5 @@
-// The arrays that come from Python, and what is asked of them before a kernel reads them: an index out of range would
-// end the process.
+// Array types at the Python boundary, and the checks that they pass before a kernel reads them: an index out of range would
+// crash the process.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -27,7 +27,7 @@ using Dense = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Ids = Vector<const std::int32_t>;
-using Starts = Vector<const std::int64_t>;  // of compressed rows
+using Starts = Vector<const std::int64_t>;  // row starts of compressed sparse rows
 
 inline void require(bool holds, const char* message) {
     if (!holds) throw std::invalid_argument(message);
@@ -61,12 +61,12 @@ bool same_shape(const A& a, const B& b) {
     return true;
 }
 
-// Whether all of these are from 0 to bound - 1, or mark an empty place. No way out of the loop: it becomes vectors.
+// Whether all values are in 0 … bound - 1 (or mark an empty entry). No early exit, so that the loop vectorizes.
 template <class I>
 bool all_below(const I* values, std::int64_t count, std::size_t bound, bool or_empty = false) {
     using Unsigned = std::make_unsigned_t<I>;
     constexpr auto most = static_cast<Unsigned>(std::numeric_limits<I>::max());
-    const auto limit = static_cast<Unsigned>(std::min<std::uint64_t>(bound, std::uint64_t{most} + 1));  // negative ones are beyond it
+    const auto limit = static_cast<Unsigned>(std::min<std::uint64_t>(bound, std::uint64_t{most} + 1));  // negative values wrap beyond it
     int beyond = 0;
     if (or_empty) {
         for (std::int64_t i = 0; i < count; ++i) beyond |= (static_cast<Unsigned>(values[i]) >= limit) & (values[i] != lowdim::empty_index);
@@ -81,9 +81,10 @@ void require_below(const Indices& indices, std::size_t bound, int threads = 1, c
                    bool or_empty = false) {
     std::atomic<bool> right{true};
     lowdim::Stop never;
-    lowdim::parallel_ranges(static_cast<std::int64_t>(indices.size()), 1 << 18, {threads, &never}, [&](std::int64_t begin, std::int64_t end) {
-        if (!all_below(indices.data() + begin, end - begin, bound, or_empty)) right = false;
-    });
+    lowdim::parallel_ranges(static_cast<std::int64_t>(indices.size()), 1 << 18, {threads, &never},
+                            [&](std::int64_t begin, std::int64_t end) {
+                                if (!all_below(indices.data() + begin, end - begin, bound, or_empty)) right = false;
+                            });
     require(right, message);
 }
 
@@ -98,14 +99,14 @@ void require_ascending(const Vector<const I>& starts, std::size_t rows) {
     require(std::is_sorted(starts.data(), starts.data() + rows + 1), "the starts of the rows must ascend");
 }
 
-// Throws unless these are starts of rows that have some of the stored entries.
+// Throws unless these are row starts within the stored entries.
 template <class I>
 void require_starts(const Vector<const I>& starts, std::size_t rows, std::size_t stored) {
     require_ascending(starts, rows);
     require(starts(0) >= 0 && static_cast<std::size_t>(starts(rows)) <= stored, "the starts of the rows must lie among the entries");
 }
 
-// Throws unless these are starts of rows that have all of them.
+// Throws unless these are row starts that cover all entries.
 template <class I>
 void require_span(const Vector<const I>& starts, std::size_t rows, std::size_t stored) {
     require_ascending(starts, rows);
@@ -113,7 +114,7 @@ void require_span(const Vector<const I>& starts, std::size_t rows, std::size_t s
             "the starts of the rows must begin with 0 and end with the entries");
 }
 
-// Throws unless these are compressed rows whose columns are from 0 to bound - 1.
+// Throws unless these are compressed sparse rows with columns in 0 … bound - 1.
 inline void require_graph(const Starts& starts, std::size_t rows, const Ids& columns, std::size_t bound, int threads = 1) {
     require_span(starts, rows, columns.shape(0));
     require_below(columns, bound, threads);

@@ -10,7 +10,7 @@ constexpr std::int64_t rows_per_block = 256;
 
 template <class T>
 void fill_normal(const Vector<T>& out, std::uint64_t seed, std::uint64_t stream, int threads) {
-    constexpr std::int64_t block = 1 << 14;  // even: a draw makes two
+    constexpr std::int64_t block = 1 << 14;  // even, because a draw yields two
     const auto n = static_cast<std::int64_t>(out.shape(0));
     T* data = out.data();
     run(threads, [&](const lowdim::ThreadTeam& team) {

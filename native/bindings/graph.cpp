@@ -7,8 +7,8 @@
 
 namespace {
 
-nb::tuple symmetrize_memberships(const Starts& starts, const Ids& columns, const Vector<const float>& weights, const Vector<const float>& lengths,
-                     double set_op_mix_ratio, int threads) {
+nb::tuple symmetrize_memberships(const Starts& starts, const Ids& columns, const Vector<const float>& weights,
+                                 const Vector<const float>& lengths, double set_op_mix_ratio, int threads) {
     require(starts.shape(0) >= 1, "starts must have one entry more than there are rows");
     const std::size_t n = starts.shape(0) - 1;
     require_graph(starts, n, columns, n, threads);
@@ -18,7 +18,8 @@ nb::tuple symmetrize_memberships(const Starts& starts, const Ids& columns, const
     std::vector<float> new_weights, new_lengths;
     run(threads, [&](const lowdim::ThreadTeam& team) {
         const auto view_of = [&](std::int64_t p) { return lowdim::Membership{weights.data()[p], lengths.data()[p]}; };
-        const lowdim::BidirectionalEdges<lowdim::Membership> edges(starts.data(), columns.data(), static_cast<std::int64_t>(n), view_of, team);
+        const lowdim::BidirectionalEdges<lowdim::Membership> edges(starts.data(), columns.data(), static_cast<std::int64_t>(n), view_of,
+                                                                   team);
         lowdim::symmetrize_rows(
             edges, new_starts, new_columns, team,
             [&](const lowdim::Membership& forward, const lowdim::Membership& reverse, lowdim::Membership& combined) {
@@ -55,9 +56,8 @@ void check_affinities(const Starts& starts, const Ids& columns, const Values& va
     require_below(columns, rows, threads);
 }
 
-void reorder_graph(const Starts& starts, const Ids& columns, const Values& values, const Ids& order,
-                   const Vector<std::int64_t>& new_starts, const Vector<std::int32_t>& new_columns, const Vector<float>& new_values,
-                   int threads) {
+void reorder_graph(const Starts& starts, const Ids& columns, const Values& values, const Ids& order, const Vector<std::int64_t>& new_starts,
+                   const Vector<std::int32_t>& new_columns, const Vector<float>& new_values, int threads) {
     const auto n = static_cast<std::int64_t>(order.shape(0));
     const auto edges = edges_of(starts, columns, values, order.shape(0));
     require(same_shape(new_starts, starts) && same_shape(new_columns, columns) && same_shape(new_values, values),
@@ -76,13 +76,13 @@ void reorder_graph(const Starts& starts, const Ids& columns, const Values& value
 }  // namespace
 
 void bind_graph(nb::module_& m) {
-    m.def("symmetrize", &symmetrize_memberships, "starts"_a.noconvert(), "columns"_a.noconvert(), "weights"_a.noconvert(), "lengths"_a.noconvert(), "mix"_a,
-          "threads"_a, "A fuzzy graph and its transpose as one: starts, columns, weights and lengths.");
+    m.def("symmetrize", &symmetrize_memberships, "starts"_a.noconvert(), "columns"_a.noconvert(), "weights"_a.noconvert(),
+          "lengths"_a.noconvert(), "mix"_a, "threads"_a, "A fuzzy graph and its transpose as one: starts, columns, weights and lengths.");
     m.def("join_affinities", &symmetrize_affinities, "indices"_a.noconvert(), "weights"_a.noconvert(), "scale"_a, "threads"_a,
           "scale (A + A.T) in compressed sparse rows, for A with `weights` at `indices`.");
     m.def("require_edges", &check_affinities, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "rows"_a,
           "threads"_a, "Raises unless these are compressed sparse rows of a square matrix.");
-    m.def("reorder_edges", &reorder_graph, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(),
-          "order"_a.noconvert(), "new_starts"_a.noconvert(), "new_columns"_a.noconvert(), "new_values"_a.noconvert(), "threads"_a,
+    m.def("reorder_edges", &reorder_graph, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "order"_a.noconvert(),
+          "new_starts"_a.noconvert(), "new_columns"_a.noconvert(), "new_values"_a.noconvert(), "threads"_a,
           "Rows and columns in another order: new row r is old row order[r].");
 }

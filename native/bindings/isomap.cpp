@@ -21,7 +21,7 @@ lowdim::WeightedGraph graph_of(const Starts& starts, const Ids& columns, const V
     return {starts.data(), columns.data(), lengths.data(), static_cast<std::int64_t>(n)};
 }
 
-// body(first, last) for blocks of rows of a table that is `width` values wide.
+// Calls body(first, last) for blocks of rows of a matrix with `width` columns.
 template <class Body>
 void by_rows(std::int64_t rows, std::int64_t width, const lowdim::ThreadTeam& team, const Body& body) {
     const std::int64_t size = std::max<std::int64_t>(4, (1 << 18) / std::max<std::int64_t>(width, 1)) / 4 * 4;
@@ -29,8 +29,8 @@ void by_rows(std::int64_t rows, std::int64_t width, const lowdim::ThreadTeam& te
 }
 
 void shortest_paths(const Starts& starts, const Ids& columns, const Vector<const float>& lengths, const Ids& node_columns,
-               const Dense<const std::int32_t>& seeds, const Dense<const float>& seed_lengths, const Ids& slots,
-               const Dense<float>& out, int threads) {
+                    const Dense<const std::int32_t>& seeds, const Dense<const float>& seed_lengths, const Ids& slots,
+                    const Dense<float>& out, int threads) {
     const auto g = graph_of(starts, columns, lengths, threads);
     const auto n = static_cast<std::size_t>(g.n);
     require(node_columns.shape(0) == n, "names must have one entry a node");
@@ -70,8 +70,7 @@ void double_center(const Dense<float>& d, const Vector<const double>& means, dou
     run(threads, [&](const lowdim::ThreadTeam& team) {
         by_rows(n, n, team, [&](std::int64_t first, std::int64_t last) {
             for (std::int64_t i = first; i < last; ++i)
-                squares.data()[i] =
-                    lowdim::kernels().isomap.double_center_row(d.data() + i * n, means.data(), grand - means.data()[i], n);
+                squares.data()[i] = lowdim::kernels().isomap.double_center_row(d.data() + i * n, means.data(), grand - means.data()[i], n);
         });
     });
 }
@@ -87,16 +86,17 @@ void gram_times(const Dense<const float>& gram, const Dense<const double>& v, co
 }
 
 void correlation_sums(const Dense<const float>& table, const Vector<const double>& own, const Vector<const double>& other, double factor,
-               const Dense<const double>& points, const Dense<const double>& z, const Dense<double>& out, int threads) {
+                      const Dense<const double>& points, const Dense<const double>& z, const Dense<double>& out, int threads) {
     const auto n = static_cast<std::int64_t>(table.shape(1)), k = static_cast<std::int64_t>(z.shape(0));
     require(own.shape(0) == table.shape(0) && other.shape(0) == table.shape(1), "own and other must fit the table");
-    require(points.shape(0) == table.shape(0) && points.shape(1) == z.shape(0) && z.shape(1) == table.shape(1), "the map must fit the table");
+    require(points.shape(0) == table.shape(0) && points.shape(1) == z.shape(0) && z.shape(1) == table.shape(1),
+            "the map must fit the table");
     require(out.shape(0) == table.shape(0) && out.shape(1) == 2 + 3 * z.shape(0), "out must be (rows, 2 + 3 k)");
     run(threads, [&](const lowdim::ThreadTeam& team) {
         by_rows(table.shape(0), n, team, [&](std::int64_t first, std::int64_t last) {
             for (std::int64_t i = first; i < last; ++i)
-                lowdim::kernels().isomap.correlation_sums({table.data() + i * n, own.data()[i], factor, points.data() + i * k}, other.data(),
-                                                     z.data(), n, k, out.data() + i * (2 + 3 * k));
+                lowdim::kernels().isomap.correlation_sums({table.data() + i * n, own.data()[i], factor, points.data() + i * k},
+                                                          other.data(), z.data(), n, k, out.data() + i * (2 + 3 * k));
         });
     });
 }
@@ -107,8 +107,8 @@ void bind_isomap(nb::module_& m) {
     m.def("geodesics", &shortest_paths, "starts"_a.noconvert(), "columns"_a.noconvert(), "lengths"_a.noconvert(), "names"_a.noconvert(),
           "seeds"_a.noconvert(), "seed_lengths"_a.noconvert(), "slots"_a.noconvert(), "out"_a.noconvert(), "threads"_a,
           "Lengths of the shortest ways from every query, which stands near its seeds, to every node, into row slots[query].");
-    m.def("local_order", &locality_order, "starts"_a.noconvert(), "columns"_a.noconvert(), "lengths"_a.noconvert(),
-          "order"_a.noconvert(), "An order of the nodes in which neighbours stand near one another.");
+    m.def("local_order", &locality_order, "starts"_a.noconvert(), "columns"_a.noconvert(), "lengths"_a.noconvert(), "order"_a.noconvert(),
+          "An order of the nodes in which neighbours stand near one another.");
     m.def("square_rows", &square_distances, "d"_a.noconvert(), "means"_a.noconvert(), "threads"_a,
           "Square distances where they are; `means` receives the mean of each row.");
     m.def("center_rows", &double_center, "d"_a.noconvert(), "means"_a.noconvert(), "grand"_a, "squares"_a.noconvert(), "threads"_a,

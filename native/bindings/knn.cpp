@@ -32,7 +32,7 @@ lowdim::RowGroups groups_of(const Ids& order, const Starts& offsets, std::size_t
 }
 
 void all_pairs_round(const Rows32& x, std::optional<Vector<const float>> shift, int metric, std::int64_t round,
-                      const Dense<float>& distances, const Dense<std::int32_t>& indices, int threads) {
+                     const Dense<float>& distances, const Dense<std::int32_t>& indices, int threads) {
     const auto rows = search_rows(x, shift, metric);
     const auto lists = lists_of(distances, indices, x.shape(0));
     require(round >= 0 && round < lowdim::all_pairs_round_count(rows.x.rows, rows.x.columns), "there is no such round");
@@ -40,7 +40,7 @@ void all_pairs_round(const Rows32& x, std::optional<Vector<const float>> shift, 
 }
 
 void exact_queries(const Rows32& queries, std::optional<Ids> self_ids, const Rows32& base, std::optional<Vector<const float>> shift,
-                  int metric, const Dense<float>& distances, const Dense<std::int32_t>& indices, int threads) {
+                   int metric, const Dense<float>& distances, const Dense<std::int32_t>& indices, int threads) {
     require(queries.shape(1) == base.shape(1), "queries and base must have the same columns");
     const auto query_rows = search_rows(queries, shift, metric), base_rows = search_rows(base, shift, metric);
     const auto* self_data = data_or_null(self_ids, queries.shape(0), "names must have one entry a query");
@@ -48,10 +48,9 @@ void exact_queries(const Rows32& queries, std::optional<Ids> self_ids, const Row
     run(threads, [&](const lowdim::ThreadTeam& team) { lowdim::exact_queries(query_rows, self_data, base_rows, lists, team); });
 }
 
-void probe_cells(const Rows32& queries, const Ids& query_rows, const Starts& query_offsets, const Rows32& base,
-                 const Ids& members, const Starts& member_offsets, bool same_rows,
-                 std::optional<Vector<const float>> shift, int metric, const Dense<float>& distances,
-                 const Dense<std::int32_t>& indices, int threads) {
+void probe_cells(const Rows32& queries, const Ids& query_rows, const Starts& query_offsets, const Rows32& base, const Ids& members,
+                 const Starts& member_offsets, bool same_rows, std::optional<Vector<const float>> shift, int metric,
+                 const Dense<float>& distances, const Dense<std::int32_t>& indices, int threads) {
     require(queries.shape(1) == base.shape(1), "queries and base must have the same columns");
     require(query_offsets.shape(0) == member_offsets.shape(0), "queries and members must have the same cells");
     const auto from = search_rows(queries, shift, metric), to = search_rows(base, shift, metric);
@@ -62,8 +61,8 @@ void probe_cells(const Rows32& queries, const Ids& query_rows, const Starts& que
 }
 
 std::int64_t nn_descent_round(const Rows32& x, const Ids& order, int metric, const Dense<float>& distances,
-                           const Dense<std::int32_t>& indices, const Dense<std::uint8_t>& is_new, std::uint64_t seed,
-                           std::uint64_t round, std::int64_t forward, std::int64_t reverse, int threads) {
+                              const Dense<std::int32_t>& indices, const Dense<std::uint8_t>& is_new, std::uint64_t seed,
+                              std::uint64_t round, std::int64_t forward, std::int64_t reverse, int threads) {
     std::optional<Vector<const float>> unshifted;
     const auto rows = search_rows(x, unshifted, metric);
     const auto lists = lists_of(distances, indices, x.shape(0));
@@ -81,7 +80,7 @@ std::int64_t nn_descent_round(const Rows32& x, const Ids& order, int metric, con
 }
 
 void graph_search_queries(const Rows32& queries, const Rows32& base, const Dense<const std::int32_t>& graph, int metric,
-                  const Dense<float>& distances, const Dense<std::int32_t>& indices, int threads) {
+                          const Dense<float>& distances, const Dense<std::int32_t>& indices, int threads) {
     std::optional<Vector<const float>> unshifted;
     const auto query_rows = search_rows(queries, unshifted, metric), base_rows = search_rows(base, unshifted, metric);
     require(metric <= lowdim::metric_chebyshev, "rows of bits have no walk");
@@ -95,8 +94,8 @@ void graph_search_queries(const Rows32& queries, const Rows32& base, const Dense
 
 template <class T>
 void refine_candidates(const Matrix<T>& queries, const Matrix<T>& base, std::optional<Dense<const std::int32_t>> candidates,
-                  std::optional<Ids> self_ids, int metric, bool root, double scale, const Dense<float>& distances,
-                  const Dense<std::int32_t>& indices, int threads) {
+                       std::optional<Ids> self_ids, int metric, bool root, double scale, const Dense<float>& distances,
+                       const Dense<std::int32_t>& indices, int threads) {
     require(queries.shape(1) == base.shape(1), "queries and base must have the same columns");
     require(metric >= 0 && metric <= lowdim::metric_chebyshev, "rows of bits are exact already");
     require(base.shape(0) < static_cast<std::size_t>(lowdim::empty_index), "there are too many rows for 32-bit indices");
@@ -117,7 +116,7 @@ void refine_candidates(const Matrix<T>& queries, const Matrix<T>& base, std::opt
 }
 
 void score_candidates(const Rows32& x, const Ids& order, const Dense<const std::int32_t>& candidates, int metric,
-                     const Dense<float>& distances, const Dense<std::int32_t>& indices, int threads) {
+                      const Dense<float>& distances, const Dense<std::int32_t>& indices, int threads) {
     std::optional<Vector<const float>> unshifted;
     const auto rows = search_rows(x, unshifted, metric);
     const auto lists = lists_of(distances, indices, x.shape(0));
@@ -126,13 +125,12 @@ void score_candidates(const Rows32& x, const Ids& order, const Dense<const std::
     require_below(order, x.shape(0), threads);
     require_below_or_empty(candidates, x.shape(0), threads);
     const auto width = static_cast<std::int64_t>(candidates.shape(1));
-    run(threads, [&](const lowdim::ThreadTeam& team) {
-        lowdim::score_candidates(rows, order.data(), candidates.data(), width, lists, team);
-    });
+    run(threads,
+        [&](const lowdim::ThreadTeam& team) { lowdim::score_candidates(rows, order.data(), candidates.data(), width, lists, team); });
 }
 
 void select_nearest(const Rows32& block, std::optional<Ids> self_ids, std::int32_t first, const Dense<float>& distances,
-                 const Dense<std::int32_t>& indices) {
+                    const Dense<std::int32_t>& indices) {
     const auto rows = rows_of(block);
     const auto* self_data = data_or_null(self_ids, block.shape(0), "selves must have one entry a row");
     const auto lists = lists_of(distances, indices, block.shape(0));
@@ -144,16 +142,19 @@ void select_nearest(const Rows32& block, std::optional<Ids> self_ids, std::int32
 
 void bind_knn(nb::module_& m) {
     m.def("tournament_rounds", &lowdim::all_pairs_round_count, "n"_a, "d"_a, "How many rounds compare n rows with each other.");
-    m.def("tournament_match", [](std::int64_t players, std::int64_t round, std::int64_t pair) {
-        require(players >= 2 && players % 2 == 0 && round >= 0 && round < players - 1, "there is no such round");
-        require(pair >= 0 && pair < players / 2, "there is no such match");
-        const auto blocks = lowdim::round_robin_pair(players, round, pair);
-        return std::pair<std::int64_t, std::int64_t>(blocks[0], blocks[1]);
-    }, "teams"_a, "round"_a, "match"_a, "The two blocks that meet.");
-    m.def("tournament_round", &all_pairs_round, "x"_a.noconvert(), "shift"_a.none(), "metric"_a, "round"_a,
-          "distances"_a.noconvert(), "indices"_a.noconvert(), "threads"_a, "One round of the comparison of all pairs, into the lists.");
-    m.def("scan_queries", &exact_queries, "queries"_a.noconvert(), "names"_a.none(), "base"_a.noconvert(), "shift"_a.none(),
-          "metric"_a, "distances"_a.noconvert(), "indices"_a.noconvert(), "threads"_a,
+    m.def(
+        "tournament_match",
+        [](std::int64_t players, std::int64_t round, std::int64_t pair) {
+            require(players >= 2 && players % 2 == 0 && round >= 0 && round < players - 1, "there is no such round");
+            require(pair >= 0 && pair < players / 2, "there is no such match");
+            const auto blocks = lowdim::round_robin_pair(players, round, pair);
+            return std::pair<std::int64_t, std::int64_t>(blocks[0], blocks[1]);
+        },
+        "teams"_a, "round"_a, "match"_a, "The two blocks that meet.");
+    m.def("tournament_round", &all_pairs_round, "x"_a.noconvert(), "shift"_a.none(), "metric"_a, "round"_a, "distances"_a.noconvert(),
+          "indices"_a.noconvert(), "threads"_a, "One round of the comparison of all pairs, into the lists.");
+    m.def("scan_queries", &exact_queries, "queries"_a.noconvert(), "names"_a.none(), "base"_a.noconvert(), "shift"_a.none(), "metric"_a,
+          "distances"_a.noconvert(), "indices"_a.noconvert(), "threads"_a,
           "The nearest of `base` to every query, into the lists; a base row called as the query is left out.");
     m.def("probe_cells", &probe_cells, "queries"_a.noconvert(), "asking"_a.noconvert(), "asking_offsets"_a.noconvert(),
           "base"_a.noconvert(), "members"_a.noconvert(), "member_offsets"_a.noconvert(), "same"_a, "shift"_a.none(), "metric"_a,
@@ -164,11 +165,11 @@ void bind_knn(nb::module_& m) {
           "Introduce neighbours of neighbours; returns how many places changed hands.");
     m.def("walk_queries", &graph_search_queries, "queries"_a.noconvert(), "base"_a.noconvert(), "graph"_a.noconvert(), "metric"_a,
           "distances"_a.noconvert(), "indices"_a.noconvert(), "threads"_a, "Walk the graph from the lists towards the queries.");
-    m.def("refine_lists", &refine_candidates<float>, "queries"_a.noconvert(), "base"_a.noconvert(), "candidates"_a.none(), "selves"_a.none(),
-          "metric"_a, "root"_a, "scale"_a, "distances"_a.noconvert(), "indices"_a.noconvert(), "threads"_a,
+    m.def("refine_lists", &refine_candidates<float>, "queries"_a.noconvert(), "base"_a.noconvert(), "candidates"_a.none(),
+          "selves"_a.none(), "metric"_a, "root"_a, "scale"_a, "distances"_a.noconvert(), "indices"_a.noconvert(), "threads"_a,
           "The nearest among the candidates (or all rows), measured in double precision, into the lists.");
-    m.def("refine_lists", &refine_candidates<double>, "queries"_a.noconvert(), "base"_a.noconvert(), "candidates"_a.none(), "selves"_a.none(),
-          "metric"_a, "root"_a, "scale"_a, "distances"_a.noconvert(), "indices"_a.noconvert(), "threads"_a);
+    m.def("refine_lists", &refine_candidates<double>, "queries"_a.noconvert(), "base"_a.noconvert(), "candidates"_a.none(),
+          "selves"_a.none(), "metric"_a, "root"_a, "scale"_a, "distances"_a.noconvert(), "indices"_a.noconvert(), "threads"_a);
     m.def("remeasure_lists", &score_candidates, "x"_a.noconvert(), "order"_a.noconvert(), "candidates"_a.noconvert(), "metric"_a,
           "distances"_a.noconvert(), "indices"_a.noconvert(), "threads"_a,
           "The nearest among the candidates of every row, as sums over columns in float32, into the lists.");

@@ -10,8 +10,7 @@ void require_codes(const std::optional<Ids>& codes, std::size_t classes) {
 }
 
 template <class T>
-bool column_sums(const Matrix<T>& x, std::optional<Ids> codes,
-                 std::optional<Vector<const double>> weights, const Dense<double>& sums) {
+bool column_sums(const Matrix<T>& x, std::optional<Ids> codes, std::optional<Vector<const double>> weights, const Dense<double>& sums) {
     require(sums.shape(1) == x.shape(1), "sums must have a column for every column of x");
     const auto block = rows_of(x);
     const auto* code = data_or_null(codes, x.shape(0), "codes must have one entry a row");
@@ -23,9 +22,8 @@ bool column_sums(const Matrix<T>& x, std::optional<Ids> codes,
 }
 
 template <class T>
-bool center(const Matrix<T>& x, const Dense<const double>& means, const Dense<T>& out,
-            std::optional<Ids> codes, std::optional<Vector<const double>> scale,
-            std::optional<Vector<const double>> root_weights) {
+bool center(const Matrix<T>& x, const Dense<const double>& means, const Dense<T>& out, std::optional<Ids> codes,
+            std::optional<Vector<const double>> scale, std::optional<Vector<const double>> root_weights) {
     require(means.shape(1) == x.shape(1) && means.shape(0) >= 1, "means must have a column for every column of x");
     require(same_shape(out, x), "out must have the shape of x");
     const auto block = rows_of(x);
@@ -81,8 +79,8 @@ void bind_moments(nb::module_& m) {
 }
 
 template <class T, class I>
-void sparse_times(const Vector<const I>& starts, const Vector<const I>& columns, const Vector<const T>& values,
-                  const Dense<const T>& v, const Dense<T>& out) {
+void sparse_times(const Vector<const I>& starts, const Vector<const I>& columns, const Vector<const T>& values, const Dense<const T>& v,
+                  const Dense<T>& out) {
     const auto block = sparse_rows<T, I>(starts, columns, values, out.shape(0), v.shape(0));
     require(v.shape(1) == out.shape(1), "v and out must have one width");
     nb::gil_scoped_release unlocked;
@@ -100,15 +98,15 @@ void sparse_transpose_times(const Vector<const I>& starts, const Vector<const I>
 
 template <class T, class I>
 void bind_sparse(nb::module_& m) {
-    m.def("sparse_times", &sparse_times<T, I>, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(),
-          "v"_a.noconvert(), "out"_a.noconvert(), "X v into `out`, for X in compressed sparse rows.");
-    m.def("sparse_transpose_times", &sparse_transpose_times<T, I>, "starts"_a.noconvert(), "columns"_a.noconvert(),
-          "values"_a.noconvert(), "u"_a.noconvert(), "out"_a.noconvert(), "out += X.T @ u, for X in compressed sparse rows.");
+    m.def("sparse_times", &sparse_times<T, I>, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "v"_a.noconvert(),
+          "out"_a.noconvert(), "X v into `out`, for X in compressed sparse rows.");
+    m.def("sparse_transpose_times", &sparse_transpose_times<T, I>, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(),
+          "u"_a.noconvert(), "out"_a.noconvert(), "out += X.T @ u, for X in compressed sparse rows.");
 }
 
 template <class T>
 void half_symmetric_times(const Matrix<T>& strip, std::int64_t start, const Dense<const T>& v, const Dense<double>& own,
-                    const Dense<T>& above) {
+                          const Dense<T>& above) {
     const auto rows = rows_of(strip);
     const auto k = static_cast<std::int64_t>(v.shape(1));
     require(start >= 0 && rows.columns == start + rows.rows, "a strip ends with its diagonal block");
@@ -130,17 +128,16 @@ void bind_half_symmetric(nb::module_& m) {
 
 using Csr = lowdim::SparseBlock<double, std::int32_t>;
 
-// One step of the recurrence for all rows.
+// One step of the recurrence, for all rows.
 void recurrence_step(const Csr& m, const lowdim::ChebyshevStep& step, const lowdim::ThreadTeam& team) {
-    lowdim::parallel_ranges(m.rows, 256, team, [&](std::int64_t begin, std::int64_t end) {
-        lowdim::kernels().chebyshev.chebyshev_rows(m, begin, end, step);
-    });
+    lowdim::parallel_ranges(m.rows, 256, team,
+                            [&](std::int64_t begin, std::int64_t end) { lowdim::kernels().chebyshev.chebyshev_rows(m, begin, end, step); });
 }
 
-// out = T_degree((M - centre) / half) V, where advance(step, crew) makes one step of the recurrence.
+// out = T_degree((M - center) / half) V; advance(step, team) makes one step of the recurrence.
 template <class Advance>
-void run_recurrence(const Dense<const double>& v, std::pair<double, double> interval, int degree, const Dense<double>& out,
-                   int threads, const Advance& advance) {
+void run_recurrence(const Dense<const double>& v, std::pair<double, double> interval, int degree, const Dense<double>& out, int threads,
+                    const Advance& advance) {
     const auto n = static_cast<std::int64_t>(v.shape(0)), width = static_cast<std::int64_t>(v.shape(1));
     require(same_shape(out, v) && degree >= 1, "out must have the shape of v");
     const double center = (interval.first + interval.second) / 2, half = (interval.second - interval.first) / 2;
@@ -150,7 +147,7 @@ void run_recurrence(const Dense<const double>& v, std::pair<double, double> inte
     run(threads, [&](const lowdim::ThreadTeam& team) {
         const double *previous = v.data(), *current = v.data();
         for (int step = 0; step < degree && !team.stopped(); ++step) {
-            double* next = step == degree - 1 ? out.data() : spare[step % 2].data();  // in place of `before`
+            double* next = step == degree - 1 ? out.data() : spare[step % 2].data();  // overwrites `previous`
             advance({previous, current, current, next, width, center, (step == 0 ? 1 : 2) / half, step == 0 ? 0.0 : 1.0}, team);
             previous = current;
             current = next;
@@ -159,17 +156,17 @@ void run_recurrence(const Dense<const double>& v, std::pair<double, double> inte
 }
 
 void chebyshev_filter(const Ids& starts, const Ids& columns, const Vector<const double>& values, const Dense<const double>& v,
-               std::pair<double, double> interval, int degree, const Dense<double>& out, int threads) {
+                      std::pair<double, double> interval, int degree, const Dense<double>& out, int threads) {
     const std::size_t n = v.shape(0);
     const Csr m = sparse_rows(starts, columns, values, n, n, threads);
     run_recurrence(v, interval, degree, out, threads,
-                  [&](const lowdim::ChebyshevStep& step, const lowdim::ThreadTeam& team) { recurrence_step(m, step, team); });
+                   [&](const lowdim::ChebyshevStep& step, const lowdim::ThreadTeam& team) { recurrence_step(m, step, team); });
 }
 
 // The same for M = AᵀA, which is never formed: A may have far fewer entries.
 void chebyshev_filter_gram(const Ids& starts, const Ids& columns, const Vector<const double>& values, const Ids& transposed_starts,
-                       const Ids& transposed_columns, const Vector<const double>& transposed_values, const Dense<const double>& v,
-                       std::pair<double, double> interval, int degree, const Dense<double>& out, int threads) {
+                           const Ids& transposed_columns, const Vector<const double>& transposed_values, const Dense<const double>& v,
+                           std::pair<double, double> interval, int degree, const Dense<double>& out, int threads) {
     const std::size_t n = v.shape(0);
     const Csr a = sparse_rows(starts, columns, values, n, n, threads);
     const Csr transposed = sparse_rows(transposed_starts, transposed_columns, transposed_values, n, n, threads);
@@ -181,16 +178,16 @@ void chebyshev_filter_gram(const Ids& starts, const Ids& columns, const Vector<c
     });
 }
 
-// scale (S x) + shift x + back z into out.
+// out = scale (S x) + shift x + z_scale z.
 void three_term_step(const Starts& starts, const Ids& columns, const Vector<const float>& values, const Dense<const float>& x,
-                 const Dense<const float>& z, const Dense<float>& out, float scale, float shift, float z_scale, int threads) {
+                     const Dense<const float>& z, const Dense<float>& out, float scale, float shift, float z_scale, int threads) {
     const std::size_t n = x.shape(0), width = x.shape(1);
     require(width == 8 || width == 16 || width == 32, "a block must have 8, 16 or 32 vectors");
     require(same_shape(z, x) && same_shape(out, x), "z and out must be as x");
     require_graph(starts, n, columns, n, threads);
     require(same_shape(values, columns), "not compressed sparse rows: every column needs a value");
     const lowdim::ThreeTermStep step = {starts.data(), columns.data(), values.data(), x.data(), z.data(),
-                                     out.data(),    scale,          shift,         z_scale};
+                                        out.data(),    scale,          shift,         z_scale};
     const auto kernel = lowdim::kernels().chebyshev.three_term[width == 8 ? 0 : width == 16 ? 1 : 2];
     run(threads, [&](const lowdim::ThreadTeam& team) {
         lowdim::parallel_ranges(static_cast<std::int64_t>(n), 1024, team,
@@ -199,12 +196,12 @@ void three_term_step(const Starts& starts, const Ids& columns, const Vector<cons
 }
 
 void bind_chebyshev(nb::module_& m) {
-    m.def("chebyshev", &chebyshev_filter, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(),
-          "v"_a.noconvert(), "interval"_a, "degree"_a, "out"_a.noconvert(), "threads"_a,
+    m.def("chebyshev", &chebyshev_filter, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "v"_a.noconvert(),
+          "interval"_a, "degree"_a, "out"_a.noconvert(), "threads"_a,
           "Chebyshev's polynomial of a symmetric sparse M, scaled so that the interval is [-1, 1], times v.");
     m.def("chebyshev_of_root", &chebyshev_filter_gram, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(),
-          "transposed_starts"_a.noconvert(), "transposed_columns"_a.noconvert(), "transposed_values"_a.noconvert(),
-          "v"_a.noconvert(), "interval"_a, "degree"_a, "out"_a.noconvert(), "threads"_a,
+          "transposed_starts"_a.noconvert(), "transposed_columns"_a.noconvert(), "transposed_values"_a.noconvert(), "v"_a.noconvert(),
+          "interval"_a, "degree"_a, "out"_a.noconvert(), "threads"_a,
           "The same for M = AᵀA, from the sparse rows of A and of its transpose.");
     m.def("filter_step", &three_term_step, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "x"_a.noconvert(),
           "z"_a.noconvert(), "out"_a.noconvert(), "scale"_a, "shift"_a, "back"_a, "threads"_a, "out = scale S x + shift x + back z.");

@@ -8,15 +8,15 @@
 namespace {
 
 using lowdim::matrices_per_batch;
-using Members = Dense<const std::int32_t>;  // a row a patch
+using Members = Dense<const std::int32_t>;  // one row per patch
 template <class T>
 using Stack = nb::ndarray<T, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
 template <class T>
 void local_grams(const Matrix<T>& x, const Matrix<T>& centers, const Members& indices, const Stack<double>& out, int threads) {
-    const auto rows = rows_of(x), double_center = rows_of(centers);
+    const auto rows = rows_of(x), center_block = rows_of(centers);
     const auto m = static_cast<std::int64_t>(indices.shape(0)), k = static_cast<std::int64_t>(indices.shape(1));
-    require(rows.columns == double_center.columns && double_center.rows == m, "there must be a centre for every list of neighbours");
+    require(rows.columns == center_block.columns && center_block.rows == m, "there must be a centre for every list of neighbours");
     require(out.shape(0) == indices.shape(0) && out.shape(1) == indices.shape(1) && out.shape(2) == indices.shape(1),
             "out must be (m, k, k)");
     require_below(indices, x.shape(0), threads);
@@ -26,7 +26,8 @@ void local_grams(const Matrix<T>& x, const Matrix<T>& centers, const Members& in
             auto& own_scratch = scratch[lowdim::thread_index()];
             own_scratch.resize(k * rows.columns);
             for (std::int64_t i = begin; i < end; ++i)
-                lowdim::kernels().lle.local_gram.of<T>()(rows, double_center.row(i), indices.data() + i * k, k, own_scratch.data(), out.data() + i * k * k);
+                lowdim::kernels().lle.local_gram.of<T>()(rows, center_block.row(i), indices.data() + i * k, k, own_scratch.data(),
+                                                         out.data() + i * k * k);
         });
     });
 }
@@ -36,7 +37,7 @@ std::pair<std::int64_t, std::int64_t> stack_of(const Stack<const double>& grams)
     return {static_cast<std::int64_t>(grams.shape(0)), static_cast<std::int64_t>(grams.shape(1))};
 }
 
-// work(first matrix, how many, scratch) for every eight of them.
+// Calls work(first matrix, count, scratch) for batches of the matrices.
 template <class Work>
 void in_batches(std::int64_t m, std::int64_t k, int threads, const Work& work) {
     run(threads, [&](const lowdim::ThreadTeam& team) {
@@ -63,7 +64,7 @@ void batched_eigh(const Stack<const double>& grams, const Dense<double>& values,
     require(same_shape(vectors, grams), "vectors must be (m, k, k)");
     in_batches(m, k, threads, [&, k = k](std::int64_t first, std::int64_t count, double* scratch) {
         lowdim::kernels().lle.batched_eigh(grams.data() + first * k * k, count, k, values.data() + first * k,
-                                      vectors.data() + first * k * k, scratch);
+                                           vectors.data() + first * k * k, scratch);
     });
 }
 
@@ -79,7 +80,7 @@ void block_sum_counts(const Members& members, const Vector<std::int32_t>& counts
 }
 
 void block_sum(const Members& members, const Stack<const double>& blocks, const Ids& starts, const Vector<std::int32_t>& columns,
-                 const Vector<double>& values, int threads) {
+               const Vector<double>& values, int threads) {
     const auto patches = patches_of(members, threads);
     require(blocks.shape(0) == members.shape(0) && blocks.shape(1) == members.shape(1) && blocks.shape(2) == members.shape(1),
             "blocks must be (n, p, p)");
@@ -87,8 +88,7 @@ void block_sum(const Members& members, const Stack<const double>& blocks, const 
     require_span(starts, members.shape(0), values.shape(0));
     std::vector<std::int32_t> counts(patches.n);
     run(threads, [&](const lowdim::ThreadTeam& team) { lowdim::block_sum_counts(patches, counts.data(), team); });
-    for (std::int64_t i = 0; i < patches.n; ++i)
-        require(starts(i + 1) - starts(i) == counts[i], "the starts do not fit the patches");
+    for (std::int64_t i = 0; i < patches.n; ++i) require(starts(i + 1) - starts(i) == counts[i], "the starts do not fit the patches");
     run(threads, [&](const lowdim::ThreadTeam& team) {
         lowdim::block_sum(patches, blocks.data(), starts.data(), columns.data(), values.data(), team);
     });
@@ -96,8 +96,8 @@ void block_sum(const Members& members, const Stack<const double>& blocks, const 
 
 template <class T>
 void bind_for(nb::module_& m) {
-    m.def("local_grams", &local_grams<T>, "x"_a.noconvert(), "centres"_a.noconvert(), "indices"_a.noconvert(),
-          "out"_a.noconvert(), "threads"_a, "Inner products of the neighbours of each centre, taken from the centre.");
+    m.def("local_grams", &local_grams<T>, "x"_a.noconvert(), "centres"_a.noconvert(), "indices"_a.noconvert(), "out"_a.noconvert(),
+          "threads"_a, "Inner products of the neighbours of each centre, taken from the centre.");
 }
 
 }  // namespace
@@ -111,7 +111,6 @@ void bind_lle(nb::module_& m) {
           "Descending eigenvalues and eigenvectors (in rows) of a stack of symmetric matrices.");
     m.def("count_columns", &block_sum_counts, "members"_a.noconvert(), "counts"_a.noconvert(), "threads"_a,
           "How many rows share a patch with each row.");
-    m.def("add_patches", &block_sum, "members"_a.noconvert(), "blocks"_a.noconvert(), "starts"_a.noconvert(),
-          "columns"_a.noconvert(), "values"_a.noconvert(), "threads"_a,
-          "The sum of blocks over the members of each patch, in compressed sparse rows.");
+    m.def("add_patches", &block_sum, "members"_a.noconvert(), "blocks"_a.noconvert(), "starts"_a.noconvert(), "columns"_a.noconvert(),
+          "values"_a.noconvert(), "threads"_a, "The sum of blocks over the members of each patch, in compressed sparse rows.");
 }

@@ -31,8 +31,8 @@ lowdim::PairTable<T> table_of(const Dense<const T>& y, const T* targets, std::op
 
 template <class T>
 std::tuple<double, double, double> stress_pass(const Dense<const T>& y, const Vector<const T>& targets,
-                                              std::optional<Vector<const T>> weights, const lowdim::Ranking* ranking, bool squared,
-                                              const Dense<double>& out, int threads) {
+                                               std::optional<Vector<const T>> weights, const lowdim::Ranking* ranking, bool squared,
+                                               const Dense<double>& out, int threads) {
     const auto table = table_of<T>(y, targets.data(), weights, ranking);
     require(targets.shape(0) == pairs_of(y.shape(1)), "targets must have one entry a pair");
     require(out.shape(0) == y.shape(1) && out.shape(1) == y.shape(0), "out must have one row a point");
@@ -51,7 +51,7 @@ void map_distances(const Dense<const T>& y, const lowdim::Ranking* ranking, cons
 
 template <class T>
 std::vector<double> sstress_line(const Dense<const T>& y, const Dense<const T>& direction, const Vector<const T>& targets,
-                                  std::optional<Vector<const T>> weights, int threads) {
+                                 std::optional<Vector<const T>> weights, int threads) {
     const auto table = table_of<T>(y, targets.data(), weights, nullptr);
     require(targets.shape(0) == pairs_of(y.shape(1)), "targets must have one entry a pair");
     require(same_shape(direction, y), "the direction must have the map's shape");
@@ -65,7 +65,8 @@ void pairwise_distances(const Matrix<T>& x, int metric, bool root, double scale,
     require(metric >= 0 && metric <= lowdim::metric_chebyshev, "there is no such metric");
     require(out.shape(0) == pairs_of(x.shape(0)), "out must have one entry a pair");
     const auto rows = rows_of(x);
-    run(threads, [&](const lowdim::ThreadTeam& team) { lowdim::pairwise_distances<T>(rows, nullptr, {metric, root, scale}, out.data(), team); });
+    run(threads,
+        [&](const lowdim::ThreadTeam& team) { lowdim::pairwise_distances<T>(rows, nullptr, {metric, root, scale}, out.data(), team); });
 }
 
 template <class T>
@@ -74,33 +75,34 @@ void cross_distances(const Matrix<T>& x, const Matrix<T>& others, int metric, bo
     require(x.shape(1) == others.shape(1), "both must have the same columns");
     require(out.shape(0) == x.shape(0) && out.shape(1) == others.shape(0), "out must have a row for each of x");
     const auto rows = rows_of(x), base = rows_of(others);
-    run(threads, [&](const lowdim::ThreadTeam& team) { lowdim::pairwise_distances<T>(rows, &base, {metric, root, scale}, out.data(), team); });
+    run(threads,
+        [&](const lowdim::ThreadTeam& team) { lowdim::pairwise_distances<T>(rows, &base, {metric, root, scale}, out.data(), team); });
 }
 
 template <class T>
 void mds_out_of_sample(const Dense<const T>& y, const Dense<const T>& targets, std::optional<Dense<const T>> weights, std::int64_t steps,
-                double tol, const Dense<double>& positions, const Vector<std::uint8_t>& converged, int threads) {
+                       double tol, const Dense<double>& positions, const Vector<std::uint8_t>& converged, int threads) {
     const std::size_t k = y.shape(0), n = y.shape(1), m = targets.shape(0);
     require(targets.shape(1) == n && positions.shape(0) == m && positions.shape(1) == k && converged.shape(0) == m, "shapes must agree");
     require(!weights || same_shape(*weights, targets), "weights must have the shape of the targets");
-    const lowdim::PairTable<T> table = {y.data(), targets.data(), weights ? weights->data() : nullptr, nullptr,
-                                        static_cast<std::int64_t>(n), static_cast<std::int64_t>(k)};
+    const lowdim::PairTable<T> table = {
+        y.data(), targets.data(), weights ? weights->data() : nullptr, nullptr, static_cast<std::int64_t>(n), static_cast<std::int64_t>(k)};
     run(threads, [&](const lowdim::ThreadTeam& team) {
         lowdim::mds_out_of_sample<T>(table, static_cast<std::int64_t>(m), steps, tol, positions.data(), converged.data(), team);
     });
 }
 
 template <class T>
-double sgd_round(const Matrix<T>& x, int metric, bool root, double scale, const Ids& order, std::int64_t size,
-                     double step_size, std::int64_t round, const Dense<T>& y, int threads) {
+double sgd_round(const Matrix<T>& x, int metric, bool root, double scale, const Ids& order, std::int64_t size, double step_size,
+                 std::int64_t round, const Dense<T>& y, int threads) {
     const std::size_t n = x.shape(0);
     require(metric <= lowdim::metric_chebyshev, "there is no such metric");
     require(metric >= 0 || x.shape(1) == n, "a table of distances must be square");
     require(order.shape(0) == n && y.shape(0) == n, "order and map must have one entry a row");
     require(size >= 1 && size <= lowdim::sgd_block_size && round >= 0, "size must be from 1 to 64");
     require_below(order, n, threads);
-    const lowdim::SgdRound<T> options = {rows_of(x), {metric, root, scale}, order.data(), size, static_cast<std::int64_t>(y.shape(1)),
-                                        static_cast<T>(step_size)};
+    const lowdim::SgdRound<T> options = {
+        rows_of(x), {metric, root, scale}, order.data(), size, static_cast<std::int64_t>(y.shape(1)), static_cast<T>(step_size)};
     double sum = 0;
     run(threads, [&](const lowdim::ThreadTeam& team) { sum = lowdim::sgd_round<T>(options, round, y.data(), team); });
     return sum;

@@ -20,26 +20,26 @@ double isotonic(const Vector<const T>& values, std::optional<Vector<const T>> we
     require_length(ranking, values.shape(0));
     require(out.shape(0) == values.shape(0), "out must have one entry a value");
     const lowdim::OrderedValues<T> sequence = {values.data(), weight_data, ranking == nullptr ? nullptr : ranking->positions(),
-                                          static_cast<std::int64_t>(values.shape(0))};
+                                               static_cast<std::int64_t>(values.shape(0))};
     double squares = 0;
     run(threads, [&](const lowdim::ThreadTeam& team) { squares = lowdim::isotonic<T>(sequence, total, out.data(), team); });
     return squares;
 }
 
 template <class T>
-void sort_ties(const Starts& starts, const Starts& ends, const Vector<const T>& values,
-               lowdim::Ranking& ranking, int threads) {
+void sort_ties(const Starts& starts, const Starts& ends, const Vector<const T>& values, lowdim::Ranking& ranking, int threads) {
     require(starts.shape(0) == ends.shape(0), "groups must have a start and an end");
     require_length(&ranking, values.shape(0));
     for (std::size_t g = 0; g < starts.shape(0); ++g)
         require(starts(g) >= 0 && starts(g) <= ends(g) && ends(g) <= ranking.count() && (g == 0 || ends(g - 1) <= starts(g)),
                 "groups must ascend");
     run(threads, [&](const lowdim::ThreadTeam& team) {
-        lowdim::sort_ties<T>(starts.data(), ends.data(), static_cast<std::int64_t>(starts.shape(0)), values.data(), ranking.positions(), team);
+        lowdim::sort_ties<T>(starts.data(), ends.data(), static_cast<std::int64_t>(starts.shape(0)), values.data(), ranking.positions(),
+                             team);
     });
 }
 
-constexpr std::int64_t spline_block = std::int64_t{1} << 15;  // pairs that one thread owns
+constexpr std::int64_t spline_block = std::int64_t{1} << 15;  // pairs owned by one thread
 
 lowdim::MonotoneSpline spline_of(const Vector<const double>& knots, double low, double width) {
     require(width > 0, "the width must be positive");
@@ -48,7 +48,7 @@ lowdim::MonotoneSpline spline_of(const Vector<const double>& knots, double low, 
 
 template <class T>
 std::vector<double> spline_moments(const Dense<const T>& y, const Vector<const T>& given, std::optional<Vector<const T>> weights,
-                                 const Vector<const double>& knots, double low, double width, const Vector<T>& mapped, int threads) {
+                                   const Vector<const double>& knots, double low, double width, const Vector<T>& mapped, int threads) {
     const auto k = static_cast<std::int64_t>(y.shape(0)), n = static_cast<std::int64_t>(y.shape(1));
     require(k >= 1 && n >= 1, "there must be points");
     const auto pairs = static_cast<std::size_t>(n * (n - 1) / 2);
@@ -63,10 +63,10 @@ std::vector<double> spline_moments(const Dense<const T>& y, const Vector<const T
             const std::int64_t first = lowdim::pair_index(begin, begin + 1, n), last = lowdim::pair_index(end, end + 1, n);
             for (std::int64_t column = begin; column < n; column += lowdim::pair_block)
                 lowdim::kernels().mds.of<T>().map_distances(table, {begin, end, column, std::min(n, column + lowdim::pair_block), 0},
-                                                               mapped.data());
+                                                            mapped.data());
             lowdim::kernels().splines.of<T>().moments(spline, given.data() + first, weight_data == nullptr ? nullptr : weight_data + first,
-                                                    mapped.data() + first, last - first,
-                                                    parts.data() + begin / lowdim::triangle_rows * sums);
+                                                      mapped.data() + first, last - first,
+                                                      parts.data() + begin / lowdim::triangle_rows * sums);
         });
     });
     for (std::size_t i = 0; i < parts.size(); ++i) out[i % out.size()] += parts[i];
@@ -75,7 +75,7 @@ std::vector<double> spline_moments(const Dense<const T>& y, const Vector<const T
 
 template <class T>
 void evaluate_spline(const Vector<const T>& given, const Vector<const double>& knots, double low, double width,
-                const Vector<const double>& coefficients, const Vector<T>& out, int threads) {
+                     const Vector<const double>& coefficients, const Vector<T>& out, int threads) {
     const auto pairs = static_cast<std::int64_t>(given.shape(0));
     const lowdim::MonotoneSpline spline = spline_of(knots, low, width);
     require(out.shape(0) == given.shape(0), "out must have one entry a pair");
@@ -95,30 +95,41 @@ nb::object view_of(nb::handle owner, const std::int32_t* numbers, std::int64_t c
 void bind_ranking(nb::module_& m) {
     using lowdim::Ranking;
     nb::class_<Ranking>(m, "Ranking", "Pairs of n points held by the rank of their distances, in buckets; order[r] is the pair of rank r.")
-        .def("__init__", [](Ranking* self, const Ids& order, std::int64_t n) {
-            require(n >= 0 && n <= std::int64_t{1} << 16 && order.shape(0) == lowdim::pairs_of(n), "order must have one entry a pair of n points");
-            new (self) Ranking(order.data(), n);
-        }, "order"_a.noconvert(), "n"_a)
-        .def("copy", [](const Ranking& self) { return Ranking(self); }, "The same, for ties of its own.")
-        .def("slots", [](const Ranking& self) { return array_of(self.slots_by_pair()); },
-             nb::sig("def slots(self) -> NDArray[numpy.int32]"), "Where each pair stands.")
-        .def_prop_ro("places", [](nb::handle self) {
-            const auto& ranking = nb::cast<const Ranking&>(self);
-            return view_of(self, ranking.positions(), ranking.count());
-        }, nb::sig("def places(self) -> NDArray[numpy.int32]"), "Where each rank stands.");
+        .def(
+            "__init__",
+            [](Ranking* self, const Ids& order, std::int64_t n) {
+                require(n >= 0 && n <= std::int64_t{1} << 16 && order.shape(0) == lowdim::pairs_of(n),
+                        "order must have one entry a pair of n points");
+                new (self) Ranking(order.data(), n);
+            },
+            "order"_a.noconvert(), "n"_a)
+        .def(
+            "copy", [](const Ranking& self) { return Ranking(self); }, "The same, for ties of its own.")
+        .def(
+            "slots", [](const Ranking& self) { return array_of(self.slots_by_pair()); }, nb::sig("def slots(self) -> NDArray[numpy.int32]"),
+            "Where each pair stands.")
+        .def_prop_ro(
+            "places",
+            [](nb::handle self) {
+                const auto& ranking = nb::cast<const Ranking&>(self);
+                return view_of(self, ranking.positions(), ranking.count());
+            },
+            nb::sig("def places(self) -> NDArray[numpy.int32]"), "Where each rank stands.");
 }
 
 template <class T>
 void bind_for(nb::module_& m) {
     m.def("isotonic", &isotonic<T>, "values"_a.noconvert(), "weights"_a.none(), "ranking"_a.none(), "total"_a, "out"_a.noconvert(),
-          "threads"_a, "The nearest rising sequence, made so large that its weighted sum of squares is `total` (0: as it is); returns what it was.");
+          "threads"_a,
+          "The nearest rising sequence, made so large that its weighted sum of squares is `total` (0: as it is); returns what it was.");
     m.def("sort_ties", &sort_ties<T>, "starts"_a.noconvert(), "ends"_a.noconvert(), "values"_a.noconvert(), "ranking"_a, "threads"_a,
           "Put the places of tied pairs in the order of their values.");
     m.def("bend_moments", &spline_moments<T>, "y"_a.noconvert(), "given"_a.noconvert(), "weights"_a.none(), "breaks"_a.noconvert(), "low"_a,
           "width"_a, "mapped"_a.noconvert(), "threads"_a,
           "Distances of all pairs of points of a map (k, n), and Σ w d times 1, t, t² and (t - b)₊², t the given distance in 0 … 1.");
-    m.def("bend_curve", &evaluate_spline<T>, "given"_a.noconvert(), "breaks"_a.noconvert(), "low"_a, "width"_a, "coefficients"_a.noconvert(),
-          "out"_a.noconvert(), "threads"_a, "The sum of 1, t, t² and (t - b)₊² with these coefficients, not below zero.");
+    m.def("bend_curve", &evaluate_spline<T>, "given"_a.noconvert(), "breaks"_a.noconvert(), "low"_a, "width"_a,
+          "coefficients"_a.noconvert(), "out"_a.noconvert(), "threads"_a,
+          "The sum of 1, t, t² and (t - b)₊² with these coefficients, not below zero.");
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 namespace {
 
-// A loop that does nothing but ask whether to stop, so that the tests can press Ctrl-C inside it.
+// A loop that does nothing but poll, so that the tests can press Ctrl-C inside it.
 void idle(double seconds, int threads) {
     run(threads, [&](const lowdim::ThreadTeam& team) {
         lowdim::parallel_blocks(static_cast<std::int64_t>(seconds * 1000) * threads, team,

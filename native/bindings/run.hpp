@@ -1,4 +1,4 @@
-// What the bind files share. Only they know Python: they check arrays, release the GIL and call the kernels.
+// What all bindings share. Only they know Python: they check arrays, release the GIL and call the kernels.
 #pragma once
 
 #include <nanobind/stl/optional.h>
@@ -11,7 +11,7 @@
 
 using namespace nb::literals;
 
-// One function a family of kernels; bind.cpp calls them all.
+// One function per family of kernels; module.cpp calls them all.
 void bind_core(nb::module_& m);
 void bind_linalg(nb::module_& m);
 void bind_knn(nb::module_& m);
@@ -24,14 +24,14 @@ void bind_tsne(nb::module_& m);
 void bind_tsne_repulsion(nb::module_& m);
 void bind_umap(nb::module_& m);
 
-// Runs Python's signal handlers; true if one of them raised (Ctrl-C). The error stays set and is
-// thrown by `run` once every thread has come home.
+// Runs Python's signal handlers; true if one of them raised (Ctrl-C). The error stays set, and `run` throws it once every
+// thread has returned.
 inline bool signals_pending(void*) {
     nb::gil_scoped_acquire hold;
     return PyErr_CheckSignals() != 0;
 }
 
-// work(crew) with the GIL released and Ctrl-C polled for, by at least one thread; then raises what Ctrl-C left behind.
+// Calls work(team) on at least one thread with the GIL released, polling for Ctrl-C; then raises the pending error.
 template <class Work>
 void run(int threads, const Work& work) {
     lowdim::Stop stop(signals_pending, nullptr);

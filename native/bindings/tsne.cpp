@@ -25,7 +25,8 @@ void calibrate_perplexity(const Dense<const float>& distances, double perplexity
 }
 
 void gradient_step(const Starts& starts, const Ids& columns, const Values& values, const Map& y, const Map& repulsion,
-             const nb::tuple& options, const Dense<float>& velocity, const Dense<float>& gains, const Dense<float>& out, int threads) {
+                   const nb::tuple& options, const Dense<float>& velocity, const Dense<float>& gains, const Dense<float>& out,
+                   int threads) {
     const auto edges = edges_of(starts, columns, values, y.shape(0));
     const auto n = static_cast<std::int64_t>(y.shape(0));
     require(same_shape(repulsion, y) && same_shape(velocity, y) && same_shape(gains, y) && same_shape(out, y),
@@ -38,7 +39,7 @@ void gradient_step(const Starts& starts, const Ids& columns, const Values& value
             std::vector<double> sums(static_cast<std::size_t>(lowdim::block_count(n, rows_per_block) * D));
             lowdim::parallel_ranges(n, rows_per_block, team, [&](std::int64_t begin, std::int64_t end) {
                 lowdim::kernels().tsne.gradient<D>().gradient_step(edges, step, y.data(), repulsion.data(), velocity.data(), gains.data(),
-                                                       out.data(), begin, end, sums.data() + begin / rows_per_block * D);
+                                                                   out.data(), begin, end, sums.data() + begin / rows_per_block * D);
             });
             double total[D] = {};
             for (std::size_t b = 0; b < sums.size(); ++b) total[b % D] += sums[b];
@@ -60,7 +61,8 @@ double attraction_loss(const Starts& starts, const Ids& columns, const Values& v
     run(threads, [&](const lowdim::ThreadTeam& team) {
         for_axes(y.shape(1), [&]<int D>() {
             lowdim::parallel_ranges(n, rows_per_block, team, [&](std::int64_t begin, std::int64_t end) {
-                parts[begin / rows_per_block] = lowdim::kernels().tsne.gradient<D>().attraction_loss(edges, y.data(), 1.0 / dof, begin, end);
+                parts[begin / rows_per_block] =
+                    lowdim::kernels().tsne.gradient<D>().attraction_loss(edges, y.data(), 1.0 / dof, begin, end);
             });
         });
     });

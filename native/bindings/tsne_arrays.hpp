@@ -1,4 +1,4 @@
-// What the bind files of t-SNE share: maps of one to three axes, and the affinities along their edges.
+// What the bindings of t-SNE share: embeddings in one to three dimensions and affinity graphs.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ void for_axes(std::size_t axes, const Work& work) {
     if (axes == 3) work.template operator()<3>();
 }
 
-// Says nothing of the columns. `descend` reads them at every step, and looking at them once more would take a tenth of it:
-// require_edges does so once for all steps.
+// Does not check the columns. tsne_step reads them at every iteration, and checking them each time would cost a tenth of it:
+// check_affinities does so once for all iterations.
 inline lowdim::AffinityGraph edges_of(const Starts& starts, const Ids& columns, const Values& values, std::size_t rows) {
     require(columns.shape(0) == values.shape(0), "not compressed sparse rows: every column needs a value");
     require_span(starts, rows, columns.shape(0));

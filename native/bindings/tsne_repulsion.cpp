@@ -27,21 +27,21 @@ std::vector<float> axis_by_axis(const Map& y) {
 double repulsion_exact(const Map& y, double dof, const Dense<float>& out, int threads) {
     require(same_shape(out, y), "out must have the shape of the map");
     const auto n = static_cast<std::int64_t>(y.shape(0));
-    constexpr std::int64_t rows_per_block = 32;  // rows are long here
+    constexpr std::int64_t rows_per_block = 32;  // rows are expensive here
     std::vector<double> parts(static_cast<std::size_t>(lowdim::block_count(n, rows_per_block)));
     run(threads, [&](const lowdim::ThreadTeam& team) {
         const auto axes = axis_by_axis(y);
         for_axes(y.shape(1), [&]<int D>() {
             lowdim::parallel_ranges(n, rows_per_block, team, [&](std::int64_t begin, std::int64_t end) {
-                parts[begin / rows_per_block] = lowdim::kernels().tsne.gradient<D>().repulsion_exact(y.data(), axes.data(), n, static_cast<float>(dof), begin,
-                                                                                   end, out.data());
+                parts[begin / rows_per_block] = lowdim::kernels().tsne.gradient<D>().repulsion_exact(
+                    y.data(), axes.data(), n, static_cast<float>(dof), begin, end, out.data());
             });
         });
     });
     return in_order(parts);
 }
 
-// Groups of points see the same nodes of the tree; each is one thread's, and the sums are added in the tree's order.
+// Points of a group share their nodes of the tree; each group is owned by one thread, and sums are added in tree order.
 double repulsion_barnes_hut(const Map& y, double dof, double opening, double min_extent, const Dense<float>& out, int threads) {
     require(y.shape(1) == 3 && same_shape(out, y), "a tree is for maps of three axes, and out for the same");
     require(y.shape(0) >= 1 && y.shape(0) < (std::size_t{1} << 31), "a tree needs at least one point and at most 2^31 - 1");
@@ -53,8 +53,8 @@ double repulsion_barnes_hut(const Map& y, double dof, double opening, double min
         parts.resize(groups.size());
         const auto view = tree.view(static_cast<float>(opening), static_cast<float>(min_extent));
         lowdim::parallel_blocks(static_cast<std::int64_t>(groups.size()), team, [&](std::int64_t g) {
-            parts[g] = lowdim::kernels().tsne.barnes_hut.repulsion(view, groups[g].first, groups[g].second, static_cast<float>(dof), tree.order(),
-                                                         scratches.of_this_thread(), out.data());
+            parts[g] = lowdim::kernels().tsne.barnes_hut.repulsion(view, groups[g].first, groups[g].second, static_cast<float>(dof),
+                                                                   tree.order(), scratches.of_this_thread(), out.data());
         });
     });
     return in_order(parts);
@@ -102,7 +102,7 @@ lowdim::MeshFields fields_of(const ConstGrid& fields, const Cells& cells) {
 }
 
 double gather_from_mesh(const ConstGrid& fields, const Cells& cells, const Vector<const float>& origin, double spacing, const Map& y,
-                     const Dense<float>& out, int threads) {
+                        const Dense<float>& out, int threads) {
     require(cells.size() == y.shape(1) && same_shape(out, y), "out must have the shape of the map");
     const auto mesh = mesh_of(origin, spacing, cells);
     const auto values = fields_of(fields, cells);
@@ -112,7 +112,8 @@ double gather_from_mesh(const ConstGrid& fields, const Cells& cells, const Vecto
     run(threads, [&](const lowdim::ThreadTeam& team) {
         for_mesh_axes(y.shape(1), [&]<int D>() {
             lowdim::parallel_ranges(n, rows_per_block, team, [&](std::int64_t begin, std::int64_t end) {
-                parts[begin / rows_per_block] = lowdim::kernels().tsne.mesh<D>().gather_from_mesh(mesh, values, y.data(), begin, end, out.data());
+                parts[begin / rows_per_block] =
+                    lowdim::kernels().tsne.mesh<D>().gather_from_mesh(mesh, values, y.data(), begin, end, out.data());
             });
         });
     });
@@ -133,9 +134,9 @@ void multiply_spectra(const nb::ndarray<const std::complex<float>, nb::c_contig,
     });
 }
 
-void tsne_out_of_sample(const Starts& starts, const Ids& columns, const Values& values, const Map& y, const std::optional<ConstGrid>& fields,
-                const Cells& cells, const Vector<const float>& origin, double spacing, const nb::tuple& options, const Dense<float>& positions,
-                int threads) {
+void tsne_out_of_sample(const Starts& starts, const Ids& columns, const Values& values, const Map& y,
+                        const std::optional<ConstGrid>& fields, const Cells& cells, const Vector<const float>& origin, double spacing,
+                        const nb::tuple& options, const Dense<float>& positions, int threads) {
     const auto edges = edges_of(starts, columns, values, positions.shape(0));
     require(positions.shape(1) == y.shape(1), "places must have the axes of the map");
     require_below(columns, y.shape(0), threads);
@@ -148,8 +149,10 @@ void tsne_out_of_sample(const Starts& starts, const Ids& columns, const Values& 
     }
     require(options.size() == 8, "a rule has eight numbers");
     const auto number = [&](int i) { return static_cast<float>(nb::cast<double>(options[i])); };
-    lowdim::FrozenMap map = {y.data(), nullptr,   static_cast<std::int64_t>(y.shape(0)), number(0), number(1), number(2),
-                             number(3), number(4), nb::cast<int>(options[5]), {}};
+    lowdim::FrozenMap map = {y.data(),  nullptr,   static_cast<std::int64_t>(y.shape(0)),
+                             number(0), number(1), number(2),
+                             number(3), number(4), nb::cast<int>(options[5]),
+                             {}};
     const float opening = number(6), min_extent = number(7);
     require(opening == 0 || (y.shape(1) == 3 && y.shape(0) >= 1), "a tree is for maps of three axes");
     run(threads, [&](const lowdim::ThreadTeam& team) {
@@ -165,7 +168,8 @@ void tsne_out_of_sample(const Starts& starts, const Ids& columns, const Values& 
         for_axes(y.shape(1), [&]<int D>() {
             lowdim::parallel_ranges(static_cast<std::int64_t>(positions.shape(0)), 16, team, [&](std::int64_t begin, std::int64_t end) {
                 const auto scratch = scratches ? scratches->of_this_thread() : lowdim::TreeScratch{};
-                lowdim::kernels().tsne.gradient<D>().out_of_sample(map, mesh, values_of_fields, edges, scratch, begin, end, positions.data());
+                lowdim::kernels().tsne.gradient<D>().out_of_sample(map, mesh, values_of_fields, edges, scratch, begin, end,
+                                                                   positions.data());
             });
         });
     });
@@ -187,5 +191,6 @@ void bind_tsne_repulsion(nb::module_& m) {
           "The density's spectrum times each kernel's: the first real, the others i times real.");
     m.def("place_rows", &tsne_out_of_sample, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "y"_a.noconvert(),
           "fields"_a.none(), "cells"_a, "origin"_a.noconvert(), "spacing"_a, "rule"_a, "places"_a.noconvert(), "threads"_a,
-          "Move `places` on the frozen map y.\n\nrule: dof, 1 / mean sum, rate, momentum, longest step, steps, opening and grain of the tree (0: none).");
+          "Move `places` on the frozen map y.\n\nrule: dof, 1 / mean sum, rate, momentum, longest step, steps, opening and grain of the "
+          "tree (0: none).");
 }

@@ -8,13 +8,13 @@
 namespace {
 
 void smooth_knn(const Dense<const float>& distances, double target, double local_connectivity, const Vector<float>& rhos,
-                      const Vector<float>& sigmas, const Dense<float>& weights, int threads) {
+                const Vector<float>& sigmas, const Dense<float>& weights, int threads) {
     const std::size_t n = distances.shape(0), k = distances.shape(1);
     require(rhos.shape(0) == n && sigmas.shape(0) == n && same_shape(weights, distances), "out must fit");
     const double sum = std::accumulate(distances.data(), distances.data() + n * k, 0.0);
     const double mean = n * k == 0 ? 0.0 : sum / (static_cast<double>(n) * static_cast<double>(k + 1));
-    const lowdim::SmoothKnnInput all = {distances.data(), static_cast<std::int64_t>(n), static_cast<std::int64_t>(k), target,
-                                       local_connectivity, mean};
+    const lowdim::SmoothKnnInput all = {distances.data(), static_cast<std::int64_t>(n), static_cast<std::int64_t>(k),
+                                        target,           local_connectivity,           mean};
     run(threads, [&](const lowdim::ThreadTeam& team) {
         lowdim::parallel_ranges(all.n, 1024, team, [&](std::int64_t begin, std::int64_t end) {
             lowdim::smooth_knn_rows(all, begin, end, rhos.data(), sigmas.data(), weights.data());
@@ -24,8 +24,8 @@ void smooth_knn(const Dense<const float>& distances, double target, double local
 
 // Epochs first … last of `total`; see UmapStep. `positions` is changed in place.
 void umap_epochs(const Dense<float>& positions, std::optional<Dense<const float>> fixed, const Starts& starts, const Ids& tails,
-                 const Vector<const std::uint32_t>& rates, std::int64_t first, std::int64_t last, std::int64_t total,
-                 float alpha, const Vector<const float>& params, std::int32_t negative_samples, std::uint64_t seed,
+                 const Vector<const std::uint32_t>& rates, std::int64_t first, std::int64_t last, std::int64_t total, float alpha,
+                 const Vector<const float>& params, std::int32_t negative_samples, std::uint64_t seed,
                  std::optional<Vector<const float>> density, std::optional<Vector<const float>> inverse_weights, int threads) {
     const std::size_t rows = positions.shape(0), dims = positions.shape(1);
     const std::size_t count = fixed ? fixed->shape(0) : rows;
@@ -52,8 +52,8 @@ void umap_epochs(const Dense<float>& positions, std::optional<Dense<const float>
     });
 }
 
-void densmap_sums(const Dense<const float>& positions, std::optional<Dense<const float>> tail_positions, const Starts& starts, const Ids& tails,
-                float a, float b, const Vector<float>& phi_sums, const Vector<float>& phi_distance_sums, int threads) {
+void densmap_sums(const Dense<const float>& positions, std::optional<Dense<const float>> tail_positions, const Starts& starts,
+                  const Ids& tails, float a, float b, const Vector<float>& phi_sums, const Vector<float>& phi_distance_sums, int threads) {
     const std::size_t n = positions.shape(0);
     require_graph(starts, n, tails, tail_positions ? tail_positions->shape(0) : n, threads);
     require(!tail_positions || tail_positions->shape(1) == positions.shape(1), "both maps must have the same coordinates");
@@ -79,12 +79,14 @@ void fast_powers(const Vector<const float>& x, float b, const Vector<float>& out
 
 void bind_umap(nb::module_& m) {
     m.def("smooth_neighbors", &smooth_knn, "distances"_a.noconvert(), "target"_a, "local_connectivity"_a, "cores"_a.noconvert(),
-          "widths"_a.noconvert(), "weights"_a.noconvert(), "threads"_a, "How much each neighbour belongs to a row, and the scales of that.");
+          "widths"_a.noconvert(), "weights"_a.noconvert(), "threads"_a,
+          "How much each neighbour belongs to a row, and the scales of that.");
     m.def("umap_epochs", &umap_epochs, "positions"_a.noconvert(), "frozen"_a.noconvert().none(), "starts"_a.noconvert(),
-          "tails"_a.noconvert(), "rates"_a.noconvert(), "first"_a, "last"_a, "total"_a, "alpha"_a,
-          "forces"_a.noconvert(), "negatives"_a, "seed"_a, "crowding"_a.noconvert().none(), "inverse"_a.noconvert().none(),
-          "threads"_a, "Move the rows of a map for some epochs.");
-    m.def("umap_radii", &densmap_sums, "positions"_a.noconvert(), "others"_a.noconvert().none(), "starts"_a.noconvert(), "tails"_a.noconvert(), "a"_a, "b"_a,
-          "shares"_a.noconvert(), "spreads"_a.noconvert(), "threads"_a, "Sums over each row's edges of phi and phi d^2.");
+          "tails"_a.noconvert(), "rates"_a.noconvert(), "first"_a, "last"_a, "total"_a, "alpha"_a, "forces"_a.noconvert(), "negatives"_a,
+          "seed"_a, "crowding"_a.noconvert().none(), "inverse"_a.noconvert().none(), "threads"_a,
+          "Move the rows of a map for some epochs.");
+    m.def("umap_radii", &densmap_sums, "positions"_a.noconvert(), "others"_a.noconvert().none(), "starts"_a.noconvert(),
+          "tails"_a.noconvert(), "a"_a, "b"_a, "shares"_a.noconvert(), "spreads"_a.noconvert(), "threads"_a,
+          "Sums over each row's edges of phi and phi d^2.");
     m.def("powers", &fast_powers, "x"_a.noconvert(), "b"_a, "out"_a.noconvert(), "x^b as the layout computes it.");
 }

@@ -1,4 +1,4 @@
-// Sorting by counting, in stretches: each is counted by itself and then written behind those before it.
+// Counting sort in chunks: each chunk counts its keys by itself and then writes behind the chunks before it.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace lowdim {
 
-// How many of each kind a stretch has, (stretches, kinds), becomes where its first of that kind goes; all of a kind begin
-// at starts[kind], and one more start is the end.
+// Turns the (chunks, keys) counts into the offset where each chunk writes its first element of each key. Elements of a key
+// begin at starts[key]; one more start marks the end.
 inline void offsets_from_counts(std::vector<std::int64_t>& counts, std::vector<std::int64_t>& starts) {
     const std::size_t keys = starts.size() - 1;
     std::int64_t offset = 0;

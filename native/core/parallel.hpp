@@ -1,5 +1,5 @@
-// Work split into blocks that are the same whatever the number of threads: a block is owned by one
-// thread, so results have the same bits for 1 or 64 of them.
+// Work split into blocks that do not depend on the number of threads. Each block is owned by one thread, so the results
+// are bit-identical for 1 or 64 of them.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace lowdim {
 
-// Asked for between blocks. Only the calling thread polls the outside world (it may hold the only
-// right to); the others read the flag.
+// Checked between blocks. Only the calling thread polls (it may be the only one allowed to, because of the GIL); the others
+// read the flag.
 class Stop {
   public:
     using Poll = bool (*)(void*);
@@ -37,14 +37,14 @@ class Stop {
     std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-// The threads that share out a pass, and what they ask whether to stop.
+// The number of threads that share a pass, and the flag that stops them.
 struct ThreadTeam {
     int threads;
     Stop* stop;
     bool stopped() const { return stop->requested(); }
 };
 
-// body(block) for block in [0, blocks). Blocks must not write what another block reads.
+// Calls body(block) for every block in [0, blocks). A block must not write what another block reads.
 template <class Body>
 void parallel_blocks(std::int64_t blocks, const ThreadTeam& team, const Body& body) {
     std::atomic<std::int64_t> next{0};
@@ -58,7 +58,7 @@ void parallel_blocks(std::int64_t blocks, const ThreadTeam& team, const Body& bo
 
 inline std::int64_t block_count(std::int64_t n, std::int64_t size) { return (n + size - 1) / size; }
 
-// body(begin, end) for [0, n) in blocks of `size`.
+// Calls body(begin, end) for [0, n) in blocks of `size`.
 template <class Body>
 void parallel_ranges(std::int64_t n, std::int64_t size, const ThreadTeam& team, const Body& body) {
     parallel_blocks(block_count(n, size), team, [&](std::int64_t block) { body(block * size, std::min(n, (block + 1) * size)); });

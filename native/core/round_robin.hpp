@@ -1,4 +1,4 @@
-// A round-robin tournament by the circle method: in a round everybody meets one other, and in all rounds everybody once.
+// Round-robin schedule by the circle method: each player meets one other per round, and every other once over all rounds.
 #pragma once
 
 #include <array>
@@ -6,7 +6,7 @@
 
 namespace lowdim {
 
-// Who plays match `match` of round `round` < teams - 1; `teams` is even.
+// The two players of pair number `match` in round `round` < players - 1; `players` is even.
 inline std::array<std::int64_t, 2> round_robin_pair(std::int64_t players, std::int64_t round, std::int64_t match) {
     const std::int64_t odd = players - 1;
     if (match == 0) return {odd, round};

@@ -1,4 +1,4 @@
-// Marks of rows, by which equal ones are found.
+// Row hashes, by which duplicate rows are found.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 
 namespace lowdim {
 
-// A 64-bit mark of a row's values is a sum over its columns, to which zeros (0 and -0) add nothing: equal rows have equal
-// marks, in either precision, dense or sparse.
+// The 64-bit hash of a row is a sum over its columns to which zeros (0 and -0) add nothing. Equal rows therefore have equal
+// hashes in either precision, dense or sparse.
 inline std::uint64_t hash_value(std::int64_t column, double value) {
     std::uint64_t bits;
     std::memcpy(&bits, &value, sizeof bits);

@@ -1,6 +1,6 @@
-// The threads of the module: they are made once, and sleep when there is nothing to do.
-// OpenMP's threads spin between two pieces of work and so take the processor from whoever has work (SciPy's
-// transforms, another program), and they are lost in a forked process, which then waits for them for ever.
+// The module's thread pool: threads are created once and sleep when idle.
+// OpenMP's threads spin between two parallel regions, which takes the processor from whoever has work (SciPy's FFT, another
+// program). They are also lost in a forked process, which then waits for them forever.
 #pragma once
 
 #include <atomic>
@@ -26,10 +26,10 @@ inline int& current_index() {
     return index;
 }
 
-// Which of the threads of a team this is: for scratch memory, never for results.
+// The index of this thread in its team: for scratch memory, never for results.
 inline int thread_index() { return current_index(); }
 
-// For as long as it lives, this thread is number `index`.
+// Gives this thread the number `index` for the lifetime of the object.
 class ScopedThreadIndex {
   public:
     explicit ScopedThreadIndex(int index) : previous_(current_index()) { current_index() = index; }
@@ -45,13 +45,13 @@ class ThreadPool {
   public:
     using Call = void (*)(void*, int);
 
-    // call(context, index) for index in [0, threads), all at the same time, index 0 on the calling thread.
-    // What one of them throws is thrown here, when all have ended.
+    // Calls call(context, index) for index in [0, threads) concurrently, index 0 on the calling thread. The first exception is
+    // rethrown here after all calls have ended.
     static void run(int threads, Call call, void* context) {
         Job job{call, context, {}, {}};
         ThreadPool& pool = current();
         if (pool.busy_.exchange(true, std::memory_order_acquire)) {
-            run_on_new_threads(threads, job);  // another thread has the pool, or this one does
+            run_on_new_threads(threads, job);  // the pool is busy: with another thread's job, or with the one that called us
         } else {
             struct Release {
                 std::atomic<bool>& busy;
@@ -86,7 +86,7 @@ class ThreadPool {
         int index = 0;
     };
 
-    static constexpr int spin_limit = 1000;  // looks before falling asleep: some 50 microseconds
+    static constexpr int spin_limit = 1000;  // polls before sleeping, about 50 microseconds
 
     static void pause() {
 #if defined(__x86_64__) || defined(_M_X64)
@@ -96,7 +96,7 @@ class ThreadPool {
 #endif
     }
 
-    // Returns when the value is no longer `old`.
+    // Returns when the value is no longer `old`: spins for a while, then sleeps.
     template <class T>
     static void await_change(const std::atomic<T>& value, T old) {
         for (int look = 0; look < spin_limit; ++look) {
@@ -132,7 +132,7 @@ class ThreadPool {
         Worker& worker = workers_.emplace_back();
         try {
             std::thread([this, &worker] { worker_loop(worker); }).detach();
-        } catch (...) {  // the system gives no more threads
+        } catch (...) {  // the system provides no more threads
             workers_.pop_back();
             throw;
         }
@@ -140,7 +140,7 @@ class ThreadPool {
 
     static void run_on_new_threads(int threads, Job& job) {
         enum Gate { closed, open, cancelled };
-        std::atomic<Gate> gate{closed};  // none begins before all are there, for they may wait for one another
+        std::atomic<Gate> gate{closed};  // no thread starts before all exist, because they may wait for one another
         std::vector<std::thread> helpers;
         const auto end = [&](Gate how) {
             gate.store(how, std::memory_order_release);
@@ -154,7 +154,7 @@ class ThreadPool {
                     gate.wait(closed, std::memory_order_acquire);
                     if (gate.load(std::memory_order_acquire) == open) job.work(index);
                 });
-        } catch (...) {  // the system gives no more threads
+        } catch (...) {  // the system provides no more threads
             end(cancelled);
             throw;
         }
@@ -169,7 +169,7 @@ class ThreadPool {
 #endif
             return new ThreadPool;
         }();
-        if (forked().load(std::memory_order_acquire)) {  // cleared last: whoever sees it cleared sees the new pool
+        if (forked().load(std::memory_order_acquire)) {  // cleared last: a thread that sees it cleared also sees the new pool
             pool.store(new ThreadPool, std::memory_order_release);
             forked().store(false, std::memory_order_release);
         }
@@ -183,12 +183,12 @@ class ThreadPool {
 
     static void mark_forked() { forked().store(true, std::memory_order_relaxed); }
 
-    std::deque<Worker> workers_;  // grows without moving any
-    std::atomic<std::int32_t> pending_{0};  // workers of the team that have not ended
+    std::deque<Worker> workers_;            // a deque grows without moving its elements
+    std::atomic<std::int32_t> pending_{0};  // workers that have not finished the current job
     std::atomic<bool> busy_{false};
 };
 
-// job(index) for index in [0, threads), all at the same time.
+// Calls job(index) for index in [0, threads) concurrently.
 template <class Job>
 void run_on_threads(int threads, const Job& job) {
     if (threads <= 1) {

@@ -17,19 +17,20 @@ const Kernels& table();
 
 namespace {
 
-// LOWDIM_ISA=baseline or avx2 holds the choice down (for tests and for comparing); it never lifts
-// it above what the processor has.
+// LOWDIM_ISA=baseline or avx2 lowers the choice (for tests and comparisons); it never raises it above what the processor
+// supports.
 const Kernels& choose() {
     const char* wish = std::getenv("LOWDIM_ISA");
-    [[maybe_unused]] const auto allowed = [wish](const char* name) { return wish == nullptr || *wish == 0 || std::strcmp(wish, name) == 0; };
+    [[maybe_unused]] const auto allowed = [wish](const char* name) {
+        return wish == nullptr || *wish == 0 || std::strcmp(wish, name) == 0;
+    };
 #ifdef LOWDIM_HAS_avx512
     if (allowed("avx512") && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
         return avx512::table();
 #endif
 #ifdef LOWDIM_HAS_avx2
-    if ((allowed("avx2") || allowed("avx512")) && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        return avx2::table();
+    if ((allowed("avx2") || allowed("avx512")) && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return avx2::table();
 #endif
     return baseline::table();
 }

@@ -1,6 +1,6 @@
-// Compiled once for every instruction set, with LOWDIM_ISA naming it.
-// No std:: template with external linkage may be instantiated here beyond what inlines: a copy
-// compiled for AVX-512 must not be the one that the linker keeps for everybody.
+// Compiled once per instruction set; LOWDIM_ISA names it.
+// Do not instantiate std:: templates with external linkage here unless they are inlined: the linker might keep a copy
+// compiled for AVX-512 for all callers.
 #include "dispatch/kernels.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ constexpr MomentKernels<T> moment_kernels = {column_sums<T>, center<T>, shift_ro
 template <class T, class I>
 constexpr SparseProducts<T, I> sparse_products = {sparse_times<T, I>, sparse_transpose_times<T, I>};
 
-// each builds on those before it
+// each header builds on those before it
 #include "simd/vector.isa.hpp"
 #include "knn/topk.isa.hpp"
 #include "knn/tiles.isa.hpp"
@@ -90,10 +90,20 @@ const Kernels& table() {
         {relax_sweep, square_row, double_center_row, gram_times, correlation_sums},
         {{local_gram<float>, local_gram<double>}, reconstruction_weights, batched_eigh},
         {{mds_kernels<float>, mds_kernels<double>}, hull_edges, min_below_line},
-        {gradient_kernels<1>, gradient_kernels<2>, gradient_kernels<3>, mesh_kernels<1>, mesh_kernels<2>, calibrate_row, multiply_spectra,
+        {gradient_kernels<1>,
+         gradient_kernels<2>,
+         gradient_kernels<3>,
+         mesh_kernels<1>,
+         mesh_kernels<2>,
+         calibrate_row,
+         multiply_spectra,
          {summarize_node, repulsion_barnes_hut}},
-        {row_lanes, schedule_edges, {sgd_half_step<0>, sgd_half_step<1>, sgd_half_step<2>, sgd_half_step<3>},
-         {sgd_fixed<0>, sgd_fixed<1>, sgd_fixed<2>, sgd_fixed<3>}, densmap_sums, fast_powers},
+        {row_lanes,
+         schedule_edges,
+         {sgd_half_step<0>, sgd_half_step<1>, sgd_half_step<2>, sgd_half_step<3>},
+         {sgd_fixed<0>, sgd_fixed<1>, sgd_fixed<2>, sgd_fixed<3>},
+         densmap_sums,
+         fast_powers},
         {{three_term_rows<8>, three_term_rows<16>, three_term_rows<32>}, chebyshev_rows},
         {{spline_moments<float>, evaluate_spline<float>}, {spline_moments<double>, evaluate_spline<double>}},
     };

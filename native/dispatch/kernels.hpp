@@ -1,4 +1,4 @@
-// The table of kernels that exist once for every instruction set, family by family.
+// The table of kernels that are compiled once per instruction set, by family.
 #pragma once
 
 #include "dispatch/tables/chebyshev.hpp"
@@ -31,7 +31,7 @@ struct Kernels {
     PerPrecision<SplineKernels> splines;
 };
 
-// The best table that this processor can run, or the one that LOWDIM_ISA names.
+// The best table that this processor can run, or the one named by LOWDIM_ISA.
 const Kernels& kernels();
 
 }  // namespace lowdim

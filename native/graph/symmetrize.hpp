@@ -1,4 +1,4 @@
-// Graphs whose edges two rows see: both views made one symmetric graph, and rows put in another order.
+// Symmetrization of a directed graph: both directions of every edge are combined. Also reorders the rows of a graph.
 #pragma once
 
 #include <algorithm>
@@ -13,14 +13,19 @@ namespace lowdim {
 
 constexpr std::int64_t rows_per_block = 512;
 
-// Both views of every edge of a directed graph in compressed rows: what a row says of another, and the other of it.
+// Both directions of every edge of a directed graph in compressed sparse rows.
 template <class Value>
 class BidirectionalEdges {
   public:
     // value_of(p) is the value of entry p.
     template <class ValueOf>
-    BidirectionalEdges(const std::int64_t* starts, const std::int32_t* columns, std::int64_t n, const ValueOf& value_of, const ThreadTeam& team)
-        : n_(n), starts_(starts), forward_(static_cast<std::size_t>(starts[n])), reverse_(forward_.size()), reverse_starts_(static_cast<std::size_t>(n + 1)) {
+    BidirectionalEdges(const std::int64_t* starts, const std::int32_t* columns, std::int64_t n, const ValueOf& value_of,
+                       const ThreadTeam& team)
+        : n_(n),
+          starts_(starts),
+          forward_(static_cast<std::size_t>(starts[n])),
+          reverse_(forward_.size()),
+          reverse_starts_(static_cast<std::size_t>(n + 1)) {
         parallel_ranges(n, rows_per_block, team, [&](std::int64_t begin, std::int64_t end) {
             for (std::int64_t p = starts[begin]; p < starts[end]; ++p) forward_[p] = {columns[p], value_of(p)};
             for (std::int64_t i = begin; i < end; ++i)
@@ -30,7 +35,7 @@ class BidirectionalEdges {
         if (!team.stopped()) transpose(team);
     }
 
-    // visit(column, own, back) for the columns of row i, ascending; a view that is missing is Value{}.
+    // Calls visit(column, forward, reverse) for the columns of row i, ascending; a missing direction is Value{}.
     template <class Visit>
     void row(std::int64_t i, const Visit& visit) const {
         const Edge *a = forward_.data() + starts_[i], *a_end = forward_.data() + starts_[i + 1];
@@ -52,8 +57,8 @@ class BidirectionalEdges {
     };
     static constexpr std::int64_t max_chunks = 8;  // each counts for all rows
 
-    // The transpose: stretches of rows are counted and then written one after another, so every list of those who name
-    // a row ascends, however many stretches there are.
+    // The transpose by counting sort: chunks of rows are counted and then written one after another, so every reverse list
+    // ascends, however many chunks there are.
     void transpose(const ThreadTeam& team) {
         const std::int64_t chunks = std::max<std::int64_t>(1, std::min<std::int64_t>({team.threads, max_chunks, n_}));
         std::vector<std::int64_t> offsets(static_cast<std::size_t>(chunks * n_));
@@ -61,13 +66,15 @@ class BidirectionalEdges {
             parallel_blocks(chunks, team, [&](std::int64_t s) {
                 for (std::int64_t i = n_ * s / chunks; i < n_ * (s + 1) / chunks && !team.stopped(); ++i) {
                     if (i % rows_per_block == 0 && thread_index() == 0) team.stop->poll();
-                    for (std::int64_t p = starts_[i]; p < starts_[i + 1]; ++p) body(offsets[s * n_ + forward_[p].column], i, forward_[p].value);
+                    for (std::int64_t p = starts_[i]; p < starts_[i + 1]; ++p)
+                        body(offsets[s * n_ + forward_[p].column], i, forward_[p].value);
                 }
             });
         };
         for_each_edge([](std::int64_t& count, std::int64_t, const Value&) { ++count; });
         offsets_from_counts(offsets, reverse_starts_);
-        for_each_edge([&](std::int64_t& offset, std::int64_t i, const Value& value) { reverse_[offset++] = {static_cast<std::int32_t>(i), value}; });
+        for_each_edge(
+            [&](std::int64_t& offset, std::int64_t i, const Value& value) { reverse_[offset++] = {static_cast<std::int32_t>(i), value}; });
     }
 
     std::int64_t n_;
@@ -76,11 +83,11 @@ class BidirectionalEdges {
     std::vector<std::int64_t> reverse_starts_;
 };
 
-// A symmetric graph in compressed rows. join(own, back, value) makes one value of both views and says whether it stays;
-// room(count) is called once, and then write(place, value) for every entry.
+// A symmetric graph in compressed sparse rows. combine(forward, reverse, value) makes one value of both directions and says
+// whether to keep the edge; reserve(count) is called once, and then write(offset, value) for every entry.
 template <class Value, class Join, class Room, class Write>
-void symmetrize_rows(const BidirectionalEdges<Value>& edges, std::vector<std::int64_t>& starts, std::vector<std::int32_t>& columns, const ThreadTeam& team,
-               const Join& combine, const Room& reserve, const Write& write) {
+void symmetrize_rows(const BidirectionalEdges<Value>& edges, std::vector<std::int64_t>& starts, std::vector<std::int32_t>& columns,
+                     const ThreadTeam& team, const Join& combine, const Room& reserve, const Write& write) {
     const std::int64_t n = edges.rows();
     if (team.stopped()) return;
     starts.assign(static_cast<std::size_t>(n + 1), 0);
@@ -106,7 +113,7 @@ void symmetrize_rows(const BidirectionalEdges<Value>& edges, std::vector<std::in
     });
 }
 
-// New row r is old row order[r]; columns are renamed to match.
+// New row r is old row order[r]; columns are renumbered to match.
 inline void reorder_graph(const AffinityGraph& graph, std::int64_t n, const std::int32_t* order, std::int64_t* starts,
                           std::int32_t* columns, float* values, const ThreadTeam& team) {
     std::vector<std::int32_t> new_index(static_cast<std::size_t>(n));

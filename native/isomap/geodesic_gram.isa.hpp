@@ -1,7 +1,7 @@
-// The Gram matrix of geodesic distances.
-// No include guard: kernels.cpp includes this once for every instruction set, inside a namespace.
+// The Gram matrix of geodesic distances, by double centering, and its products.
+// No include guard: kernels.cpp includes this once per instruction set, inside a namespace.
 
-// D becomes its squares; returns their sum.
+// Squares the distances of a row; returns their sum.
 double square_row(float* row, std::int64_t n) {
     double total = 0;
 #pragma omp simd reduction(+ : total)
@@ -12,7 +12,7 @@ double square_row(float* row, std::int64_t n) {
     return total;
 }
 
-// b = -(d² - own mean - mean of column + grand mean) / 2; `shift` is grand mean - own mean. Returns Σ b².
+// b = -(d² - row mean - column mean + grand mean) / 2; `shift` is grand mean - row mean. Returns Σ b².
 double double_center_row(float* row, const double* means, double shift, std::int64_t n) {
     double total = 0;
 #pragma omp simd reduction(+ : total)
@@ -41,8 +41,7 @@ void gram_rows(const float* gram, std::int64_t n, const double* v, std::int64_t 
         } else {
             for (std::int64_t j = 0; j < n; ++j)
                 for (int i = 0; i < rows; ++i)
-                    for (std::int64_t c = 0; c < width; ++c)
-                        sum[i][c] += static_cast<double>(gram[i * n + j]) * v[j * k + first + c];
+                    for (std::int64_t c = 0; c < width; ++c) sum[i][c] += static_cast<double>(gram[i * n + j]) * v[j * k + first + c];
         }
         for (int i = 0; i < rows; ++i) std::copy(sum[i], sum[i] + width, out + i * k + first);
     }
@@ -55,9 +54,9 @@ void gram_times(const float* gram, std::int64_t rows, std::int64_t n, const doub
     for (; i < rows; ++i) gram_rows<1>(gram + i * n, n, v, k, out + i * k);
 }
 
-// Sums over the pairs (one row, every other) that a correlation needs, for 1, 2 … k components:
+// Sums over the pairs (one row, every other) for a correlation, for 1, 2 … k components:
 // out = Σ g, Σ g², then for each number of components Σ e, Σ e², Σ g e.
-// g² = from.own + other[j] + from.factor row[j]; e is the distance on the map z (k, n), of the point `at` (k).
+// g² = from.own + other[j] + from.factor row[j]; e is the distance in the embedding z (k, n) from from.position (k).
 void correlation_sums(const GeodesicRow& from, const double* other, const double* z, std::int64_t n, std::int64_t k, double* out) {
     constexpr std::int64_t chunk = 512;
     double geodesic[chunk], squared[chunk];

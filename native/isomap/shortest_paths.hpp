@@ -1,4 +1,4 @@
-// Shortest ways through a graph of lengths.
+// Shortest paths in a weighted graph: Dijkstra's algorithm, and batched relaxation for sources that are close together.
 #pragma once
 
 #include <algorithm>
@@ -12,13 +12,13 @@
 
 namespace lowdim {
 
-// Nodes by distance, nearest first, equal ones by number; four children a place, so that a sift touches few lines.
+// A 4-ary min-heap of nodes by distance, ties by index; four children per node, so that a sift touches few cache lines.
 class MinHeap {
   public:
     bool empty() const { return items_.empty(); }
 
     void push(float distance, std::int32_t node) {
-        // The bits of a float that is not negative sort as a whole number does.
+        // The bits of a nonnegative float sort like an integer.
         std::uint32_t bits;
         std::memcpy(&bits, &distance, sizeof bits);
         const std::uint64_t item = static_cast<std::uint64_t>(bits) << 32 | static_cast<std::uint32_t>(node);
@@ -58,7 +58,7 @@ class MinHeap {
     std::vector<std::uint64_t> items_;
 };
 
-// Where ways begin: query q stands at lengths[q k + s] from node nodes[q k + s], s < k; slots[q] is its row of the result.
+// Sources: query q is at lengths[q k + s] from node nodes[q k + s], s < k; slots[q] is its row of the result.
 struct Seeds {
     const std::int32_t* nodes;
     const float* lengths;
@@ -69,13 +69,13 @@ struct Seeds {
 
 struct ShortestPathScratch {
     MinHeap heap;
-    std::vector<float> distances;         // (n,) from one query
-    std::vector<std::int32_t> order;  // (n,) nodes, nearest first
-    std::vector<float> batch_distances;      // (n, lockstep) from several
-    std::vector<std::uint8_t> active;  // (n,) whether a neighbour's ways have become shorter
+    std::vector<float> distances;        // (n,) from one query
+    std::vector<std::int32_t> order;     // (n,) nodes, nearest first
+    std::vector<float> batch_distances;  // (n, batch_sources) from several queries
+    std::vector<std::uint8_t> active;    // (n,) whether a neighbor's distance has decreased
 };
 
-// Distances from one query to every node (infinite where there is no way), and the nodes in the order of them.
+// Distances from one query to every node (infinite if unreachable), and the nodes in that order.
 inline void dijkstra(const WeightedGraph& g, const Seeds& seeds, std::int64_t query, ShortestPathScratch& scratch) {
     scratch.distances.assign(g.n, std::numeric_limits<float>::infinity());
     scratch.order.clear();
@@ -89,7 +89,7 @@ inline void dijkstra(const WeightedGraph& g, const Seeds& seeds, std::int64_t qu
     while (!scratch.heap.empty()) {
         float distance;
         const std::int32_t v = scratch.heap.pop(&distance);
-        if (distance > distances[v]) continue;  // a shorter way was found after this one was noted
+        if (distance > distances[v]) continue;  // outdated entry: a shorter path has been found since
         scratch.order.push_back(v);
         for (std::int64_t e = g.starts[v]; e < g.starts[v + 1]; ++e) {
             const float candidate = distance + g.lengths[e];
@@ -102,10 +102,10 @@ inline void dijkstra(const WeightedGraph& g, const Seeds& seeds, std::int64_t qu
     }
 }
 
-constexpr int max_visits_per_node = 24;  // of a node; beyond, `lockstep` searches are cheaper one by one
+constexpr int max_visits_per_node = 24;  // beyond this, separate searches are cheaper than relaxing the batch
 
-// Distances of `lockstep` queries that stand near one another: in the order of the distances from a point among them, a few
-// sweeps find all ways. The least fixed point is Dijkstra's, bit for bit. False: they stand too far apart for it.
+// Distances of a batch of nearby queries. In the order of the distances from one of them, a few relaxation sweeps find all
+// shortest paths; the fixed point is Dijkstra's, bit for bit. Returns false if the queries are too far apart for it.
 inline bool relax_batch(const WeightedGraph& g, const Seeds& seeds, std::int64_t first, ShortestPathScratch& scratch) {
     scratch.batch_distances.assign(g.n * batch_sources, std::numeric_limits<float>::infinity());
     scratch.active.assign(g.n, 1);
@@ -116,18 +116,20 @@ inline bool relax_batch(const WeightedGraph& g, const Seeds& seeds, std::int64_t
         }
     std::int64_t visits = 0;
     for (int sweep = 0; visits < max_visits_per_node * g.n; ++sweep) {
-        const bool backwards = sweep > 2 && sweep % 2 == 0;  // ways lead outwards, so most are found forwards
-        const std::int64_t more = kernels().isomap.relax_sweep(g, scratch.order.data(), backwards, scratch.active.data(), scratch.batch_distances.data());
+        const bool backwards = sweep > 2 && sweep % 2 == 0;  // paths lead outward, so forward sweeps find most of them
+        const std::int64_t more =
+            kernels().isomap.relax_sweep(g, scratch.order.data(), backwards, scratch.active.data(), scratch.batch_distances.data());
         if (more == 0) return true;
         visits += more;
     }
     return false;
 }
 
-// out (slots, n): distances from every query to every node, the node v in column names[v].
-inline void shortest_paths(const WeightedGraph& g, const Seeds& seeds, const std::int32_t* node_columns, float* out, const ThreadTeam& team) {
+// out (slots, n): distances from every query to every node; node v is in column node_columns[v].
+inline void shortest_paths(const WeightedGraph& g, const Seeds& seeds, const std::int32_t* node_columns, float* out,
+                           const ThreadTeam& team) {
     std::vector<ShortestPathScratch> scratches(team.threads);
-    const std::int64_t batches_per_block = seeds.count >= 1024 ? 4 : 1;  // batches that share the order of one search
+    const std::int64_t batches_per_block = seeds.count >= 1024 ? 4 : 1;  // batches that share the node order of one search
     parallel_ranges(seeds.count, batches_per_block * batch_sources, team, [&](std::int64_t begin, std::int64_t end) {
         ShortestPathScratch& scratch = scratches[thread_index()];
         if (end - begin >= batch_sources) {
@@ -159,7 +161,7 @@ inline void shortest_paths(const WeightedGraph& g, const Seeds& seeds, const std
     });
 }
 
-// Nodes in groups of `size` that hang together, each next to the one before: who is near is stored near.
+// An order of the nodes in connected groups of `size`, each adjacent to the one before: close nodes are stored together.
 inline void locality_order(const WeightedGraph& g, std::int64_t size, std::int32_t* order) {
     std::vector<bool> taken(g.n, false);
     std::vector<std::int32_t> frontier;

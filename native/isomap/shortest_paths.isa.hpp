@@ -1,17 +1,19 @@
-// Shortest paths from several sources at once.
-// No include guard: kernels.cpp includes this once for every instruction set, inside a namespace.
+// Shortest paths from a batch of sources at once.
+// No include guard: kernels.cpp includes this once per instruction set, inside a namespace.
 
 constexpr int vectors_per_node = batch_sources / lanes;
 
 #if defined(__GNUC__)
 inline Floats vmin(Floats a, Floats b) { return a < b ? a : b; }
 #else
-inline Floats vmin(Floats a, Floats b) { return each([&](int l) { return a[l] < b[l] ? a[l] : b[l]; }); }
+inline Floats vmin(Floats a, Floats b) {
+    return each([&](int l) { return a[l] < b[l] ? a[l] : b[l]; });
+}
 #endif
 
-// Every node that a neighbour asks to, in the given order or against it, takes the shortest way over a neighbour, for all
-// sources at once, and asks its own neighbours if that made a way shorter. Returns how many nodes were asked.
-// An addition and a minimum round alike everywhere: no bit depends on the lanes.
+// One relaxation sweep, in the given order or its reverse: every active node relaxes its edges for all sources, and activates
+// its neighbors if a distance decreased. Returns the number of active nodes visited.
+// Additions and minima round the same way everywhere, so no bit depends on the vector width.
 std::int64_t relax_sweep(const WeightedGraph& g, const std::int32_t* order, bool backwards, std::uint8_t* active, float* distances) {
     constexpr unsigned all = (1u << lanes) - 1;
     std::int64_t visits = 0;

@@ -1,4 +1,4 @@
-// Lists made from candidates, and queries that walk a graph.
+// Neighbor lists from candidates: rescoring, refinement in double precision, and best-first graph search.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace lowdim {
 
-// Walks the graph towards every query from where its list stands now.
+// Best-first search of the neighbor graph for every query, starting from the entries of its list.
 inline void graph_search_queries(const SearchRows& queries, const SearchRows& base, GraphSearch graph, const NeighborLists& lists,
-                         const ThreadTeam& team) {
+                                 const ThreadTeam& team) {
     constexpr std::int64_t block = 64;
     const std::int64_t m = queries.x.rows;
     graph.visited_size = 1;
@@ -31,9 +31,9 @@ inline void graph_search_queries(const SearchRows& queries, const SearchRows& ba
     });
 }
 
-// The nearest among the candidates of every row, in the terms of the search; `order` keeps near rows together.
-inline void score_candidates(const SearchRows& rows, const std::int32_t* order, const std::int32_t* candidates,
-                            std::int64_t width, const NeighborLists& out, const ThreadTeam& team) {
+// The nearest among each row's candidates, in the units of the search; `order` keeps close rows together.
+inline void score_candidates(const SearchRows& rows, const std::int32_t* order, const std::int32_t* candidates, std::int64_t width,
+                             const NeighborLists& out, const ThreadTeam& team) {
     constexpr std::int64_t block = 64;
     const std::int64_t n = rows.x.rows;
     parallel_ranges(n, block, team, [&](std::int64_t begin, std::int64_t end) {
@@ -42,15 +42,15 @@ inline void score_candidates(const SearchRows& rows, const std::int32_t* order, 
     });
 }
 
-// The k nearest among the candidates of every row (or among all, without candidates), measured in double precision.
+// The k nearest among each row's candidates (or among all rows, without candidates), measured in double precision.
 template <class T>
 void refine_candidates(const RowBlock<T>& queries, const RowBlock<T>& base, const std::int32_t* candidates, std::int64_t width,
-                  const std::int32_t* self_ids, const MetricForm& form, const NeighborLists& out, const ThreadTeam& team) {
+                       const std::int32_t* self_ids, const MetricForm& form, const NeighborLists& out, const ThreadTeam& team) {
     const std::int64_t block = candidates == nullptr ? 1 : 64;
     parallel_ranges(queries.rows, block, team, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) {
             const Candidates candidate_rows = {candidates == nullptr ? nullptr : candidates + i * width,
-                                      candidates == nullptr ? base.rows : width, self_ids == nullptr ? -1 : self_ids[i]};
+                                               candidates == nullptr ? base.rows : width, self_ids == nullptr ? -1 : self_ids[i]};
             kernels().knn.refine.of<T>()(queries.row(i), base, candidate_rows, form, out, i);
         }
     });

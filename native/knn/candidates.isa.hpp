@@ -1,5 +1,5 @@
-// Distances as sums over the differences themselves, for the few pairs that are worth it.
-// No include guard: kernels.cpp includes this once for every instruction set, inside a namespace.
+// Distances as sums over differences, for the few candidate pairs that need that accuracy.
+// No include guard: kernels.cpp includes this once per instruction set, inside a namespace.
 
 struct PairEuclidean {
     static void add(Floats& sum, Floats a, Floats b) {
@@ -20,7 +20,7 @@ struct PairChebyshev {
     static float total(Floats sum) { return reduce_max(sum); }
 };
 
-// One pair, in float32.
+// The distance of one pair, in float32.
 template <class Metric>
 inline float row_distance(const float* a, const float* b, std::int64_t d) {
     const std::int64_t whole = d / lanes * lanes;
@@ -40,7 +40,7 @@ inline float row_distance(const float* a, const float* b, std::int64_t d) {
     return Metric::total(Metric::combine(sum, other));
 }
 
-// The distance of one pair in double precision, whatever the rows are held in.
+// The distance of one pair in double precision, whatever the type of the rows.
 template <class T>
 inline double exact_distance(const T* a, const T* b, std::int64_t d, int metric) {
     double sum = 0;
@@ -62,11 +62,11 @@ inline double exact_distance(const T* a, const T* b, std::int64_t d, int metric)
     return sum;
 }
 
-// The k nearest to `row` among the candidates, measured in double precision and rounded once, at the end. Equal
-// rounded distances go by index, so noise far below float32 never decides an order.
+// The k nearest to `row` among the candidates, measured in double precision and rounded once at the end. Ties after
+// rounding are broken by index, so noise far below float32 never decides an order.
 template <class T>
-void refine(const T* row, const RowBlock<T>& x, const Candidates& candidates, const MetricForm& measure,
-            const NeighborLists& out, std::int64_t slot) {
+void refine(const T* row, const RowBlock<T>& x, const Candidates& candidates, const MetricForm& measure, const NeighborLists& out,
+            std::int64_t slot) {
     float* distances = out.distances + slot * out.k;
     std::int32_t* indices = out.indices + slot * out.k;
     std::fill(distances, distances + out.k, HUGE_VALF);
@@ -80,10 +80,9 @@ void refine(const T* row, const RowBlock<T>& x, const Candidates& candidates, co
     }
 }
 
-// The same in float32 and as the search sees them: sums over columns, not yet distances.
+// The same in float32 and in the units of the search: sums over columns, not yet distances.
 template <class Metric>
-void score_row(const RowBlock<float>& x, std::int64_t row, const std::int32_t* candidates, std::int64_t count,
-               const NeighborLists& out) {
+void score_row(const RowBlock<float>& x, std::int64_t row, const std::int32_t* candidates, std::int64_t count, const NeighborLists& out) {
     float* distances = out.distances + row * out.k;
     std::int32_t* indices = out.indices + row * out.k;
     for (std::int64_t c = 0; c < count; ++c)
@@ -91,11 +90,11 @@ void score_row(const RowBlock<float>& x, std::int64_t row, const std::int32_t* c
             insert_neighbor(distances, indices, out.k, row_distance<Metric>(x.row(row), x.row(candidates[c]), x.columns), candidates[c]);
 }
 
-// Walks the graph from the entries of a query's list towards it, nearest first, until every entry has been asked
-// for its neighbours. `seen` holds a power of two of places, all `nobody` at the start and again at the end.
+// Best-first graph search from the entries of a query's list, until every entry has been expanded. `visited` is a hash
+// table whose size is a power of two; it is all `empty_index` on entry and again on return.
 template <class Metric>
 void graph_search(const RowBlock<float>& x, const float* query, const GraphSearch& graph, const NeighborLists& lists, std::int64_t slot,
-          std::uint8_t* expanded, std::int32_t* visited) {
+                  std::uint8_t* expanded, std::int32_t* visited) {
     const std::int64_t k = lists.k;
     float* distances = lists.distances + slot * k;
     std::int32_t* indices = lists.indices + slot * k;
@@ -129,7 +128,7 @@ void graph_search(const RowBlock<float>& x, const float* query, const GraphSearc
             expanded[position] = 0;
             nearest = position < nearest ? position : nearest;
         }
-        j = nearest < j ? nearest : j;  // go back to the nearest entry that is new
+        j = nearest < j ? nearest : j;  // return to the nearest new entry
     }
     std::fill(visited, visited + graph.visited_size, empty_index);
 }

@@ -1,8 +1,8 @@
-// The local join of NN-descent.
-// No include guard: kernels.cpp includes this once for every instruction set, inside a namespace.
+// The local join of NN-descent: distances between all members of a small group.
+// No include guard: kernels.cpp includes this once per instruction set, inside a namespace.
 
-// distances[a * room + b] for newcomers a < b, and for what shares a 4 x 4 square with them; rows lie `width` apart, padded
-// with zeros to whole registers, and there is room for a multiple of 4 of them.
+// distances[a * padded + b] for new members a < b (and for whatever shares a 4 x 4 square with them). Rows are `width` apart,
+// padded with zeros to whole registers; there is memory for a multiple of 4 of them.
 template <class Metric>
 inline void group_distances(const float* rows, std::int64_t new_count, std::int64_t count, std::int64_t width, float* distances) {
     const std::int64_t padded = (count + 3) / 4 * 4;
@@ -35,8 +35,8 @@ inline void copy_padded(const float* row, std::int64_t d, std::int64_t width, fl
     std::fill(out + d, out + width, 0.0f);
 }
 
-// Introduces the members of a party to one another: a pair with a newcomer in it that would enter the list of one
-// of the two becomes an update. Returns how many were written; there is room for count * (count - 1).
+// Compares the members of a group: a pair with a new member that would enter the list of either row becomes an update.
+// Returns the number of updates; `out` has space for count * (count - 1).
 template <class Metric>
 std::int64_t local_join(const RowBlock<float>& x, const JoinGroup& group, const NeighborLists& lists, float* scratch, Update* out) {
     const std::int64_t width = (x.columns + lanes - 1) / lanes * lanes;

@@ -12,7 +12,7 @@ namespace lowdim {
 struct NnDescentOptions {
     std::uint64_t seed;
     std::uint64_t round;
-    std::int64_t forward_count;  // how many of a row's nearest are introduced
+    std::int64_t forward_count;      // how many of a row's nearest are introduced
     std::int64_t reverse_neighbors;  // and how many of those that list the row
 };
 
@@ -24,7 +24,7 @@ struct ReverseNeighbors {
 };
 
 inline ReverseNeighbors reverse_neighbors(const std::vector<std::int32_t>& forward, const std::vector<std::uint8_t>& is_new, std::int64_t n,
-                        std::int64_t width) {
+                                          std::int64_t width) {
     ReverseNeighbors out;
     out.offsets.assign(n + 1, 0);
     for (const std::int32_t id : forward)
@@ -53,7 +53,10 @@ struct JoinScratch {
     std::int64_t count = 0;
 
     JoinScratch(std::int64_t capacity, std::int64_t d)
-        : members(capacity), is_new(capacity), buffer((capacity + 4) * (d + 16) + (capacity + 4) * (capacity + 4)), updates(capacity * capacity) {}
+        : members(capacity),
+          is_new(capacity),
+          buffer((capacity + 4) * (d + 16) + (capacity + 4) * (capacity + 4)),
+          updates(capacity * capacity) {}
 
     void add(std::int32_t id, std::uint8_t flag) {
         for (std::int64_t m = 0; m < count; ++m) {
@@ -90,8 +93,8 @@ struct UpdateQueue {
 };
 
 // One round; `order` lists the rows so that near ones come together. Returns how many places changed hands.
-inline std::int64_t nn_descent_round(const SearchRows& rows, const std::int32_t* order, const NeighborLists& lists,
-                                  std::uint8_t* is_new, const NnDescentOptions& options, const ThreadTeam& team) {
+inline std::int64_t nn_descent_round(const SearchRows& rows, const std::int32_t* order, const NeighborLists& lists, std::uint8_t* is_new,
+                                     const NnDescentOptions& options, const ThreadTeam& team) {
     constexpr std::int64_t rows_per_block = 256, owner_rows = 2048, passes = 4;
     const std::int64_t n = rows.x.rows, k = lists.k, forward_count = std::min(options.forward_count, k);
     std::vector<std::int32_t> forward(n * forward_count);
@@ -116,7 +119,9 @@ inline std::int64_t nn_descent_round(const SearchRows& rows, const std::int32_t*
         for (std::int64_t t = 0; t < taken; ++t) {
             std::int64_t at = begin + t;
             if (found > taken) {  // one from each of `taken` equal stretches
-                if (t % 4 == 0) words = draw(options.seed, (std::uint64_t{1} << 40) + options.round, (static_cast<std::uint64_t>(i) << 16) + static_cast<std::uint64_t>(t / 4));
+                if (t % 4 == 0)
+                    words = draw(options.seed, (std::uint64_t{1} << 40) + options.round,
+                                 (static_cast<std::uint64_t>(i) << 16) + static_cast<std::uint64_t>(t / 4));
                 const std::int64_t low = found * t / taken, high = found * (t + 1) / taken;
                 at = begin + low + static_cast<std::int64_t>(words[t % 4] % static_cast<std::uint64_t>(high - low));
             }
@@ -125,7 +130,8 @@ inline std::int64_t nn_descent_round(const SearchRows& rows, const std::int32_t*
         const std::int64_t new_count = scratch.partition_new();
         if (new_count == 0) return;
         const JoinGroup group = {scratch.members.data(), new_count, scratch.count};
-        const std::int64_t written = kernels().knn.local_join[rows.metric](rows.x, group, lists, scratch.buffer.data(), scratch.updates.data());
+        const std::int64_t written =
+            kernels().knn.local_join[rows.metric](rows.x, group, lists, scratch.buffer.data(), scratch.updates.data());
         queue.updates.insert(queue.updates.end(), scratch.updates.begin(), scratch.updates.begin() + written);
     };
 
@@ -144,7 +150,7 @@ inline std::int64_t nn_descent_round(const SearchRows& rows, const std::int32_t*
         parallel_blocks(owners, team, [&](std::int64_t owner) {
             for (const UpdateQueue& queue : queues)
                 taken[owner] += kernels().knn.apply_updates(lists, is_new, queue.updates.data() + queue.offsets[owner],
-                                                                  queue.offsets[owner + 1] - queue.offsets[owner]);
+                                                            queue.offsets[owner + 1] - queue.offsets[owner]);
         });
         for (const std::int64_t t : taken) changed += t;
     }

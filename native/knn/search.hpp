@@ -1,5 +1,5 @@
-// The steps of a neighbour search: all pairs, queries against rows, cells, joins. Each shares out blocks that are
-// the same for any number of threads, and a block writes only to the lists of the rows that it owns.
+// Nearest-neighbor search: all pairs, exact queries, and cells of an inverted file. Work is split into blocks that do not
+// depend on the number of threads, and a block writes only to the lists of the rows that it owns.
 #pragma once
 
 #include <algorithm>
@@ -18,21 +18,21 @@ namespace lowdim {
 
 struct SearchRows {
     RowBlock<float> x;
-    const float* shift;  // taken off every row before products are formed (float32 cancels); may be null
+    const float* shift;  // subtracted from every row before products are formed, against cancellation in float32; may be null
     int metric;
     bool bits() const { return metric >= metric_hamming; }
 };
 
-// The most rows in a block of d columns: a multiple of every tile, and small enough for the cache.
+// The largest block of rows with d columns: a multiple of every tile, and small enough for the cache.
 inline std::int64_t block_rows(std::int64_t d) {
     const std::int64_t fitting = (std::int64_t{4} << 20) / (4 * std::max<std::int64_t>(d, 1));
     return std::clamp<std::int64_t>(fitting / 96 * 96, 96, 960);
 }
 
-// A packed block in memory that is kept from one block to the next.
+// A packed block whose memory is reused for the next one.
 class PackedBlock {
   public:
-    // Rows `which` of x, or begin … begin + rows if `which` is null.
+    // Packs rows `which` of x, or begin … begin + rows if `which` is null.
     void load(const SearchRows& from, const std::int32_t* which, std::int64_t begin, std::int64_t rows) {
         const std::int64_t d = from.x.columns, tile = kernels().knn.tile;
         const std::int64_t padded = (rows + tile - 1) / tile * tile;
@@ -50,12 +50,11 @@ class PackedBlock {
             kernels().knn.pack_rows(x, which, from.shift, values_.get(), norms_.get());
         }
         std::fill(limits_.get(), limits_.get() + padded, -1.0f);
-        for (std::int64_t i = 0; i < rows; ++i)
-            ids_[i] = which == nullptr ? static_cast<std::int32_t>(begin + i) : which[i];
+        for (std::int64_t i = 0; i < rows; ++i) ids_[i] = which == nullptr ? static_cast<std::int32_t>(begin + i) : which[i];
         has_lists_ = false;
     }
 
-    // The rows keep lists: at their own ids, or at `first`, `first + 1`, …
+    // Gives the rows lists: at their own ids, or at `first`, `first + 1`, …
     void attach_lists(const NeighborLists& lists, std::int64_t first = -1) {
         for (std::int64_t i = 0; i < rows_; ++i) {
             slots_[i] = first < 0 ? ids_[i] : first + i;
@@ -64,7 +63,7 @@ class PackedBlock {
         has_lists_ = true;
     }
 
-    // The rows are strangers to the others: none of them is left out as the row itself.
+    // Sets the ids that are excluded as a query's own row; null: none is.
     void set_ids(const std::int32_t* self_ids) {
         for (std::int64_t i = 0; i < rows_; ++i) ids_[i] = self_ids == nullptr ? -1 : self_ids[i];
     }
@@ -97,12 +96,12 @@ class PackedBlock {
 };
 
 inline void sweep(const PackedBlock& a, const PackedBlock& b, const SearchRows& rows, const NeighborLists& lists) {
-    const std::int64_t columns = rows.bits() ? rows.x.columns / 2 : rows.x.columns;  // a word is two floats wide
+    const std::int64_t columns = rows.bits() ? rows.x.columns / 2 : rows.x.columns;  // a 64-bit word takes the space of two floats
     kernels().knn.sweep[rows.metric](a.view(), b.view(), columns, lists);
 }
 
-// All pairs, as a round-robin tournament of blocks: in a round every block meets one other, so no two threads ever
-// hold the same list, and each pair of blocks is multiplied once for both sides. The last round is a block with itself.
+// All pairs, as a round-robin schedule of blocks: each block is in one pair per round, so no two threads ever hold the same
+// list, and each product of two blocks serves both. In the last round each block is compared with itself.
 inline std::int64_t all_pairs_round_count(std::int64_t n, std::int64_t d) {
     const std::int64_t blocks = block_count(n, block_rows(d));
     return blocks + blocks % 2;
@@ -123,7 +122,7 @@ inline void all_pairs_round(const SearchRows& rows, std::int64_t round, const Ne
         PackedBlock& second_block = second_blocks[thread_index()];
         load(first_block, a);
         if (self_round) {
-            second_block.load(rows, nullptr, b * size, std::min(size, n - b * size));  // without lists: each pair comes twice
+            second_block.load(rows, nullptr, b * size, std::min(size, n - b * size));  // without lists: each pair occurs twice
         } else {
             load(second_block, b);
         }
@@ -131,9 +130,9 @@ inline void all_pairs_round(const SearchRows& rows, std::int64_t round, const Ne
     });
 }
 
-// The nearest of `base` to every query. Few queries are shared out by slabs of the base, whose lists are merged.
-inline void exact_queries(const SearchRows& queries, const std::int32_t* self_ids, const SearchRows& base,
-                         const NeighborLists& lists, const ThreadTeam& team) {
+// The nearest base rows of every query. A small number of queries is split into slabs of the base, whose lists are merged.
+inline void exact_queries(const SearchRows& queries, const std::int32_t* self_ids, const SearchRows& base, const NeighborLists& lists,
+                          const ThreadTeam& team) {
     const std::int64_t m = queries.x.rows, n = base.x.rows, size = block_rows(base.x.columns);
     const std::int64_t groups = block_count(m, size), blocks = block_count(n, size);
     const std::int64_t slabs = std::clamp<std::int64_t>(16 / std::max<std::int64_t>(groups, 1), 1, std::max<std::int64_t>(blocks, 1));
@@ -161,7 +160,7 @@ inline void exact_queries(const SearchRows& queries, const std::int32_t* self_id
     for (std::int64_t s = 1; s < slabs; ++s) kernels().knn.merge_lists(lists, of_slab(s), 0, m);
 }
 
-// Groups of rows: those of group g are order[offsets[g] … offsets[g + 1]].
+// Groups of rows: group g is order[offsets[g] … offsets[g + 1]].
 struct RowGroups {
     const std::int32_t* order;
     const std::int64_t* offsets;
@@ -170,8 +169,8 @@ struct RowGroups {
     std::int64_t size(std::int64_t g) const { return offsets[g + 1] - offsets[g]; }
 };
 
-// Every query of a cell looks for its nearest among the cell's members. A row asks in one cell at a time, so the
-// cell owns its list. Queries are rows of `queries`, with lists in that order.
+// Inverted-file probing: every query of a cell is compared with the members of that cell. A row queries one cell at a time,
+// so the cell owns its list. Queries index `queries`, and their lists have the same order.
 inline void probe_cells(const SearchRows& queries, const RowGroups& query_groups, const SearchRows& base, const RowGroups& members,
                         bool same_rows, const NeighborLists& lists, const ThreadTeam& team) {
     const std::int64_t size = block_rows(base.x.columns);

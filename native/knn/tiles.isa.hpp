@@ -1,12 +1,12 @@
-// Distances of all pairs of two blocks of rows, in register tiles, kept only where they enter a list.
-// Both blocks are packed alike: groups of `lanes` rows, column after column, so that a column of a group is one
-// load (for the second block) or `lanes` broadcasts (for the first).
-// No include guard: kernels.cpp includes this once for every instruction set, inside a namespace.
+// Distances of all pairs of two blocks of rows, in register tiles, kept only if they enter a list.
+// Both blocks are packed the same way: groups of `lanes` rows, column by column, so that a column of a group is one load (for
+// the second block) or `lanes` broadcasts (for the first).
+// No include guard: kernels.cpp includes this once per instruction set, inside a namespace.
 
 constexpr int tile_rows = lanes == 4 ? 4 : lanes / 2;
 constexpr int tile_groups = 2;  // the sums of a tile fill tile_rows x tile_groups registers
 constexpr int tile_columns = tile_groups * lanes;
-// So many columns of a tile's rows stay in the first cache while the other block passes by.
+// This many columns of a tile's rows stay in the L1 cache while the other block streams by.
 constexpr std::int64_t columns_per_pass = 9216 / (tile_columns + lanes);
 
 #if defined(__GNUC__)
@@ -20,8 +20,8 @@ inline void zero_tail(float* values, std::int64_t d, int filled) {
         for (int l = filled; l < lanes; ++l) values[j * lanes + l] = 0;
 }
 
-// Squared lengths by the same chain of operations as the products of a tile: the distance of equal rows is then
-// exactly zero.
+// Squared norms by the same chain of operations as the products of a tile, so that the distance of equal rows is exactly
+// zero.
 inline void squared_norms(const float* values, std::int64_t d, float* norms) {
     Floats sum = broadcast(0);
     for (std::int64_t j = 0; j < d; ++j) {
@@ -31,7 +31,7 @@ inline void squared_norms(const float* values, std::int64_t d, float* norms) {
     store(norms, sum);
 }
 
-// Rows `which` of x (or the first ones), minus `shift`, into groups; room for whole tiles is filled with zeros.
+// Packs rows `which` of x (or the first ones), minus `shift`, into groups; padding up to whole tiles is zero.
 void pack_rows(const RowBlock<float>& x, const std::int32_t* which, const float* shift, float* values, float* norms) {
     const std::int64_t d = x.columns;
     const std::int64_t room = (x.rows + tile_columns - 1) / tile_columns * tile_columns;
@@ -58,7 +58,7 @@ void pack_rows(const RowBlock<float>& x, const std::int32_t* which, const float*
     }
 }
 
-// What a column adds to a pair, and what the sum over columns means.
+// What a column adds to a pair, and how the sum over columns becomes a distance.
 struct TileEuclidean {  // |a|² + |b|² - 2 a·b
     static void add(Floats& sum, Floats a, Floats b) { sum += a * b; }
     static Floats finish(Floats sum, float a_norm, Floats b_norms) {
@@ -74,15 +74,15 @@ struct TileChebyshev {
     static Floats finish(Floats sum, float, Floats) { return sum; }
 };
 
-// Enters a pair into the list of the row, and of the other row if that block has lists too.
+// Inserts a pair into the list of its first row, and of its second row if that block has lists too.
 inline void insert_pair(const PackedRows& a, std::int64_t i, const PackedRows& b, std::int64_t j, float distance,
-                  const NeighborLists& lists) {
+                        const NeighborLists& lists) {
     if (i >= a.rows || j >= b.rows || a.ids[i] == b.ids[j]) return;
     const std::int64_t k = lists.k;
     const auto insert_into = [&](const PackedRows& own, std::int64_t row, std::int32_t other) {
         float* distances = lists.distances + own.slots[row] * k;
         std::int32_t* indices = lists.indices + own.slots[row] * k;
-        if (contains(indices, k, other)) return;  // it may have come on another way
+        if (contains(indices, k, other)) return;  // it may have been found before
         insert_neighbor(distances, indices, k, distance, other);
         own.limits[row] = distances[k - 1];
     };
@@ -90,9 +90,9 @@ inline void insert_pair(const PackedRows& a, std::int64_t i, const PackedRows& b
     if (b.slots != nullptr && distance <= b.limits[j]) insert_into(b, j, a.ids[i]);
 }
 
-// The pairs of a tile that may enter a list, row by row. Most tiles have none, so this stays out of their way.
-LOWDIM_NOINLINE void insert_tile(const PackedRows& a, std::int64_t i0, const PackedRows& b, std::int64_t j0,
-                             const float* distances, const NeighborLists& lists) {
+// Inserts the pairs of a tile, row by row. Most tiles have none, so this is kept out of line.
+LOWDIM_NOINLINE void insert_tile(const PackedRows& a, std::int64_t i0, const PackedRows& b, std::int64_t j0, const float* distances,
+                                 const NeighborLists& lists) {
     for (int i = 0; i < tile_rows; ++i) {
         for (int g = 0; g < tile_groups; ++g, distances += lanes) {
             const std::int64_t j = j0 + g * lanes;
@@ -105,18 +105,17 @@ LOWDIM_NOINLINE void insert_tile(const PackedRows& a, std::int64_t i0, const Pac
     }
 }
 
-// Columns begin … end of a tile. Sums of earlier columns come from `partial` and go back there unless these are the last.
+// Columns begin … end of a tile. Sums of earlier columns are read from `partial`, and written back unless these are the last.
 template <class Metric>
-inline void compare_tile(const PackedRows& a, std::int64_t i0, const PackedRows& b, std::int64_t j0, std::int64_t begin,
-                 std::int64_t end, std::int64_t d, float* partial, const NeighborLists& lists) {
+inline void compare_tile(const PackedRows& a, std::int64_t i0, const PackedRows& b, std::int64_t j0, std::int64_t begin, std::int64_t end,
+                         std::int64_t d, float* partial, const NeighborLists& lists) {
     const float* left = a.values + i0 / lanes * lanes * d + i0 % lanes;
     const float* right = b.values + j0 * d;
     Floats sums[tile_rows][tile_groups];
 #pragma GCC unroll 16
     for (int i = 0; i < tile_rows; ++i)
 #pragma GCC unroll 4
-        for (int g = 0; g < tile_groups; ++g)
-            sums[i][g] = begin == 0 ? broadcast(0) : load(partial + (tile_groups * i + g) * lanes);
+        for (int g = 0; g < tile_groups; ++g) sums[i][g] = begin == 0 ? broadcast(0) : load(partial + (tile_groups * i + g) * lanes);
     for (std::int64_t c = begin; c < end; ++c) {
         Floats values[tile_groups];
 #pragma GCC unroll 4
@@ -156,7 +155,7 @@ void sweep_tiles(const PackedRows& a, const PackedRows& b, std::int64_t d, const
                 compare_tile<Metric>(a, i, b, j, begin, std::min(begin + columns_per_pass, d), d, a.partial + i * tile_columns, lists);
 }
 
-// Rows of bits: shares of columns that differ (hamming), or of the columns set in either that differ (jaccard).
+// Rows of bits: the number of columns that differ (Hamming), or its ratio to the columns set in either (Jaccard).
 template <bool jaccard>
 void sweep_bits(const PackedRows& a, const PackedRows& b, std::int64_t words, const NeighborLists& lists) {
     const auto* left = reinterpret_cast<const std::uint64_t*>(a.values);
@@ -168,7 +167,7 @@ void sweep_bits(const PackedRows& a, const PackedRows& b, std::int64_t words, co
                 differ += __builtin_popcountll(left[w] ^ right[w]);
                 if (jaccard) either += __builtin_popcountll(left[w] | right[w]);
             }
-            const float distance = !jaccard ? static_cast<float>(differ)
+            const float distance = !jaccard      ? static_cast<float>(differ)
                                    : either == 0 ? 0.0f
                                                  : static_cast<float>(static_cast<double>(differ) / static_cast<double>(either));
             if (distance <= a.limits[i] || distance <= b.limits[j]) insert_pair(a, i, b, j, distance, lists);

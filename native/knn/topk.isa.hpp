@@ -1,10 +1,10 @@
-// The k nearest of a row so far: ascending by distance, equal distances by index. An empty place holds
-// (infinity, the largest index). What a list holds in the end does not depend on the order of insertion.
-// No include guard: kernels.cpp includes this once for every instruction set, inside a namespace.
+// Top-k lists: ascending by distance, ties by index. An unfilled entry holds (infinity, the largest index). The final list
+// does not depend on the order of insertion.
+// No include guard: kernels.cpp includes this once per instruction set, inside a namespace.
 
 inline bool precedes(float a, std::int32_t i, float b, std::int32_t j) { return a < b || (a == b && i < j); }
 
-// Puts (distance, index) in its place if it is among the k nearest; returns the place, or -1.
+// Inserts (distance, index) if it is among the k nearest; returns its position, or -1.
 inline std::int64_t insert_neighbor(float* distances, std::int32_t* indices, std::int64_t k, float distance, std::int32_t index) {
     std::int64_t position = k - 1;
     if (!precedes(distance, index, distances[position], indices[position])) return -1;
@@ -23,7 +23,7 @@ inline bool contains(const std::int32_t* indices, std::int64_t k, std::int32_t i
     return found != 0;
 }
 
-// The smallest of each row of given distances; column 0 is called `first`.
+// The k smallest of each row of given distances; `first` is the index of column 0.
 void select_nearest(const RowBlock<float>& block, const std::int32_t* self_ids, std::int32_t first, const NeighborLists& lists) {
     for (std::int64_t i = 0; i < block.rows; ++i) {
         const float* row = block.row(i);
@@ -37,15 +37,15 @@ void select_nearest(const RowBlock<float>& block, const std::int32_t* self_ids, 
     }
 }
 
-// Every entry of `more` (rows, k) into `lists` of the same rows.
+// Merges every entry of `more` (rows, k) into `lists` of the same rows.
 void merge_lists(const NeighborLists& lists, const NeighborLists& more, std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i)
         for (std::int64_t j = 0; j < more.k; ++j)
             insert_neighbor(lists.distances + i * lists.k, lists.indices + i * lists.k, lists.k, more.distances[i * more.k + j],
-                   more.indices[i * more.k + j]);
+                            more.indices[i * more.k + j]);
 }
 
-// Candidates found by others, each for a row of its own; those that are new to the list are marked fresh.
+// Applies candidates found by other rows. Those that enter the list are flagged new; returns their number.
 std::int64_t apply_updates(const NeighborLists& lists, std::uint8_t* is_new, const Update* updates, std::int64_t count) {
     std::int64_t accepted = 0;
     const std::int64_t k = lists.k;

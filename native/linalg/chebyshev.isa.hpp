@@ -1,7 +1,7 @@
-// One step of a polynomial of a sparse matrix applied to a block of vectors.
-// No include guard: kernels.cpp includes this once for every instruction set, inside a namespace.
+// Three-term recurrences of a sparse matrix applied to a block of vectors, as in Chebyshev filters.
+// No include guard: kernels.cpp includes this once per instruction set, inside a namespace.
 
-// out = scale (S x) + shift x + back z for rows first … last of S (n, n); x, z, out (n, W).
+// out = scale (S x) + shift x + z_scale z for rows first … last of S (n, n); x, z, out (n, W).
 template <int W>
 void three_term_rows(const ThreeTermStep& step, std::int64_t first, std::int64_t last) {
     for (std::int64_t i = first; i < last; ++i) {
@@ -19,11 +19,11 @@ void three_term_rows(const ThreeTermStep& step, std::int64_t first, std::int64_t
     }
 }
 
-// Columns first … first + columns of one step of Chebyshev's recurrence, factor (M source - centre now) - share before,
-// for some rows: their sums stay in registers.
+// Columns first … first + columns of one step of Chebyshev's recurrence, factor (M source - center current) -
+// previous_factor previous, for some rows; their sums stay in registers.
 template <int columns>
-inline void chebyshev_columns(const SparseBlock<double, std::int32_t>& m, std::int64_t begin, std::int64_t end,
-                              const ChebyshevStep& step, std::int64_t first) {
+inline void chebyshev_columns(const SparseBlock<double, std::int32_t>& m, std::int64_t begin, std::int64_t end, const ChebyshevStep& step,
+                              std::int64_t first) {
     const std::int64_t width = step.width;
     for (std::int64_t i = begin; i < end; ++i) {
         double sum[columns];
@@ -41,8 +41,7 @@ inline void chebyshev_columns(const SparseBlock<double, std::int32_t>& m, std::i
     }
 }
 
-inline void chebyshev_rows(const SparseBlock<double, std::int32_t>& m, std::int64_t begin, std::int64_t end,
-                           const ChebyshevStep& step) {
+inline void chebyshev_rows(const SparseBlock<double, std::int32_t>& m, std::int64_t begin, std::int64_t end, const ChebyshevStep& step) {
     std::int64_t first = 0;
     for (; first + 16 <= step.width; first += 16) chebyshev_columns<16>(m, begin, end, step, first);
     for (; first + 8 <= step.width; first += 8) chebyshev_columns<8>(m, begin, end, step, first);

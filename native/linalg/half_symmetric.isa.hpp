@@ -1,7 +1,7 @@
-// Products of a symmetric matrix with a narrow one, from the half of it that is stored.
-// No include guard: kernels.cpp includes this once for every instruction set, inside a namespace.
+// Products of a symmetric matrix with a narrow one, from the stored half.
+// No include guard: kernels.cpp includes this once per instruction set, inside a namespace.
 
-constexpr std::int64_t panel_columns = 256;  // V and what is added to it stay in the cache
+constexpr std::int64_t panel_columns = 256;  // this many rows of V, and of the sums added to them, stay in cache
 
 #if defined(__GNUC__)
 template <class T>
@@ -24,11 +24,11 @@ struct VectorOf {
 };
 #endif
 
-// Rows i … i + R of the strip, columns first … last, C vectors of V's columns: each entry is read once and serves its own
-// row and, mirrored, its column.
+// Rows i … i + R of the strip, columns first … last, C vectors of V's columns. Each entry is read once and used for its own
+// row and, transposed, for its column.
 template <class T, int R, int C, bool transposed>
-void multiply_rows(const RowBlock<T>& strip, std::int64_t i, std::int64_t first, std::int64_t last, const T* v,
-                 std::int64_t k, const T* v_own, double* own, T* above) {
+void multiply_rows(const RowBlock<T>& strip, std::int64_t i, std::int64_t first, std::int64_t last, const T* v, std::int64_t k,
+                   const T* v_own, double* own, T* above) {
     using V = VectorOf<T>;
     typename V::Vec sums[R][C] = {}, v_rows[R][C];
     const T* rows[R];
@@ -61,21 +61,20 @@ void multiply_rows(const RowBlock<T>& strip, std::int64_t i, std::int64_t first,
 }
 
 template <class T, bool transposed>
-void multiply_panel(const RowBlock<T>& strip, std::int64_t first, std::int64_t last, const T* v, std::int64_t k,
-                  const T* v_own, double* own, T* above) {
-    constexpr int C = half_symmetric_padding / VectorOf<T>::width >= 2 && lanes >= 16 ? 2 : 1;  // as many as the registers hold
+void multiply_panel(const RowBlock<T>& strip, std::int64_t first, std::int64_t last, const T* v, std::int64_t k, const T* v_own,
+                    double* own, T* above) {
+    constexpr int C = half_symmetric_padding / VectorOf<T>::width >= 2 && lanes >= 16 ? 2 : 1;  // as many as fit in registers
     for (std::int64_t c = 0; c < k; c += C * VectorOf<T>::width) {
         std::int64_t i = 0;
         for (; i + 4 <= strip.rows; i += 4)
             multiply_rows<T, 4, C, transposed>(strip, i, first, last, v + c, k, v_own + c, own + c, above + c);
-        for (; i < strip.rows; ++i)
-            multiply_rows<T, 1, C, transposed>(strip, i, first, last, v + c, k, v_own + c, own + c, above + c);
+        for (; i < strip.rows; ++i) multiply_rows<T, 1, C, transposed>(strip, i, first, last, v + c, k, v_own + c, own + c, above + c);
     }
 }
 
 // For rows start … start + m of a symmetric matrix up to their diagonal block, strip (m, start + m):
 // own (m, k) += strip V[: start + m], and above (start, k) += strip[:, : start]ᵀ V[start : start + m].
-// k must be a multiple of mirror_width.
+// k must be a multiple of half_symmetric_padding.
 template <class T>
 void half_symmetric_times(const RowBlock<T>& strip, std::int64_t start, const T* v, std::int64_t k, double* own, T* above) {
     const T* v_own = v + start * k;

@@ -1,12 +1,11 @@
-// The passes over a chunk of rows that Moments, transform and the centred operators share.
-// A chunk is small enough to stay in cache, so each pass is one sweep at the speed of loads.
-// No include guard: kernels.cpp includes this once for every instruction set, inside a namespace.
+// Passes over a chunk of rows, shared by Moments, transform and the centered operators.
+// A chunk is small enough to stay in cache, so each pass is bound by loads alone.
+// No include guard: kernels.cpp includes this once per instruction set, inside a namespace.
 
-// sums[c, j] = sum of w_i x_ij over the rows of class c. False if any sum is not finite.
+// sums[c, j] = sum of w_i x_ij over the rows of class c. Returns false if any sum is not finite.
 template <class T>
-bool column_sums(const RowBlock<T>& x, const std::int32_t* codes, const double* weights, double* sums,
-                 std::int64_t classes) {
-    // Float partial sums of a few rows keep the vector lanes full; they are flushed to double.
+bool column_sums(const RowBlock<T>& x, const std::int32_t* codes, const double* weights, double* sums, std::int64_t classes) {
+    // Sums of a few rows stay in registers before they are added to memory.
     constexpr std::int64_t few = 32;
     const std::int64_t d = x.columns;
     std::fill(sums, sums + classes * d, 0.0);
@@ -39,18 +38,17 @@ bool column_sums(const RowBlock<T>& x, const std::int32_t* codes, const double* 
     return finite;
 }
 
-// out[i, j] = (x_ij - mean[class of i, j]) * scale_j * root_weight_i, the difference taken in double.
-// False if any value is not finite.
+// out[i, j] = (x_ij - mean[class of i, j]) * scale_j * root_weight_i, with the difference in double precision.
+// Returns false if any value is not finite.
 template <class T>
-bool center(const RowBlock<T>& x, const std::int32_t* codes, const double* means, const double* scale,
-            const double* root_weights, T* out) {
+bool center(const RowBlock<T>& x, const std::int32_t* codes, const double* means, const double* scale, const double* root_weights, T* out) {
     const std::int64_t d = x.columns;
     bool finite = true;
     for (std::int64_t i = 0; i < x.rows; ++i) {
         const T* row = x.row(i);
         const double* mean = means + (codes == nullptr ? 0 : codes[i]) * d;
         T* target = out + i * d;
-        T probe = 0;  // 0 * finite stays 0; anything else turns it into NaN
+        T probe = 0;  // 0 * finite stays 0; anything else becomes NaN
         if (scale == nullptr && root_weights == nullptr) {
 #pragma omp simd reduction(+ : probe)
             for (std::int64_t j = 0; j < d; ++j) {
@@ -71,10 +69,10 @@ bool center(const RowBlock<T>& x, const std::int32_t* codes, const double* means
     return finite;
 }
 
-// out = x - shift in one sweep, with the column sums of out. False if one is not finite.
+// out = x - shift and the column sums of out, in one pass. Returns false if one is not finite.
 template <class T>
 bool shift_rows(const RowBlock<T>& x, const T* shift, T* out, double* sums) {
-    constexpr std::int64_t few = 32;  // rows whose sums stay in registers, in T, before they go to double
+    constexpr std::int64_t few = 32;  // rows whose sums stay in registers, in T, before they are added in double
     constexpr std::int64_t width = 64;
     const std::int64_t d = x.columns;
     std::fill(sums, sums + d, 0.0);
@@ -120,7 +118,7 @@ void subtract_outer(T* part, const double* v, double factor, std::int64_t d) {
     }
 }
 
-// sum += part + shiftsᵀ shifts: a chunk's scatter and the spread between the means, in one sweep.
+// sum += part + shiftsᵀ shifts: a chunk's scatter and the scatter between the means, in one pass.
 template <class T>
 void add_scatter(double* sum, const T* part, const double* shifts, std::int64_t classes, std::int64_t d) {
     for (std::int64_t i = 0; i < d; ++i) {

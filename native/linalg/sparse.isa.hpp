@@ -1,5 +1,5 @@
 // Products of a block of compressed sparse rows with a narrow dense matrix.
-// No include guard: kernels.cpp includes this once for every instruction set, inside a namespace.
+// No include guard: kernels.cpp includes this once per instruction set, inside a namespace.
 
 // out (rows, k) = X V, V (d, k).
 template <class T, class I>

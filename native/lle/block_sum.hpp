@@ -1,5 +1,5 @@
-// The sum of small matrices, each over the members of one patch, as compressed sparse rows. A row of the sum has one owner,
-// who adds the patches in their order: the same bits for any number of threads.
+// The sum of small matrices, one per patch, in compressed sparse rows. A row of the sum has one owner, which adds the patches
+// in order: bit-identical for any number of threads.
 #pragma once
 
 #include <algorithm>
@@ -10,14 +10,14 @@
 
 namespace lowdim {
 
-// (n, p) members; patch i holds row i among them.
+// (n, p) members of the patches, one patch per row.
 struct Patches {
     const std::int32_t* members;
     std::int64_t n;
     std::int64_t p;
 };
 
-// Where every row is a member: places patch · p + position, by patch.
+// For every row, its entries (patch p + position) in the patches, by patch.
 class PatchIndex {
   public:
     explicit PatchIndex(const Patches& patches) : starts(patches.n + 1, 0), entries(patches.n * patches.p) {
@@ -32,7 +32,7 @@ class PatchIndex {
     std::vector<std::int64_t> entries;
 };
 
-constexpr std::int64_t block_sum_rows = 64;  // rows in a block of work
+constexpr std::int64_t block_sum_rows = 64;  // rows per block of work
 
 // counts[a] is the number of rows that share a patch with row a.
 inline void block_sum_counts(const Patches& patches, std::int32_t* counts, const ThreadTeam& team) {
@@ -56,9 +56,9 @@ inline void block_sum_counts(const Patches& patches, std::int32_t* counts, const
     });
 }
 
-// Columns ascend in every row; `starts` comes from the counts.
-inline void block_sum(const Patches& patches, const double* blocks, const std::int32_t* starts, std::int32_t* columns,
-                        double* values, const ThreadTeam& team) {
+// Columns ascend in every row; `starts` are the running sums of the counts.
+inline void block_sum(const Patches& patches, const double* blocks, const std::int32_t* starts, std::int32_t* columns, double* values,
+                      const ThreadTeam& team) {
     const PatchIndex index(patches);
     std::vector<std::vector<double>> sums(team.threads);
     std::vector<std::vector<std::int64_t>> last_rows(team.threads);
@@ -74,7 +74,7 @@ inline void block_sum(const Patches& patches, const double* blocks, const std::i
             for (std::int64_t e = index.starts[a]; e < index.starts[a + 1]; ++e) {
                 const std::int64_t entry = index.entries[e];
                 const std::int32_t* members = patches.members + entry / patches.p * patches.p;
-                const double* row = blocks + entry * patches.p;  // (patch p + position) p
+                const double* row = blocks + entry * patches.p;  // row (patch p + position) of the blocks
                 for (std::int64_t b = 0; b < patches.p; ++b) {
                     const std::int32_t column = members[b];
                     if (last_row[column] != a) {

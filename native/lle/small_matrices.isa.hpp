@@ -1,13 +1,12 @@
-// Small symmetric matrices, one a row of the table, eight of them at a time: entry (a, b) of the eight lies side by
-// side, so every step of a factorisation is one vector operation.
-// No include guard: kernels.cpp includes this once for every instruction set, inside a namespace.
+// Small symmetric matrices, one per row of the data, in batches of eight: entry (a, b) of the eight is contiguous, so every
+// step of a factorization is one vector operation.
+// No include guard: kernels.cpp includes this once per instruction set, inside a namespace.
 
 constexpr int batch = matrices_per_batch;
 
-// out (k, k) = (x_a - c) · (x_b - c) in double; `apart` is scratch for k rows.
+// out (k, k) = (x_a - c) · (x_b - c) in double; `differences` is scratch for k rows.
 template <class T>
-void local_gram(const RowBlock<T>& x, const T* center, const std::int32_t* members, std::int64_t k, double* differences,
-                double* out) {
+void local_gram(const RowBlock<T>& x, const T* center, const std::int32_t* members, std::int64_t k, double* differences, double* out) {
     const std::int64_t d = x.columns;
     for (std::int64_t a = 0; a < k; ++a) {
         const T* row = x.row(members[a]);
@@ -41,7 +40,7 @@ void local_gram(const RowBlock<T>& x, const T* center, const std::int32_t* membe
     }
 }
 
-// `count` ≤ 8 matrices (size values each) laid side by side; places without one repeat the last.
+// Interleaves `count` ≤ 8 matrices (size values each); unused lanes repeat the last one.
 inline void interleave(const double* from, std::int64_t count, std::int64_t size, double* to) {
     for (int l = 0; l < batch; ++l) {
         const double* source = from + (l < count ? l : count - 1) * size;
@@ -116,10 +115,9 @@ inline void jacobi_eigen(double* A, double* V, std::int64_t k) {
     }
 }
 
-// For up to eight matrices G: u solves (G + ridge) u = 1 by Cholesky, and w = u / Σu. Where a pivot is lost (a Gram
-// matrix of distances that are not Euclidean, or no ridge), eigenvalues are lifted to zero first. `scratch`: 2 k k + 2 k eights.
-inline void reconstruction_weights(const double* grams, std::int64_t count, std::int64_t k, double reg, double* weights,
-                          double* scratch) {
+// For up to eight matrices G: u solves (G + ridge) u = 1 by Cholesky, and w = u / Σu. If a pivot vanishes (no ridge, or a
+// Gram matrix of non-Euclidean distances), negative eigenvalues are clipped first. `scratch`: 2 k k + 2 k batches.
+inline void reconstruction_weights(const double* grams, std::int64_t count, std::int64_t k, double reg, double* weights, double* scratch) {
     double *A = scratch, *u = A + k * k * batch, *V = u + 2 * k * batch;
     double ridge[batch], floor[batch];
     bool singular[batch] = {};
@@ -187,16 +185,15 @@ inline void reconstruction_weights(const double* grams, std::int64_t count, std:
     }
 }
 
-// Descending eigenvalues (count, k) and eigenvectors in rows (count, k, k) of up to eight matrices. `scratch`: 2 k k eights.
-inline void batched_eigh(const double* grams, std::int64_t count, std::int64_t k, double* values, double* vectors,
-                        double* scratch) {
+// Descending eigenvalues (count, k) and eigenvectors in rows (count, k, k) of up to eight matrices. `scratch`: 2 k k batches.
+inline void batched_eigh(const double* grams, std::int64_t count, std::int64_t k, double* values, double* vectors, double* scratch) {
     double *A = scratch, *V = A + k * k * batch;
     interleave(grams, count, k * k, A);
     jacobi_eigen(A, V, k);
     for (int l = 0; l < count; ++l) {
         double* spectrum = values + l * k;
         double* rows = vectors + l * k * k;
-        for (std::int64_t e = 0; e < k; ++e) {  // by insertion; equal values keep their order
+        for (std::int64_t e = 0; e < k; ++e) {  // insertion sort: equal values keep their order
             const double value = A[e * (k + 1) * batch + l];
             std::int64_t position = e;
             for (; position > 0 && spectrum[position - 1] < value; --position) {

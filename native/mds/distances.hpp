@@ -10,17 +10,17 @@
 
 namespace lowdim {
 
-// Rows of d columns that stay in the first cache while others are measured against them: a multiple of four.
+// The number of rows with d columns that stay in the L1 cache while others are compared with them: a multiple of four.
 template <class T>
 std::int64_t rows_in_cache(std::int64_t d) {
     const std::int64_t fitting = (std::int64_t{24} << 10) / (static_cast<std::int64_t>(sizeof(T)) * std::max<std::int64_t>(d, 1));
     return std::clamp<std::int64_t>(fitting / 4 * 4, 4, 64);
 }
 
-// Distances of all pairs of rows, packed; or of every row of x to every row of `others`, as a table.
+// Distances of all pairs of rows, packed; or from every row of x to every row of `others`, as a matrix.
 template <class T>
 void pairwise_distances(const RowBlock<T>& x, const RowBlock<T>* others, const MetricForm& form, T* out, const ThreadTeam& team) {
-    constexpr std::int64_t rows_per_block = 32;  // rows that one thread owns
+    constexpr std::int64_t rows_per_block = 32;  // rows owned by one thread
     const RowBlock<T>& base = others == nullptr ? x : *others;
     const auto row_distances = kernels().mds.of<T>().row_distances[form.metric];
     const std::int64_t cached_rows = rows_in_cache<T>(x.columns);

@@ -1,7 +1,7 @@
-// Distances of rows.
-// No include guard: kernels.cpp includes this once for every instruction set, inside a namespace.
+// Distances from one row to many.
+// No include guard: kernels.cpp includes this once per instruction set, inside a namespace.
 
-// What a column adds to a distance.
+// The contribution of a column to a distance.
 template <class T, int metric>
 inline T column_term(T a, T b) {
     if constexpr (metric == metric_squared_euclidean) {
@@ -11,7 +11,7 @@ inline T column_term(T a, T b) {
     }
 }
 
-// Distances from one row to every row of b, four at a time so that their sums don't wait for each other.
+// Distances from one row to every row of b, four at a time so that their sums are independent chains.
 template <class T, int metric>
 void row_distances(const T* a, const RowBlock<T>& b, bool root, T scale, T* out) {
     const std::int64_t d = b.columns;
@@ -38,7 +38,6 @@ void row_distances(const T* a, const RowBlock<T>& b, bool root, T scale, T* out)
             }
         }
         const T sums[4] = {s0, s1, s2, s3};
-        for (std::int64_t l = 0; l < 4 && first + l < b.rows; ++l)
-            out[first + l] = scale * (root ? std::sqrt(sums[l]) : sums[l]);
+        for (std::int64_t l = 0; l < 4 && first + l < b.rows; ++l) out[first + l] = scale * (root ? std::sqrt(sums[l]) : sums[l]);
     }
 }

@@ -1,5 +1,5 @@
-// Isotonic regression by pooling adjacent violators, in blocks: the pools of a block don't depend on the others, and
-// pools of pools are those of the whole. Ties: members of a group are put in the order of their distances.
+// Isotonic regression by pooling adjacent violators (PAVA), in blocks: the pools of a block are independent of the others,
+// and pooling them yields the pools of the whole. Ties: members of a group are sorted by their distances.
 #pragma once
 
 #include <algorithm>
@@ -14,11 +14,11 @@ namespace lowdim {
 
 struct Pool {
     double sum, weight;
-    std::int64_t end;  // behind its last value
+    std::int64_t end;  // one past its last value
 };
 
-// Pools with rising means. The last one stands apart, where the compiler can keep it in registers; means are compared
-// by products, which need no division.
+// Pools with increasing means. The open pool is kept apart from the finished ones, so that the compiler can hold it in
+// registers; means are compared by cross-multiplication, without division.
 class Pools {
   public:
     explicit Pools(std::size_t room) { finished_.reserve(room); }
@@ -29,7 +29,7 @@ class Pools {
                 finished_.push_back(open_);
                 open_ = pool;
             } else {
-                open_.end = pool.end;  // what weighs nothing joins those before it
+                open_.end = pool.end;  // a pool without weight joins the one before it
             }
             return;
         }
@@ -51,17 +51,20 @@ class Pools {
     Pool open_{0, 0, 0};
 };
 
-// The pools of a block of numbers: corners of the lower hull of their running sums. A run of numbers whose sums nowhere go
-// below the hull of the ends of all runs has no corner inside, and most runs are such.
+// The pools of a block of values: the vertices of the lower convex hull of their running sums. A run of values whose sums
+// never fall below the hull of the run ends has no vertex inside, which is true of most runs.
 template <class T>
 class BlockPools {
   public:
-    static constexpr std::int64_t size = std::int64_t{hull_run_length} * hull_run_length / 2;  // of a block: its ends are a short run, too
+    static constexpr std::int64_t size =
+        std::int64_t{hull_run_length} * hull_run_length / 2;  // of a block, so that its run ends are themselves a short run
 
     explicit BlockPools(const OrderedValues<T>& sequence)
-        : sequence_(sequence), sums_(static_cast<std::size_t>(runs_of(size) * stride)), mass_(sequence.weights == nullptr ? stride : sums_.size()) {
+        : sequence_(sequence),
+          sums_(static_cast<std::size_t>(runs_of(size) * stride)),
+          mass_(sequence.weights == nullptr ? stride : sums_.size()) {
         if (sequence.weights == nullptr)
-            for (std::size_t i = 0; i < stride; ++i) mass_[i] = static_cast<double>(i);  // of every run
+            for (std::size_t i = 0; i < stride; ++i) mass_[i] = static_cast<double>(i);  // shared by all runs
     }
 
     std::vector<Pool> of(std::int64_t begin, std::int64_t end) {
@@ -102,7 +105,7 @@ class BlockPools {
     const double* sums(int r) const { return sums_.data() + static_cast<std::size_t>(r) * stride; }
     const double* mass(int r) const { return mass_.data() + (sequence_.weights == nullptr ? 0 : static_cast<std::size_t>(r) * stride); }
 
-    // `line` is where the hull of the ends stands above the first of the run's sums.
+    // `chord` is the height of the hull of the run ends above the run's first sum.
     void add_run(int r, std::int64_t first, int count, double slope, double chord, Pools& pools) const {
         const double *sum = sums(r), *weight = mass(r);
         if (kernels().mds.min_below_line(sum, weight, count, slope) >= chord) {
@@ -112,7 +115,7 @@ class BlockPools {
         const auto pool = [&](int from, int to) { pools.add({sum[to] - sum[from], weight[to] - weight[from], first + to}); };
         int falls = 0;
         for (int i = 1; i < count; ++i) falls += sum[i + 1] - sum[i] < sum[i] - sum[i - 1];
-        if (8 * falls < count) {  // nearly sorted: pooling one after the other seldom guesses wrong
+        if (8 * falls < count) {  // nearly sorted: plain PAVA rarely mispredicts
             for (int i = 0; i < count; ++i) pool(i, i + 1);
             return;
         }
@@ -125,7 +128,7 @@ class BlockPools {
     std::vector<double> sums_, mass_;
 };
 
-// Writes a value to the numbers first … last.
+// Writes a value to positions first … last of the order.
 template <class T>
 void fill_pool(T value, const std::int32_t* positions, std::int64_t first, std::int64_t last, T* out) {
     if (positions == nullptr) {
@@ -135,8 +138,8 @@ void fill_pool(T value, const std::int32_t* positions, std::int64_t first, std::
     }
 }
 
-// The nearest rising sequence in weighted least squares, into out, stretched so that its weighted sum of squares is
-// `total` (unless that is 0). Returns what the sum was.
+// The weighted least-squares isotonic fit, into `out`, scaled so that its weighted sum of squares is `total` (unless that is
+// 0). Returns the sum of squares before scaling.
 template <class T>
 double isotonic(const OrderedValues<T>& sequence, double total, T* out, const ThreadTeam& team) {
     const std::int64_t n = sequence.n, size = BlockPools<T>::size;
@@ -169,7 +172,7 @@ double isotonic(const OrderedValues<T>& sequence, double total, T* out, const Th
     return squares;
 }
 
-// Puts the members of each group of ties in the order of their values.
+// Sorts the members of each group of ties by their values.
 template <class T>
 void sort_ties(const std::int64_t* starts, const std::int64_t* ends, std::int64_t groups, const T* values, std::int32_t* positions,
                const ThreadTeam& team) {

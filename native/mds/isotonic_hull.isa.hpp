@@ -1,10 +1,10 @@
-// Isotonic regression of a short run of values, as the lower convex hull of their running sums: its edges are the
-// pools. Splitting at the point farthest below a chord keeps to long loops without branches, where pooling one value
-// after another guesses wrong at every second one.
-// No include guard: kernels.cpp includes this once for every instruction set, inside a namespace.
+// Isotonic regression of a short run of values as the lower convex hull of their running sums: the edges of the hull are the
+// pools. Recursive splitting at the point farthest below a chord runs long branch-free loops, where plain PAVA mispredicts
+// every second branch.
+// No include guard: kernels.cpp includes this once per instruction set, inside a namespace.
 
-// Running sums of w v and of w, from 0 each, of `runs` runs of `length` numbers from `first` on; those of a run stand
-// behind those of hull_run numbers before it. Four at a time: a sum waits for the one before it, but not for other runs.
+// Running sums of w v and of w, each from 0, for `runs` runs of `length` values from `first` on; each run takes
+// hull_run_length + 1 entries. Four runs are interleaved, because a sum depends on the one before it but not on other runs.
 template <class T, bool weighted, bool permuted>
 void running_sums_of(const OrderedValues<T>& sequence, std::int64_t first, int runs, int length, double* sums, double* mass) {
     constexpr int interleaved = 4;
@@ -13,7 +13,8 @@ void running_sums_of(const OrderedValues<T>& sequence, std::int64_t first, int r
         double sum[interleaved] = {}, weight[interleaved] = {};
         const auto add = [&](int r, int i) {
             const std::int64_t number = first + static_cast<std::int64_t>(run + r) * length + i;
-            const std::int64_t at = permuted ? sequence.positions[number] : number, to = static_cast<std::int64_t>(run + r) * (hull_run_length + 1) + i + 1;
+            const std::int64_t at = permuted ? sequence.positions[number] : number,
+                               to = static_cast<std::int64_t>(run + r) * (hull_run_length + 1) + i + 1;
             const double w = weighted ? static_cast<double>(sequence.weights[at]) : 1.0;
             sums[to] = sum[r] += w * static_cast<double>(sequence.values[at]);
             if (weighted) mass[to] = weight[r] += w;
@@ -35,13 +36,15 @@ void running_sums_of(const OrderedValues<T>& sequence, std::int64_t first, int r
 template <class T>
 void running_sums(const OrderedValues<T>& sequence, std::int64_t first, int runs, int length, double* sums, double* mass) {
     if (sequence.weights == nullptr) {
-        (sequence.positions == nullptr ? running_sums_of<T, false, false> : running_sums_of<T, false, true>)(sequence, first, runs, length, sums, mass);
+        (sequence.positions == nullptr ? running_sums_of<T, false, false> : running_sums_of<T, false, true>)(sequence, first, runs, length,
+                                                                                                             sums, mass);
     } else {
-        (sequence.positions == nullptr ? running_sums_of<T, true, false> : running_sums_of<T, true, true>)(sequence, first, runs, length, sums, mass);
+        (sequence.positions == nullptr ? running_sums_of<T, true, false> : running_sums_of<T, true, true>)(sequence, first, runs, length,
+                                                                                                           sums, mass);
     }
 }
 
-// How deep running sums, (count + 1,), go below a line of that slope through their first point: at most 0.
+// The minimum of the running sums, (count + 1,), below a line of that slope through their first point: at most 0.
 inline double min_below_line(const double* sums, const double* mass, int count, double slope) {
     double least[8] = {};
     int i = 1;
@@ -61,9 +64,9 @@ inline double min_below_line(const double* sums, const double* mass, int count, 
     return out;
 }
 
-// sums and mass, (count + 1,), run from 0. Returns how many edges there are; ends[e] is behind edge e.
+// sums and mass, (count + 1,), start at 0. Returns the number of hull edges; ends[e] is one past edge e.
 inline int hull_edges(const double* sums, const double* mass, int count, std::int32_t* ends) {
-    std::int32_t pending[hull_run_length + 1];  // right ends of chords still to be looked at, the next one last
+    std::int32_t pending[hull_run_length + 1];  // right ends of the chords still to examine, the next one last
     double below[hull_run_length + 1];
     int edges = 0, depth = 0, left = 0;
     pending[depth++] = count;
@@ -73,7 +76,7 @@ inline int hull_edges(const double* sums, const double* mass, int count, std::in
         double min_below_line = 0;
         if (right - left > 1 && width > 0) {
             const double slope = (sums[right] - sums[left]) / width;
-            double least[8] = {};  // side by side: a minimum of floats is no reduction to a compiler that respects NaN
+            double least[8] = {};  // lanes, because without -ffast-math a minimum of floats is not vectorized as a reduction
             int i = left + 1;
             for (; i + 8 <= right; i += 8) {
 #pragma omp simd

@@ -1,6 +1,6 @@
-// Rising curves of a distance: sums of 1, t, t² and (t - b)₊² for every break b, t the distance brought to 0 … 1.
+// Monotone splines of a distance: sums of 1, t, t² and (t - b)₊² for every knot b, with the distance t mapped to 0 … 1.
 
-constexpr std::int64_t spline_run = 256;  // pairs whose places stay in the first cache
+constexpr std::int64_t spline_run = 256;  // pairs whose arguments stay in the L1 cache
 
 template <class T>
 inline void spline_arguments(const MonotoneSpline& spline, const T* given, std::int64_t count, double* t) {
@@ -9,7 +9,7 @@ inline void spline_arguments(const MonotoneSpline& spline, const T* given, std::
         t[j] = std::min(std::max((static_cast<double>(given[j]) - spline.low) * spline.inverse_width, 0.0), 1.0);
 }
 
-// Σ w value times each of the functions, added to `out`.
+// Σ w value times each basis function, added to `out`.
 template <class T>
 void spline_moments(const MonotoneSpline& spline, const T* given, const T* weights, const T* values, std::int64_t pairs, double* out) {
     double t[spline_run], mass[spline_run];
@@ -46,7 +46,7 @@ void spline_moments(const MonotoneSpline& spline, const T* given, const T* weigh
     }
 }
 
-// The curve itself, nowhere below zero.
+// The spline itself, clipped at zero.
 template <class T>
 void evaluate_spline(const MonotoneSpline& spline, const T* given, const double* coefficients, std::int64_t pairs, T* out) {
     double t[spline_run], value[spline_run];
@@ -54,8 +54,7 @@ void evaluate_spline(const MonotoneSpline& spline, const T* given, const double*
         const std::int64_t count = std::min(spline_run, pairs - first);
         spline_arguments(spline, given + first, count, t);
 #pragma omp simd
-        for (std::int64_t j = 0; j < count; ++j)
-            value[j] = coefficients[0] + t[j] * (coefficients[1] + t[j] * coefficients[2]);
+        for (std::int64_t j = 0; j < count; ++j) value[j] = coefficients[0] + t[j] * (coefficients[1] + t[j] * coefficients[2]);
         for (std::int64_t b = 0; b < spline.knot_count; ++b) {
             const double knots = spline.knots[b], factor = coefficients[3 + b];
 #pragma omp simd

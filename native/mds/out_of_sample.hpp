@@ -1,4 +1,4 @@
-// New points among fixed ones, by majorisation.
+// Out-of-sample points of MDS: new points among fixed ones, by majorization.
 #pragma once
 
 #include <algorithm>
@@ -10,10 +10,10 @@
 
 namespace lowdim {
 
-// Every row of `targets` (m, n) finds its place among the n fixed points; settled[i] says whether it came to rest.
+// Embeds every row of `targets` (m, n) among the n fixed points; converged[i] tells whether it converged.
 template <class T>
-void mds_out_of_sample(const PairTable<T>& fixed, std::int64_t rows, std::int64_t max_steps, double tol, double* positions, std::uint8_t* converged,
-                const ThreadTeam& team) {
+void mds_out_of_sample(const PairTable<T>& fixed, std::int64_t rows, std::int64_t max_steps, double tol, double* positions,
+                       std::uint8_t* converged, const ThreadTeam& team) {
     parallel_blocks(rows, team, [&](std::int64_t i) {
         std::vector<double> scratch(static_cast<std::size_t>(2 * fixed.k));
         PairTable<T> own = fixed;

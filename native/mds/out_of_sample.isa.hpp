@@ -1,8 +1,8 @@
-// New points among fixed ones.
-// No include guard: kernels.cpp includes this once for every instruction set, inside a namespace.
+// Out-of-sample points of MDS.
+// No include guard: kernels.cpp includes this once per instruction set, inside a namespace.
 
-// One new point among fixed ones, by majorisation: y ← mean of y_j + (δ_j / d_j) (y - y_j). Returns whether a step of
-// at most `tol` ended it. `scratch` has room for two points.
+// Embeds one new point among fixed ones by majorization: y ← mean of y_j + (δ_j / d_j) (y - y_j). Returns whether it
+// converged, that is, made a step of at most `tol`. `scratch` holds two points.
 template <class T>
 bool majorize_point(const PairTable<T>& fixed, std::int64_t max_steps, double tol, double* scratch, double* position) {
     const std::int64_t n = fixed.n, k = fixed.k;

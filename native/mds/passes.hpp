@@ -1,5 +1,5 @@
-// The passes over all pairs of points: each shares out blocks that are the same for any number of threads, and every
-// block writes only what it owns.
+// Passes over all pairs of points. Work is split into tiles that do not depend on the number of threads, and a tile writes
+// only what it owns.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace lowdim {
 
 inline std::size_t pairs_of(std::int64_t n) { return n < 2 ? 0 : static_cast<std::size_t>(n * (n - 1) / 2); }
 
-// The triangle of pairs of n points in tiles, row after row of them.
+// The triangle of pairs of n points in tiles, row by row.
 inline std::vector<PairTile> tiles_of(std::int64_t n) {
     std::vector<PairTile> tiles;
     std::int64_t first_pair = 0;
@@ -29,8 +29,8 @@ inline std::vector<PairTile> tiles_of(std::int64_t n) {
     return tiles;
 }
 
-// own[i] = Σ_j factor (y_i - y_j) over all pairs, (n, k), and the sums of the loss. A tile writes what it adds to its
-// rows, and to its columns, beside what other tiles add to them; the parts are then summed in their order.
+// own[i] = Σ_j factor (y_i - y_j) over all pairs, (n, k), and the sums of the loss: the Guttman transform of stress, or the
+// gradient of squared stress. Each tile writes its parts separately; they are then summed in a fixed order.
 template <class T>
 PairSums stress_pass(const PairTable<T>& pairs, bool squared, double* own, const ThreadTeam& team) {
     const std::int64_t n = pairs.n, k = pairs.k, blocks = block_count(n, pair_block);
@@ -38,7 +38,7 @@ PairSums stress_pass(const PairTable<T>& pairs, bool squared, double* own, const
     std::unique_ptr<double[]> parts(new double[static_cast<std::size_t>((blocks + 1) * n * k)]);
     std::vector<PairSums> sums(tiles.size(), PairSums{0, 0, 0});
     std::vector<std::unique_ptr<T[]>> scratch(static_cast<std::size_t>(team.threads));
-    // Part b of a row is what the columns of block b add to it; part `blocks`, what its own block adds from the left.
+    // Part b of a row comes from the columns of block b; part `blocks`, from the rows of its own block.
     const auto part = [&](std::int64_t from, std::int64_t row) { return parts.get() + (from * n + row) * k; };
     for (auto& own_scratch : scratch) own_scratch.reset(new T[static_cast<std::size_t>(k * pair_block)]);
     parallel_blocks(static_cast<std::int64_t>(tiles.size()), team, [&](std::int64_t t) {
@@ -46,9 +46,9 @@ PairSums stress_pass(const PairTable<T>& pairs, bool squared, double* own, const
         const PairTile& tile = tiles[static_cast<std::size_t>(t)];
         const std::int64_t a = tile.row_begin / pair_block, b = tile.column_begin / pair_block;
         kernels().mds.of<T>().stress_tile[squared](pairs, tile, own_scratch, part(b, tile.row_begin),
-                                               part(a == b ? blocks : a, tile.column_begin), sums[static_cast<std::size_t>(t)]);
+                                                   part(a == b ? blocks : a, tile.column_begin), sums[static_cast<std::size_t>(t)]);
     });
-    const bool few = (blocks + 1) * n * k < (std::int64_t{1} << 18);  // added up before threads would be awake
+    const bool few = (blocks + 1) * n * k < (std::int64_t{1} << 18);  // done before threads would wake up
     parallel_ranges(n, pair_block, {few ? 1 : team.threads, team.stop}, [&](std::int64_t begin, std::int64_t end) {
         std::fill(own + begin * k, own + end * k, 0.0);
         for (std::int64_t from = 0; from <= blocks; ++from)

@@ -1,4 +1,4 @@
-// Pairs held by the rank of their distances: the order is checked once, so that no pass over it must.
+// Pairs in the order of their dissimilarities: the order is checked once, so that no pass has to.
 #pragma once
 
 #include <algorithm>
@@ -10,19 +10,18 @@
 
 namespace lowdim {
 
-// What belongs to the pairs stands by buckets of neighbouring ranks, in the order of the tiles within each: a pass over
-// the tiles then goes along a few streams, and a pass over the ranks stays within a bucket, where a plain sorted table
-// would be met at random.
+// Values of pairs are stored in buckets of adjacent ranks, and in tile order within each. A pass over the tiles then reads a
+// few streams, and a pass over the ranks stays within a bucket, whereas a plain sorted array would be accessed at random.
 class Ranking {
   public:
-    // Few enough streams for the first level of address translation at some thousand rows; values that fit the second
-    // cache. An odd number of cache lines: were it a power of two, all streams would fight for the same few lines.
+    // Few enough streams for the L1 TLB at some thousand rows, and values that fit the L2 cache. An odd number of cache lines:
+    // with a power of two, all streams would compete for the same few cache sets.
     static constexpr std::int64_t bucket_size = 2049 * 16;
 
     // order[r] is the pair of rank r, of the pairs of n points.
     Ranking(const std::int32_t* order, std::int64_t n) : n_(n), slots_(pairs_of(n)), positions_(pairs_of(n)) {
         constexpr std::int32_t none = -1;
-        std::vector<std::int32_t> buckets(slots_.size(), none), next;  // by pair, then its slot
+        std::vector<std::int32_t> buckets(slots_.size(), none), next;  // by pair: its bucket, then its slot
         for (std::int64_t rank = 0; rank < count(); ++rank) {
             const std::int32_t pair = order[rank];
             if (pair < 0 || pair >= count() || buckets[static_cast<std::size_t>(pair)] != none)
@@ -38,21 +37,21 @@ class Ranking {
     }
 
     std::int64_t count() const { return static_cast<std::int64_t>(slots_.size()); }
-    const std::int32_t* slots() const { return slots_.data(); }    // where a pair stands, tile after tile
-    const std::int32_t* positions() const { return positions_.data(); }  // where a rank stands
+    const std::int32_t* slots() const { return slots_.data(); }          // storage position of each pair, tile by tile
+    const std::int32_t* positions() const { return positions_.data(); }  // storage position of each rank
 
-    // Where a pair stands, in the order of the triangle.
+    // The storage position of each pair, in the order of the triangle.
     std::vector<std::int32_t> slots_by_pair() const {
         std::vector<std::int32_t> out(slots_.size());
         for_each_pair([&](std::size_t at, std::size_t pair) { out[pair] = slots_[at]; });
         return out;
     }
 
-    // Ties may trade their ranks; what is done to the places must only permute them.
+    // Ties may exchange ranks; the caller must only permute the positions.
     std::int32_t* positions() { return positions_.data(); }
 
   private:
-    // visit(number, pair) for all pairs, tile after tile.
+    // Calls visit(number, pair) for all pairs, tile by tile.
     template <class Visit>
     void for_each_pair(const Visit& visit) const {
         std::size_t at = 0;

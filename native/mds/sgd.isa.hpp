@@ -1,15 +1,15 @@
 // Stochastic gradient descent on stress.
-// No include guard: kernels.cpp includes this once for every instruction set, inside a namespace.
+// No include guard: kernels.cpp includes this once per instruction set, inside a namespace.
 
-// Every point of one party meets every point of another, and both go by the share `rate` of what is missing to their
-// distance. In turn t, point i meets point i + t (modulo the size): the pairs of a turn share no point, and
-// targets[t * size + i] is their distance (below zero: there is no such pair). Returns Σ (δ - d)² as met.
+// Updates all pairs between two blocks of points: both points move by the fraction `step_size` of the residual of their
+// distance. With offset t, point i is paired with point i + t (modulo the size), so the pairs of an offset share no point;
+// targets[t * size + i] is their target (negative: no such pair). Returns Σ (δ - d)² before each update.
 template <class T>
 double sgd_block_pair(T* here, T* there, const T* targets, std::int64_t size, std::int64_t k, T step_size) {
     T factor[sgd_block_size];
     double stress = 0;
     for (std::int64_t offset = 0; offset < size; ++offset, targets += size) {
-        for (int wrapped = 0; wrapped < 2; ++wrapped) {  // before and behind the wrap, the two run side by side
+        for (int wrapped = 0; wrapped < 2; ++wrapped) {  // before and after the wrap-around, both blocks are contiguous
             const std::int64_t begin = wrapped ? size - offset : 0, end = wrapped ? size : size - offset;
             const std::int64_t shift = wrapped ? offset - size : offset;
 #pragma omp simd

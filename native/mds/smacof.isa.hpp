@@ -1,11 +1,11 @@
-// Distances of pairs of rows, and one fused pass over the packed triangle of pairs.
-// The triangle is packed as SciPy condenses it: pair (i, j), i < j, stands behind all pairs of the rows before i.
-// No include guard: kernels.cpp includes this once for every instruction set, inside a namespace.
+// SMACOF: one fused pass over the packed triangle of pairs.
+// The triangle is condensed as in SciPy: pair (i, j), i < j, follows all pairs of the rows before i.
+// No include guard: kernels.cpp includes this once per instruction set, inside a namespace.
 
 template <class T>
-constexpr T coincident = sizeof(T) == 4 ? T(1e-30) : T(1e-280);  // squared distances below have no direction
+constexpr T coincident = sizeof(T) == 4 ? T(1e-30) : T(1e-280);  // squared distances below this have no direction
 
-// Squared distances from point i to the points first … first + count.
+// Squared distances from point i to points first … first + count of the embedding.
 template <class T>
 inline void squared_map_distances(const PairTable<T>& pairs, std::int64_t i, std::int64_t first, std::int64_t count, T* square) {
     for (std::int64_t c = 0; c < pairs.k; ++c) {
@@ -21,7 +21,7 @@ inline void squared_map_distances(const PairTable<T>& pairs, std::int64_t i, std
     }
 }
 
-// What each pair pulls with, and the sums of the loss. Stress: w δ / d; squared stress: w (d² - δ²).
+// The factor of each pair, and the sums of the loss. Stress: w δ / d; squared stress: w (d² - δ²).
 template <class T, bool squared, bool weighted>
 inline void pair_factors(const T* square, const T* target, const T* weight, std::int64_t count, T* factor, PairSums& sums) {
     T stress = 0, total = 0, scale_slope = 0;
@@ -46,7 +46,7 @@ inline void pair_factors(const T* square, const T* target, const T* weight, std:
     sums.scale_slope += static_cast<double>(scale_slope);
 }
 
-// Rows of a tile lie far apart in the triangle, and are too short for the processor to guess where the next begins.
+// Rows of a tile are far apart in the triangle and too short for the hardware prefetcher.
 template <class T>
 inline void prefetch_row(const T* values, std::int64_t at, std::int64_t count) {
 #if defined(__GNUC__)
@@ -59,7 +59,7 @@ inline void prefetch_row(const T* values, std::int64_t at, std::int64_t count) {
 #if defined(__GNUC__) && defined(__AVX2__)
 #define LOWDIM_PLANAR_ROWS 1
 
-// 1 / √x, and 0 where points coincide: an estimate and a step of Newton's, for a fraction of a root and a quotient.
+// 1 / √x, or 0 for coincident points: an estimate and one Newton step, far cheaper than a square root and a division.
 inline Floats inverse_root(Floats x) {
 #if defined(__AVX512F__)
     const Floats rough = (Floats)_mm512_rsqrt14_ps((__m512)x);
@@ -70,7 +70,7 @@ inline Floats inverse_root(Floats x) {
     return x > coincident<float> ? better : Floats{};
 }
 
-// The sums of a few rows, which are added up across the register only then.
+// Sums of a few rows per lane, before they are reduced across lanes.
 struct PlanarSums {
     Floats stress{}, squares{}, scale_slope{};
 
@@ -81,9 +81,9 @@ struct PlanarSums {
     }
 };
 
-// A row of a tile of a flat map (k = 2) without weights, by stress: what the passes of pull_tile do, in registers.
+// A row of a tile in the plane (k = 2) without weights, for stress: what stress_tile does, in registers.
 inline void stress_row_in_plane(const float* x, const float* y, const float* here, const float* target, std::int64_t count, float* column_x,
-                          float* column_y, double* own, PlanarSums& sums) {
+                                float* column_y, double* own, PlanarSums& sums) {
     PlanarSums row = sums;
     Floats own_x{}, own_y{};
     const Floats here_x = broadcast(here[0]), here_y = broadcast(here[1]);
@@ -106,7 +106,7 @@ inline void stress_row_in_plane(const float* x, const float* y, const float* her
         store(column_x + j, load(column_x + j) - force_x);
         store(column_y + j, load(column_y + j) - force_y);
     }
-    if (j < count) {  // points at the same place, wanted there, fill up the register: they pull at nothing
+    if (j < count) {  // padding at the same point with target 0 exerts no force
         float part[3][lanes];
         for (int l = 0; l < lanes; ++l) {
             const bool there = j + l < count;
@@ -126,8 +126,8 @@ inline void stress_row_in_plane(const float* x, const float* y, const float* her
 }
 #endif
 
-// One tile of pairs: own[i] = Σ factor (y_i - y_j) and the same for the points of the columns.
-// Sums stay in T for a few rows, in `scratch`, before they go to double.
+// One tile of pairs: own[i] = Σ factor (y_i - y_j), and likewise for the points of the columns.
+// Sums stay in T for a few rows, in `scratch`, before they are added in double.
 template <class T, bool squared>
 void stress_tile(const PairTable<T>& pairs, const PairTile& tile, T* scratch, double* own, double* others, PairSums& sums) {
     constexpr std::int64_t few = 32;
@@ -160,7 +160,7 @@ void stress_tile(const PairTable<T>& pairs, const PairTile& tile, T* scratch, do
                     const T here[2] = {pairs.y[i], pairs.y[pairs.n + i]};
                     T* column = scratch + first - tile.column_begin;
                     stress_row_in_plane(pairs.y + first, pairs.y + pairs.n + first, here, target_row, count, column, column + width,
-                                  own + (i - tile.row_begin) * k, planar);
+                                        own + (i - tile.row_begin) * k, planar);
                     continue;
                 }
             }
@@ -193,7 +193,7 @@ void stress_tile(const PairTable<T>& pairs, const PairTile& tile, T* scratch, do
     }
 }
 
-// Distances in the map of the pairs of a tile, each into its slot (or its place in the triangle).
+// Distances in the embedding of the pairs of a tile, each into its slot (or its position in the triangle).
 template <class T>
 void map_distances(const PairTable<T>& pairs, const PairTile& tile, T* out) {
     T square[pair_block];

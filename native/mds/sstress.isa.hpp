@@ -1,7 +1,7 @@
-// The line search of squared stress.
-// No include guard: kernels.cpp includes this once for every instruction set, inside a namespace.
+// Squared stress along a search direction.
+// No include guard: kernels.cpp includes this once per instruction set, inside a namespace.
 
-// The squared stress along y + t p of the pairs of rows begin … end: its five coefficients in t, added to `out`.
+// The squared stress along y + t p of the pairs of rows begin … end: the five coefficients of its polynomial, added to `out`.
 template <class T>
 void sstress_line_tile(const PairTable<T>& pairs, const T* p, std::int64_t begin, std::int64_t end, double* out) {
     const PairTable<T> direction = {p, nullptr, nullptr, nullptr, pairs.n, pairs.k};

@@ -1,5 +1,5 @@
-// Vectors of one number a row that is being moved, and the few operations on them that compilers leave to us.
-// No include guard: kernels.cpp includes this once for every instruction set, inside a namespace.
+// Vectors with one lane per row, and the few operations on them that compilers do not provide.
+// No include guard: kernels.cpp includes this once per instruction set, inside a namespace.
 
 #if defined(__GNUC__)
 constexpr int row_lanes = lanes;
@@ -42,10 +42,10 @@ inline RowInts load_ints(const std::int32_t* p) { return *p; }
 inline RowFloats load_floats(const float* p) { return *p; }
 #endif
 
-// The numbers of the lanes.
+// The lane indices.
 alignas(64) constexpr std::int32_t lane_numbers[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
-// first[0], second[0], first[1], … to `out`.
+// Stores first[0], second[0], first[1], second[1], …
 #ifdef LOWDIM_SHUFFLES
 template <int... l>
 inline void store_interleaved(float* out, RowFloats first, RowFloats second, std::integer_sequence<int, l...>) {
@@ -61,7 +61,7 @@ inline void store_interleaved(float* out, RowFloats first, RowFloats second) {
 }
 #endif
 
-// base[at[l]] in every lane.
+// Loads base[at[l]] into lane l.
 inline RowFloats gather(const float* base, RowInts at) {
 #if defined(__AVX512F__)
     return (RowFloats)_mm512_i32gather_ps((__m512i)at, base, 4);
@@ -76,7 +76,7 @@ inline RowFloats gather(const float* base, RowInts at) {
 #endif
 }
 
-// base[2 at[l]] and base[2 at[l] + 1]: pairs that lie together are fetched together.
+// Loads base[2 at[l]] and base[2 at[l] + 1]; adjacent values are fetched together.
 inline void gather_pairs(const float* base, RowInts at, RowFloats& first, RowFloats& second) {
 #if defined(__AVX512F__)
     const __m512i low = _mm512_i32gather_epi64(_mm512_castsi512_si256((__m512i)at), base, 8);
@@ -88,7 +88,7 @@ inline void gather_pairs(const float* base, RowInts at, RowFloats& first, RowFlo
     const double* pairs = reinterpret_cast<const double*>(base);
     const __m256 low = _mm256_castpd_ps(_mm256_i32gather_pd(pairs, _mm256_castsi256_si128((__m256i)at), 8));
     const __m256 high = _mm256_castpd_ps(_mm256_i32gather_pd(pairs, _mm256_extracti128_si256((__m256i)at, 1), 8));
-    // lanes of 128 bits stay apart in a shuffle, so the middle quarters change places afterwards
+    // a shuffle does not cross 128-bit halves, so the middle quarters are swapped afterwards
     const __m256 x = _mm256_shuffle_ps(low, high, 0x88), y = _mm256_shuffle_ps(low, high, 0xDD);
     first = (RowFloats)_mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(x), 0xD8));
     second = (RowFloats)_mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(y), 0xD8));
@@ -98,7 +98,7 @@ inline void gather_pairs(const float* base, RowInts at, RowFloats& first, RowFlo
 #endif
 }
 
-// floor(word * count / 2^32): a word as a number from 0 to count - 1.
+// floor(word * count / 2^32): maps a 32-bit word to 0 … count - 1.
 inline RowInts scale_to_range(RowUints word, std::uint32_t count) {
 #if defined(__AVX512F__)
     const __m512i v = (__m512i)word, n = _mm512_set1_epi64(count);
@@ -119,7 +119,7 @@ inline RowInts scale_to_range(RowUints word, std::uint32_t count) {
 #endif
 }
 
-// A word that every bit of `v` had a say in (two rounds of multiply and shift).
+// An integer hash (two rounds of multiply and xor-shift): every output bit depends on every input bit.
 inline RowUints mix_bits(RowUints v) {
     v ^= v >> 16;
     v *= set_uints(0x7feb352du);
@@ -128,8 +128,8 @@ inline RowUints mix_bits(RowUints v) {
     return v ^ (v >> 16);
 }
 
-// x^b for x >= 0 by 2^(b log2 x), both by polynomials: within 1e-5 of the truth where that is from 2^-120 to 2^60,
-// and one of these ends beyond. x = 0 counts as 2^-127.
+// x^b for x >= 0 as 2^(b log2 x), both by polynomials: relative error below 1e-5 where the result lies between 2^-120 and
+// 2^60; clamped to these ends beyond. x = 0 counts as 2^-127.
 inline RowFloats fast_pow(RowFloats x, float b) {
     const RowInts root_half = (RowInts)set_uints(0x3f3504f3u);
     const RowInts bits = bits_as_ints(x) - root_half;
@@ -145,7 +145,7 @@ inline RowFloats fast_pow(RowFloats x, float b) {
     RowFloats t = b * (to_floats(exponent) + p * f);
     t = t < -120.0f ? set_floats(-120.0f) : t;
     t = t > 60.0f ? set_floats(60.0f) : t;
-    const RowFloats whole = (t + 12582912.0f) - 12582912.0f;  // rounds to a whole number
+    const RowFloats whole = (t + 12582912.0f) - 12582912.0f;  // rounds to an integer
     const RowFloats r = t - whole;
     RowFloats q = set_floats(0.001327647129073739f);
     q = q * r + 0.009675540961325169f;
@@ -156,7 +156,7 @@ inline RowFloats fast_pow(RowFloats x, float b) {
     return q * bits_as_floats((to_ints(whole) + 127) << 23);
 }
 
-// out[i] = x[i]^b, for the tests.
+// out[i] = x[i]^b, exposed for the tests.
 void fast_powers(const float* x, float b, float* out, std::int64_t count) {
     for (std::int64_t i = 0; i < count; i += row_lanes) {
         float part[row_lanes] = {};

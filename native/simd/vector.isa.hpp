@@ -1,5 +1,5 @@
-// A vector register of floats, as wide as the instruction set has it.
-// No include guard: kernels.cpp includes this once for every instruction set, inside a namespace.
+// A vector register of floats, as wide as the instruction set provides.
+// No include guard: kernels.cpp includes this once per instruction set, inside a namespace.
 
 #if defined(__AVX512F__)
 constexpr int lanes = 16;
@@ -19,7 +19,7 @@ inline Floats broadcast(float value) { return value - Floats{}; }
 inline Floats vmax(Floats a, Floats b) { return a > b ? a : b; }
 inline Floats vabs(Floats a) { return vmax(a, -a); }
 #else
-// The same by loops, for compilers without vector types.
+// The same with loops, for compilers without vector types.
 struct Floats {
     float of[lanes];
     float operator[](int l) const { return of[l]; }
@@ -30,16 +30,32 @@ inline Floats each(const Step& step) {
     for (int l = 0; l < lanes; ++l) out.of[l] = step(l);
     return out;
 }
-inline Floats operator+(Floats a, Floats b) { return each([&](int l) { return a[l] + b[l]; }); }
-inline Floats operator-(Floats a, Floats b) { return each([&](int l) { return a[l] - b[l]; }); }
-inline Floats operator*(Floats a, Floats b) { return each([&](int l) { return a[l] * b[l]; }); }
-inline Floats operator*(float a, Floats b) { return each([&](int l) { return a * b[l]; }); }
+inline Floats operator+(Floats a, Floats b) {
+    return each([&](int l) { return a[l] + b[l]; });
+}
+inline Floats operator-(Floats a, Floats b) {
+    return each([&](int l) { return a[l] - b[l]; });
+}
+inline Floats operator*(Floats a, Floats b) {
+    return each([&](int l) { return a[l] * b[l]; });
+}
+inline Floats operator*(float a, Floats b) {
+    return each([&](int l) { return a * b[l]; });
+}
 inline Floats& operator+=(Floats& a, Floats b) { return a = a + b; }
-inline Floats load(const float* p) { return each([&](int l) { return p[l]; }); }
+inline Floats load(const float* p) {
+    return each([&](int l) { return p[l]; });
+}
 inline void store(float* p, Floats v) { std::copy(v.of, v.of + lanes, p); }
-inline Floats broadcast(float value) { return each([&](int) { return value; }); }
-inline Floats vmax(Floats a, Floats b) { return each([&](int l) { return a[l] > b[l] ? a[l] : b[l]; }); }
-inline Floats vabs(Floats a) { return vmax(a, each([&](int l) { return -a[l]; })); }
+inline Floats broadcast(float value) {
+    return each([&](int) { return value; });
+}
+inline Floats vmax(Floats a, Floats b) {
+    return each([&](int l) { return a[l] > b[l] ? a[l] : b[l]; });
+}
+inline Floats vabs(Floats a) {
+    return vmax(a, each([&](int l) { return -a[l]; }));
+}
 #endif
 
 // Bit l is set where a[l] <= b[l].
@@ -78,7 +94,7 @@ inline float reduce_max(Floats v) {
 #endif
 
 #ifdef LOWDIM_SHUFFLES
-// Exchanges the off-diagonal squares of side `half` in every square of side 2 half.
+// One step of a transpose: swaps the off-diagonal squares of side `half` in every square of side 2 half.
 template <int half, int... l>
 inline void swap_squares(Floats* rows, std::integer_sequence<int, l...>) {
     for (int i = 0; i < lanes; ++i) {

@@ -1,5 +1,5 @@
-// Repulsion in space by an octree (Barnes and Hut 1986): near points one by one, far ones together.
-// No include guard: kernels.cpp includes this once for every instruction set, inside a namespace.
+// Repulsion in three dimensions by an octree (Barnes and Hut 1986): close points one by one, distant ones by node.
+// No include guard: kernels.cpp includes this once per instruction set, inside a namespace.
 
 inline void summarize_node(const OctreeView& tree, OctreeNode& node) {
     const double count = static_cast<double>(node.end - node.begin);
@@ -40,7 +40,7 @@ struct TreeSources {
     std::int64_t points, nodes;
 };
 
-// What acts on the places of a box: points of the leaves near it, and the nodes of all others.
+// The sources that act on the points of a box: the points of close leaves, and nodes for all others.
 inline TreeSources gather_sources(const OctreeView& tree, const float* low, const float* high, const TreeScratch& scratch) {
     TreeSources found = {0, 0};
     for (std::int64_t i = 0; i < tree.count;) {
@@ -69,8 +69,8 @@ inline TreeSources gather_sources(const OctreeView& tree, const float* low, cons
     return found;
 }
 
-// Adds the nodes' share of the force and of the sum. A node acts as all its points at their middle, and to second order as
-// they are spread around it: with their covariance C, a function f of the place adds ½ Σ C_ab ∂a ∂b f.
+// Adds the nodes' contribution to the force and to the sum. A node acts as all its points at their center of mass, with a
+// second-order correction for their covariance C: a function f of the position gains ½ Σ C_ab ∂a ∂b f.
 template <bool cauchy>
 inline float repulsion_of_nodes(const float* point, const float* nodes, std::int64_t pitch, std::int64_t count, float dof, float* force) {
     const float p0 = point[0], p1 = point[1], p2 = point[2], inverse = 1.0f / dof, power = 0.5f * (dof + 1.0f);
@@ -99,19 +99,19 @@ inline float repulsion_of_nodes(const float* point, const float* nodes, std::int
     return sum;
 }
 
-// The force at one place of the box that the sources were gathered for; returns the kernel's sum.
-inline float repulsion_from_sources(const OctreeView& tree, const TreeSources& sources, const TreeScratch& scratch, const float* point, float dof,
-                            float* force) {
+// The force at a point of the box that the sources were gathered for; returns the sum of the kernel.
+inline float repulsion_from_sources(const OctreeView& tree, const TreeSources& sources, const TreeScratch& scratch, const float* point,
+                                    float dof, float* force) {
     const float from_points = repulsion_at<3>(point, scratch.points, tree.n, sources.points, dof, force);
     const float from_nodes = dof == 1.0f ? repulsion_of_nodes<true>(point, scratch.nodes, tree.count, sources.nodes, dof, force)
-                                  : repulsion_of_nodes<false>(point, scratch.nodes, tree.count, sources.nodes, dof, force);
+                                         : repulsion_of_nodes<false>(point, scratch.nodes, tree.count, sources.nodes, dof, force);
     return from_points + from_nodes;
 }
 
-// Forces on the points begin … end of the tree, into the rows that `order` names; returns the sum of the sums, without
-// every point's own share.
+// Forces on points begin … end of the tree, into the rows named by `order`; returns the sum of the kernel over all pairs of
+// these points with others, without the points themselves.
 inline double repulsion_barnes_hut(const OctreeView& tree, std::int64_t begin, std::int64_t end, float dof, const std::int32_t* order,
-                            const TreeScratch& scratch, float* forces) {
+                                   const TreeScratch& scratch, float* forces) {
     float low[3], high[3];
     for (int a = 0; a < 3; ++a) {
         const float* x = tree.axes + a * tree.n;
@@ -125,7 +125,9 @@ inline double repulsion_barnes_hut(const OctreeView& tree, std::int64_t begin, s
     double total = 0;
     for (std::int64_t i = begin; i < end; ++i) {
         const float point[3] = {tree.axes[i], tree.axes[tree.n + i], tree.axes[2 * tree.n + i]};
-        total += static_cast<double>(repulsion_from_sources(tree, sources, scratch, point, dof, forces + 3 * static_cast<std::int64_t>(order[i]))) - 1.0;
+        total += static_cast<double>(
+                     repulsion_from_sources(tree, sources, scratch, point, dof, forces + 3 * static_cast<std::int64_t>(order[i]))) -
+                 1.0;
     }
     return total;
 }

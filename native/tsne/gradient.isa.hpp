@@ -1,10 +1,10 @@
-// t-SNE: attraction along the edges, repulsion by the direct sum, and one step of descent.
-// No include guard: kernels.cpp includes this once for every instruction set, inside a namespace.
+// The gradient of t-SNE: attraction along the affinities, exact repulsion, and a gradient step with momentum and gains.
+// No include guard: kernels.cpp includes this once per instruction set, inside a namespace.
 
-// Σ p (y_i - y_j) / (1 + d²/ν) over the entries begin … end, added to `force`.
+// Σ p (y_i - y_j) / (1 + d²/ν) over entries begin … end, added to `force`.
 template <int D>
 inline void attraction_scalar(const AffinityGraph& edges, const float* y, const float* here, std::int64_t begin, std::int64_t end,
-                          float inverse_dof, float* force) {
+                              float inverse_dof, float* force) {
     for (std::int64_t p = begin; p < end; ++p) {
         const float* there = y + static_cast<std::int64_t>(edges.columns[p]) * D;
         float x[D], square = 0;
@@ -18,7 +18,7 @@ inline void attraction_scalar(const AffinityGraph& edges, const float* y, const 
 }
 
 #if defined(__AVX2__)
-// Four places of the plane, fetched by plain loads, which are faster here than the processor's gathers.
+// Four points of the plane, fetched by plain loads, which are faster here than gather instructions.
 inline __m256 load_four_points(const float* y, const std::int32_t* columns) {
     const auto pair = [y](std::int64_t a, std::int64_t b) {
         const __m128 first = _mm_castpd_ps(_mm_load_sd(reinterpret_cast<const double*>(y + 2 * a)));
@@ -33,12 +33,12 @@ inline float reduce_sum_eight(__m256 v) {
     return _mm_cvtss_f32(_mm_add_ss(sum, _mm_shuffle_ps(sum, sum, 1)));
 }
 
-// The same sum in the plane, eight entries at a time; the last ones are filled up with entries of no weight.
+// The same sum in the plane, eight entries at a time; the remainder is padded with entries of zero weight.
 inline void attraction_in_plane(const AffinityGraph& edges, const float* y, const float* here, std::int64_t begin, std::int64_t end,
                                 float inverse_dof, float* force) {
     const __m256 x = _mm256_set1_ps(here[0]), z = _mm256_set1_ps(here[1]), one = _mm256_set1_ps(1.0f);
     const __m256 scale = _mm256_set1_ps(inverse_dof);
-    const __m256i lane_order = _mm256_setr_epi32(0, 1, 4, 5, 2, 3, 6, 7);  // the order that the shuffles leave
+    const __m256i lane_order = _mm256_setr_epi32(0, 1, 4, 5, 2, 3, 6, 7);  // the order left by the shuffles
     __m256 fx = _mm256_setzero_ps(), fz = _mm256_setzero_ps();
     const auto add = [&](const std::int32_t* columns, __m256 values) {
         const __m256 low = load_four_points(y, columns), high = load_four_points(y, columns + 4);
@@ -72,18 +72,19 @@ inline void attraction(const AffinityGraph& edges, const float* y, const float* 
     attraction_scalar<D>(edges, y, here, begin, end, inverse_dof, force);
 }
 
-// One step of rows begin … end: momentum, a gain a coordinate, steps no longer than `longest`.
+// One step of rows begin … end: momentum, one gain per coordinate, steps clipped to `max_step`.
 template <int D>
-void gradient_step(const AffinityGraph& edges, const GradientStep& options, const float* y, const float* repulsion, float* velocity, float* gains,
-             float* out, std::int64_t begin, std::int64_t end, double* sums) {
+void gradient_step(const AffinityGraph& edges, const GradientStep& options, const float* y, const float* repulsion, float* velocity,
+                   float* gains, float* out, std::int64_t begin, std::int64_t end, double* sums) {
     for (std::int64_t i = begin; i < end; ++i) {
         float attracted[D];
-        double square = 0;  // does not overflow
+        double square = 0;  // double, which does not overflow
         attraction<D>(edges, y, y + i * D, i, options.inverse_dof, attracted);
         for (int a = 0; a < D; ++a) {
             const std::int64_t at = i * D + a;
-            const float gradient = options.gradient_factor * (options.exaggeration * attracted[a] - options.inverse_normalizer * repulsion[at]);
-            const float product = gradient * velocity[at];  // of one sign where the last step went uphill
+            const float gradient =
+                options.gradient_factor * (options.exaggeration * attracted[a] - options.inverse_normalizer * repulsion[at]);
+            const float product = gradient * velocity[at];  // positive where the last step went uphill
             const bool same_sign = product > 0 || (gradient == 0 && velocity[at] == 0);
             gains[at] = same_sign ? gains[at] * 0.8f + 0.01f : gains[at] + 0.2f;
             velocity[at] = options.momentum * velocity[at] - options.learning_rate * gains[at] * gradient;
@@ -117,8 +118,8 @@ double attraction_loss(const AffinityGraph& edges, const float* y, double invers
     return sum;
 }
 
-// Σ_j K (y - y_j) and Σ_j (1 + d²/ν)^-(ν+1)/2 for one place, over n points; `axes` are their coordinates, one axis `pitch` after
-// another.
+// Σ_j K (y - y_j) and Σ_j (1 + d²/ν)^-(ν+1)/2 at one point, over n points whose coordinates are in `axes`, one axis `pitch`
+// after another.
 template <int D>
 inline float repulsion_at(const float* point, const float* axes, std::int64_t pitch, std::int64_t n, float dof, float* force) {
     const float* c0 = axes;
@@ -153,10 +154,9 @@ inline float repulsion_at(const float* point, const float* axes, std::int64_t pi
     return sum;
 }
 
-// The same for rows begin … end of the map itself, without the point's own share; returns the sum of the sums.
+// The same for rows begin … end of the embedding itself, without the point itself; returns the sum of the kernel.
 template <int D>
-double repulsion_exact(const float* y, const float* axes, std::int64_t n, float dof, std::int64_t begin, std::int64_t end,
-                      float* forces) {
+double repulsion_exact(const float* y, const float* axes, std::int64_t n, float dof, std::int64_t begin, std::int64_t end, float* forces) {
     double total = 0;
     for (std::int64_t i = begin; i < end; ++i)
         total += static_cast<double>(repulsion_at<D>(y + i * D, axes, n, n, dof, forces + i * D)) - 1.0;

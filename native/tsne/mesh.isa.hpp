@@ -1,7 +1,8 @@
-// A regular mesh under a map of one or two axes: masses go onto it, fields come off it, both by cubic B-splines.
-// No include guard: kernels.cpp includes this once for every instruction set, inside a namespace.
+// A regular mesh over an embedding in one or two dimensions: points are scattered to it, and fields gathered from it, by cubic
+// B-splines.
+// No include guard: kernels.cpp includes this once per instruction set, inside a namespace.
 
-// The first of the four nodes around u, and their weights. Places beyond the mesh count as at its edge.
+// The first of the four nodes around u, and their weights. Points beyond the mesh count as on its edge.
 inline std::int64_t spline(float u, std::int64_t cells, float* weights) {
     u = std::min(std::max(1.0f, u), static_cast<float>(cells) - 2.01f);
     const std::int64_t node = static_cast<std::int64_t>(u);
@@ -19,12 +20,11 @@ struct Stencil {
     float weights[D][4];
 
     Stencil(const Mesh& mesh, const float* point) {
-        for (int a = 0; a < D; ++a)
-            first[a] = spline((point[a] - mesh.origin[a]) * mesh.inverse_spacing, mesh.cells[a], weights[a]);
+        for (int a = 0; a < D; ++a) first[a] = spline((point[a] - mesh.origin[a]) * mesh.inverse_spacing, mesh.cells[a], weights[a]);
     }
 };
 
-// The node of each place along the first axis, by which places are sorted.
+// The node of each point along the first axis, by which points are sorted.
 template <int D>
 void first_nodes(const Mesh& mesh, const float* y, std::int64_t begin, std::int64_t end, std::int32_t* nodes) {
     float ignored[4];
@@ -32,10 +32,10 @@ void first_nodes(const Mesh& mesh, const float* y, std::int64_t begin, std::int6
         nodes[i] = static_cast<std::int32_t>(spline((y[i * D] - mesh.origin[0]) * mesh.inverse_spacing, mesh.cells[0], ignored));
 }
 
-// Unit masses at places begin … end, onto the slabs low … high of the first axis and no others.
+// Scatters unit masses at points begin … end to slabs low … high of the first axis only.
 template <int D>
 void scatter_to_mesh(const Mesh& mesh, const float* y, std::int64_t begin, std::int64_t end, std::int64_t low, std::int64_t high,
-                   float* grid) {
+                     float* grid) {
     const std::int64_t row = mesh.cells[D - 1];
     for (std::int64_t i = begin; i < end; ++i) {
         const Stencil<D> at(mesh, y + i * D);
@@ -52,7 +52,7 @@ void scatter_to_mesh(const Mesh& mesh, const float* y, std::int64_t begin, std::
     }
 }
 
-// The D + 1 fields at one place: the sum of the kernel, then the force.
+// The D + 1 fields at one point: the sum of the kernel, then the force.
 template <int D>
 inline void fields_at(const Mesh& mesh, const MeshFields& fields, const float* point, float* out) {
     const Stencil<D> at(mesh, point);
@@ -69,10 +69,9 @@ inline void fields_at(const Mesh& mesh, const MeshFields& fields, const float* p
     }
 }
 
-// Forces at rows begin … end; returns the sum of the kernel's sums.
+// Forces at rows begin … end; returns the sum of the kernel.
 template <int D>
-double gather_from_mesh(const Mesh& mesh, const MeshFields& fields, const float* y, std::int64_t begin, std::int64_t end,
-                     float* forces) {
+double gather_from_mesh(const Mesh& mesh, const MeshFields& fields, const float* y, std::int64_t begin, std::int64_t end, float* forces) {
     double total = 0;
     for (std::int64_t i = begin; i < end; ++i) {
         float values[D + 1];
@@ -83,7 +82,7 @@ double gather_from_mesh(const Mesh& mesh, const MeshFields& fields, const float*
     return total;
 }
 
-// out_f = spectrum_f · density for a stretch of complex numbers: the sum's spectrum is real, the forces' are i times real.
+// out_f = spectrum_f · density for a range of complex numbers: the sum's spectrum is real, the forces' are i times real.
 inline void multiply_spectra(const float* density, const float* spectra, int fields, std::int64_t count, std::int64_t begin,
                              std::int64_t end, float* out) {
     for (int f = 0; f < fields; ++f) {

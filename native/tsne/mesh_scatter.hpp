@@ -1,4 +1,4 @@
-// Unit masses at the places of a map, onto a mesh.
+// Scatters the points of an embedding to a mesh.
 #pragma once
 
 #include <algorithm>
@@ -11,15 +11,16 @@
 
 namespace lowdim {
 
-// y (n, D) onto the grid. Places are sorted by slab, in chunks that do not depend on the threads, so that a band of slabs is
-// filled by one thread in one order.
+// Scatters y (n, D) to the grid. Points are sorted by slab, in chunks that do not depend on the threads, so that a band of
+// slabs is filled by one thread in a fixed order.
 template <int D>
 void scatter_to_mesh(const Mesh& mesh, const float* y, std::int64_t n, float* grid, const ThreadTeam& team) {
     constexpr std::int64_t points_per_chunk = 1 << 14, slabs_per_band = 16;
     const auto& kernel = kernels().tsne.mesh<D>();
     const std::int64_t slabs = mesh.cells[0], slab = D > 1 ? mesh.cells[1] : 1;
     std::vector<std::int32_t> nodes(static_cast<std::size_t>(n));
-    std::vector<std::int64_t> next(static_cast<std::size_t>(block_count(n, points_per_chunk) * slabs)), starts(static_cast<std::size_t>(slabs + 1));
+    std::vector<std::int64_t> next(static_cast<std::size_t>(block_count(n, points_per_chunk) * slabs)),
+        starts(static_cast<std::size_t>(slabs + 1));
     std::vector<float> sorted(static_cast<std::size_t>(n * D));
     const auto of_chunk = [&](std::int64_t begin) { return next.data() + begin / points_per_chunk * slabs; };
     parallel_ranges(n, points_per_chunk, team, [&](std::int64_t begin, std::int64_t end) {

@@ -1,4 +1,4 @@
-// An octree over points in space: points sorted along a Morton curve, so that every node is a stretch of them.
+// An octree over points in three dimensions: points are sorted along a Morton curve, so that every node is a range of them.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ struct MortonPoint {
     std::int32_t row;
 };
 
-// The 21 bits of x, two zeros after each.
+// The 21 bits of x, each followed by two zeros.
 inline std::uint64_t interleave_bits(std::uint64_t x) {
     x = (x | x << 32) & 0x001f00000000ffff;
     x = (x | x << 16) & 0x001f0000ff0000ff;
@@ -27,7 +27,7 @@ inline std::uint64_t interleave_bits(std::uint64_t x) {
     return (x | x << 2) & 0x1249249249249249;
 }
 
-// By counting, digit after digit; equal codes keep their order.
+// Radix sort; equal codes keep their order.
 inline void sort_by_code(std::vector<MortonPoint>& points) {
     constexpr int bits = 11, digits = 6, values = 1 << bits;
     std::vector<std::size_t> counts(static_cast<std::size_t>(digits) * values);
@@ -48,7 +48,7 @@ inline void sort_by_code(std::vector<MortonPoint>& points) {
 class Octree {
   public:
     static constexpr std::int64_t leaf_points = 16;
-    static constexpr std::int64_t group_points = 48;  // points that look at the tree together
+    static constexpr std::int64_t group_points = 48;  // points that share one traversal of the tree
 
     Octree(const float* y, std::int64_t n, const ThreadTeam& team)
         : n_(n), codes_(static_cast<std::size_t>(n)), order_(codes_.size()), axes_(3 * codes_.size()) {
@@ -67,10 +67,10 @@ class Octree {
 
     const std::int32_t* order() const { return order_.data(); }
 
-    // Stretches of points that lie together.
+    // Ranges of points that are close together.
     const std::vector<std::pair<std::int64_t, std::int64_t>>& groups() const { return groups_; }
 
-    // Room for one thread.
+    // The scratch size for one thread.
     std::size_t scratch_size() const { return 3 * codes_.size() + 10 * nodes_.size(); }
     TreeScratch scratch(float* memory) const { return {memory, memory + 3 * codes_.size()}; }
 
@@ -107,7 +107,7 @@ class Octree {
         });
     }
 
-    // Adds the node of points begin … end and all below it; `inside`: it belongs to a group already.
+    // Adds the node of points begin … end and its subtree; `in_group`: an ancestor is a group already.
     void add_subtree(std::int64_t begin, std::int64_t end, bool in_group) {
         const std::size_t self = nodes_.size();
         OctreeNode node = {};
@@ -121,7 +121,7 @@ class Octree {
             in_group = true;
         }
         if (!leaf) {
-            const int shift = (63 - std::countl_zero(differ)) / 3 * 3;  // the first digit in which they differ
+            const int shift = (63 - std::countl_zero(differ)) / 3 * 3;  // the first octal digit in which they differ
             for (std::int64_t at = begin; at < end;) {
                 const std::uint64_t digit = codes_[at] >> shift;
                 const auto first = codes_.begin();
@@ -141,7 +141,7 @@ class Octree {
     std::vector<std::pair<std::int64_t, std::int64_t>> groups_;
 };
 
-// What acts on one place, a room for every thread.
+// Scratch for the sources that act on one point, one per thread.
 class TreeScratchPool {
   public:
     TreeScratchPool(const Octree& tree, const ThreadTeam& team) : tree_(tree), scratch_(static_cast<std::size_t>(team.threads)) {}

@@ -1,9 +1,9 @@
-// New rows on a t-SNE map that does not move.
-// No include guard: kernels.cpp includes this once for every instruction set, inside a namespace.
+// Out-of-sample rows of t-SNE on a fixed embedding.
+// No include guard: kernels.cpp includes this once per instruction set, inside a namespace.
 
-constexpr float regather_radius = 0.25f;  // how far a row may go before its sources in the tree are gathered again
+constexpr float regather_radius = 0.25f;  // how far a row may move before its sources in the tree are gathered again
 
-// The force of the map at the place of one row, by whichever way the map has.
+// The repulsion of the fixed embedding on one row: by mesh, octree or exact sum, whichever the embedding has.
 template <int D>
 class FrozenRepulsion {
   public:
@@ -19,7 +19,8 @@ class FrozenRepulsion {
                 return;
             }
         } else if (map_.tree.nodes != nullptr) {
-            if (!(std::abs(position[0] - gather_center_[0]) <= regather_radius && std::abs(position[1] - gather_center_[1]) <= regather_radius &&
+            if (!(std::abs(position[0] - gather_center_[0]) <= regather_radius &&
+                  std::abs(position[1] - gather_center_[1]) <= regather_radius &&
                   std::abs(position[2] - gather_center_[2]) <= regather_radius))
                 gather_around(position);
             repulsion_from_sources(map_.tree, sources_, scratch_, position, map_.dof, force);
@@ -43,14 +44,14 @@ class FrozenRepulsion {
     const Mesh& mesh_;
     const MeshFields& fields_;
     const TreeScratch& scratch_;
-    float gather_center_[3] = {HUGE_VALF, HUGE_VALF, HUGE_VALF};  // nowhere yet
+    float gather_center_[3] = {HUGE_VALF, HUGE_VALF, HUGE_VALF};  // nothing gathered yet
     TreeSources sources_ = {0, 0};
 };
 
-// Descent with momentum, each row by itself.
+// Gradient descent with momentum, independently for each row.
 template <int D>
-void tsne_out_of_sample(const FrozenMap& map, const Mesh& mesh, const MeshFields& fields, const AffinityGraph& edges, const TreeScratch& scratch,
-                std::int64_t begin, std::int64_t end, float* positions) {
+void tsne_out_of_sample(const FrozenMap& map, const Mesh& mesh, const MeshFields& fields, const AffinityGraph& edges,
+                        const TreeScratch& scratch, std::int64_t begin, std::int64_t end, float* positions) {
     for (std::int64_t i = begin; i < end; ++i) {
         FrozenRepulsion<D> repulsion(map, mesh, fields, scratch);
         float* position = positions + i * D;

@@ -1,9 +1,9 @@
-// Affinities of a row to its neighbours: Gaussian weights whose perplexity is as asked.
-// No include guard: kernels.cpp includes this once for every instruction set, inside a namespace.
+// Conditional affinities of a row: Gaussian weights with a given perplexity.
+// No include guard: kernels.cpp includes this once per instruction set, inside a namespace.
 
-// exp(x) for x in [-700, 0], to 1e-14; written out so that a loop over it becomes vectors.
+// exp(x) for x in [-700, 0] to 1e-14, written out so that loops over it vectorize.
 inline double exp_negative(double x) {
-    constexpr double magic = 0x1.8p52;  // adding it leaves the nearest whole number in the low bits
+    constexpr double magic = 0x1.8p52;  // adding it leaves the nearest integer in the low bits
     const double shifted = x * 1.4426950408889634 + magic;
     const double whole = shifted - magic;
     const double r = (x - whole * 0x1.62e42fefa3800p-1) - whole * 0x1.ef35793c76730p-45;
@@ -29,7 +29,7 @@ inline double exp_negative(double x) {
 }
 
 // weights_j ∝ exp(-β d_j²) with entropy `target` (the logarithm of the perplexity), summing to one.
-// Newton's method on log β, held in a bracket. Entropies that no β reaches end at the nearest one.
+// Safeguarded Newton iteration on log β. An entropy that no β reaches ends at the nearest one.
 inline void calibrate_row(const float* distances, std::int64_t k, double target, double* squares, double* weights) {
     double least = HUGE_VAL, sum = 0;
     for (std::int64_t j = 0; j < k; ++j) {
@@ -37,7 +37,7 @@ inline void calibrate_row(const float* distances, std::int64_t k, double target,
         least = std::min(least, squares[j]);
     }
     for (std::int64_t j = 0; j < k; ++j) {
-        squares[j] -= least;  // changes no weight, and keeps the largest at one
+        squares[j] -= least;  // changes no weight, and makes the largest one
         sum += squares[j];
     }
     double beta = sum > 0 ? static_cast<double>(k) / sum : 1.0, low = 0, high = HUGE_VAL, total = 1;

@@ -1,4 +1,4 @@
-// The epochs of UMAP's layout, shared out: rounds in which all rows take half a turn at the same time.
+// The epochs of UMAP's optimizer: rounds in which all rows take half a step at the same time.
 #pragma once
 
 #include <algorithm>
@@ -12,11 +12,12 @@
 
 namespace lowdim {
 
-// The rounds of the layout: for every epoch one that lists the turns, then one for every half of a turn, by turns from
-// the map to its twin and back. A last one brings over what moved in the half before, so that both agree again.
+// The rounds of an epoch: one that samples the edges, then one per half step, alternately from one buffer to the other. A
+// final round copies what moved in the half step before, so that both buffers agree again.
 class EpochRounds {
   public:
-    EpochRounds(UmapStep& step, std::int64_t rows, float* positions, bool fixed) : step_(step), rows_(rows), fixed_(fixed), positions_(positions) {
+    EpochRounds(UmapStep& step, std::int64_t rows, float* positions, bool fixed)
+        : step_(step), rows_(rows), fixed_(fixed), positions_(positions) {
         if (!fixed) second_.assign(positions, positions + rows * step.dims);
         max_samples_.resize(static_cast<std::size_t>(tasks()));
     }
@@ -35,11 +36,12 @@ class EpochRounds {
         step_.half_step = -1;
     }
 
-    // Prepares the round after this one; false when the epoch is over.
+    // Prepares the next round; false when the epoch is over.
     bool next() {
         if (scheduling_) {
             scheduling_ = false;
-            for (std::size_t task = max_samples_.size(); task-- > 1;) max_samples_[task - 1] = std::max(max_samples_[task - 1], max_samples_[task]);
+            for (std::size_t task = max_samples_.size(); task-- > 1;)
+                max_samples_[task - 1] = std::max(max_samples_[task - 1], max_samples_[task]);
             active_ = tasks();
         } else if (fixed_) {
             return false;
@@ -66,28 +68,29 @@ class EpochRounds {
     bool fixed_, scheduling_ = true;
     float* positions_;
     std::vector<float> second_;
-    std::vector<std::int32_t> max_samples_;  // turns of a row of this task, or of one behind it
+    std::vector<std::int32_t> max_samples_;  // the largest number of samples of a row in this task or a later one
 };
 
-// Epochs first … last of `total`, in which the rows move less and less.
+// Epochs first … last of `total`; the learning rate decreases linearly.
 struct EpochRange {
     std::int64_t first, last, total;
     float alpha;
     std::uint64_t seed;
 };
 
-// Moves the rows of a map where they are: among themselves, or beside `step.others`. What a round needs is filled in here.
+// Moves the rows in place: among themselves, or against the fixed `step.tail_positions`. Fills in what a round needs.
 inline void umap_epochs(UmapStep step, std::int64_t rows, float* positions, const EpochRange& epochs, const ThreadTeam& team) {
     const auto& kernel = kernels().umap;
     const bool fixed = step.tail_positions != nullptr;
     const auto edges = static_cast<std::size_t>(step.starts[rows]), padded = static_cast<std::size_t>(rows + kernel.row_lanes);
     std::vector<std::int32_t> samples(padded), row_starts(padded);
     for (std::int64_t i = 0; i < rows; ++i) row_starts[i] = static_cast<std::int32_t>(step.starts[i]);
-    // One more than there are: a lane without a turn reads the first. Not filled: an epoch touches little of it.
+    // One extra entry, read by idle lanes. Not initialized: an epoch touches only little of it.
     const auto sampled_tails = std::make_unique_for_overwrite<std::int32_t[]>(edges + 1);
     const auto sampled_inverse_weights = std::make_unique_for_overwrite<float[]>(step.density == nullptr ? 1 : edges + 1);
     sampled_tails[0] = 0, sampled_inverse_weights[0] = 0;
-    step.row_starts = row_starts.data(), step.samples = samples.data(), step.sampled_tails = sampled_tails.get(), step.sampled_inverse_weights = sampled_inverse_weights.get();
+    step.row_starts = row_starts.data(), step.samples = samples.data(), step.sampled_tails = sampled_tails.get(),
+    step.sampled_inverse_weights = sampled_inverse_weights.get();
     EpochRounds rounds(step, rows, positions, fixed);
     const int threads = static_cast<int>(std::min<std::int64_t>(rounds.tasks(), team.threads));
     struct alignas(64) Line {
@@ -111,7 +114,7 @@ inline void umap_epochs(UmapStep step, std::int64_t rows, float* positions, cons
         const std::int64_t from = rounds.first(task), to = rounds.last(task);
         float* store = stores[static_cast<std::size_t>(thread) * lines].value;
         if (rounds.scheduling()) {
-            kernel.samples(step, from, to);
+            kernel.schedule(step, from, to);
             rounds.scheduled(task);
         } else if (fixed) {
             kernel.fixed[variant](step, from, to, store);

@@ -1,5 +1,5 @@
-// From distances to a fuzzy graph: how wide each row's neighbourhood is, how much each neighbour belongs to it, how both
-// views of an edge become one; and the marks by which equal rows are found.
+// From distances to UMAP's fuzzy simplicial set: rho and sigma of each row, memberships of its neighbors, and the fuzzy set
+// operation that combines both directions of an edge.
 #pragma once
 
 #include <algorithm>
@@ -11,17 +11,17 @@
 namespace lowdim {
 
 struct SmoothKnnInput {
-    const float* distances;  // (n, k), ascending; a row is not among its own
+    const float* distances;  // (n, k), ascending; a row is not in its own list
     std::int64_t n;
     std::int64_t k;
-    double target;              // the memberships of a row sum to this
-    double local_connectivity;  // so many neighbours belong wholly
-    double mean_distance;    // a width is at least 1e-3 of the mean distance, of the row or, where it has none, of all
+    double target;              // the sum of a row's memberships
+    double local_connectivity;  // this many neighbors have membership one
+    double mean_distance;       // over all rows: sigma is at least 1e-3 of a row's mean distance or, if its rho is 0, of this one
 };
 
 constexpr double min_sigma_scale = 1e-3;
 
-// The distance up to which neighbours belong wholly: the local_connectivity-th distance above zero, interpolated.
+// Rho, the distance up to which the membership is one: the local_connectivity-th positive distance, interpolated.
 inline double rho_of(const float* distances, std::int64_t k, double connectivity) {
     std::int64_t zeros = 0;
     while (zeros < k && distances[zeros] <= 0) ++zeros;
@@ -46,12 +46,12 @@ inline double membership_sum(const float* distances, std::int64_t k, double rho,
     return sum;
 }
 
-// The width at which Σ exp(-max(0, d - core) / width) is the target, by bisection.
+// Sigma, for which Σ exp(-max(0, d - rho) / sigma) is the target, by bisection.
 inline double sigma_of(const float* distances, const SmoothKnnInput& all, double rho) {
     double low = 0, high = std::numeric_limits<double>::infinity(), sigma = 1, mean = 0;
     for (std::int64_t j = 0; j < all.k; ++j) mean += distances[j];
     mean /= static_cast<double>(all.k + 1);  // the row itself counts, at distance zero
-    if (mean > 0) sigma = mean;              // a start in the units of the data
+    if (mean > 0) sigma = mean;              // an initial value in the units of the data
     for (int step = 0; step < 64; ++step) {
         const double sum = membership_sum(distances, all.k, rho, sigma);
         if (std::abs(sum - all.target) < 1e-5) break;
@@ -80,13 +80,13 @@ inline void smooth_knn_rows(const SmoothKnnInput& all, std::int64_t begin, std::
     }
 }
 
-// What two rows say of the edge between them.
+// One direction of an edge.
 struct Membership {
     float weight = 0;
     float length = 0;
 };
 
-// Both views of an edge become one: mix (v + w - v w) + (1 - mix) v w. Says whether anything is left of it.
+// Combines both directions: mix (v + w - v w) + (1 - mix) v w, from fuzzy union to intersection. False if nothing remains.
 inline bool fuzzy_set_operation(const Membership& own, const Membership& reverse, double set_op_mix_ratio, Membership& combined) {
     const double v = own.weight, w = reverse.weight;
     combined.weight = static_cast<float>(set_op_mix_ratio * (v + w - v * w) + (1 - set_op_mix_ratio) * v * w);

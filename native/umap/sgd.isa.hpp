@@ -1,12 +1,12 @@
-// UMAP's layout for some rows. A row is moved by its owner alone. A turn of an edge has two halves: in the first, its row
-// is drawn to the neighbour and pushed away by rows drawn at random, in the second it is drawn once more, as the edge's
-// other end. All rows take a half at the same time and read others where they were before it: moved one after another
-// with all their turns, rows tear the map apart.
-// A vector lane is a row of its own, so what happens to a row does not depend on how wide the vectors are.
-// No include guard: kernels.cpp includes this once for every instruction set, inside a namespace.
+// Stochastic gradient descent on UMAP's cross-entropy, for some rows. A row is moved only by its owner. A sampled edge takes
+// two half steps: in the first, its head is attracted to the tail and repelled by negative samples; in the second it is
+// attracted once more, in the role of the tail. All rows take a half step at the same time and read the positions before it:
+// moving one row after another through all of its edges would tear the embedding apart.
+// Each vector lane holds one row, so results do not depend on the vector width.
+// No include guard: kernels.cpp includes this once per instruction set, inside a namespace.
 
 #if defined(__GNUC__) || defined(__clang__)
-#define LOWDIM_INLINE inline __attribute__((always_inline))  // a call would spill the rows' places
+#define LOWDIM_INLINE inline __attribute__((always_inline))  // a call would spill the rows' positions
 #else
 #define LOWDIM_INLINE inline
 #endif
@@ -16,10 +16,11 @@ inline RowFloats clipped(RowFloats v) {
     return v < -4.0f ? set_floats(-4.0f) : v;
 }
 
-// An edge has its turn when its rate (2^32 for the heaviest), added at every tick, carries. Copies what the edges
-// begin … end with a turn have in `from` to `to`; returns their number.
+// An edge is sampled when its rate (2^32 for the heaviest), accumulated over the epochs, carries. Copies the elements of
+// `from` for the sampled edges among begin … end to `to`; returns their number.
 template <class T>
-inline std::int32_t sample_edges(const std::uint32_t* rates, std::int64_t begin, std::int64_t end, std::uint32_t epoch_number, const T* from, T* to) {
+inline std::int32_t sample_edges(const std::uint32_t* rates, std::int64_t begin, std::int64_t end, std::uint32_t epoch_number,
+                                 const T* from, T* to) {
     std::int32_t count = 0;
     std::int64_t p = begin;
 #if defined(__AVX512F__)
@@ -39,8 +40,8 @@ inline std::int32_t sample_edges(const std::uint32_t* rates, std::int64_t begin,
     return count;
 }
 
-// Rows that are moved at once, a lane each. D is the number of coordinates, or 0 if that is known at run time only;
-// then they lie in `store`.
+// Rows that are moved together, one per lane. D is the number of coordinates, or 0 if it is known only at run time; they
+// are then kept in `store`.
 template <int D, bool dense>
 class LaneRows {
   public:
@@ -59,7 +60,7 @@ class LaneRows {
         }
     }
 
-    // Towards `tail`, where `has`; `inverse` is one over the weight of the edge.
+    // Moves active lanes toward `tail`; `inverse_weights` are one over the weights of the edges.
     template <class Mask>
     LOWDIM_INLINE void attract(RowInts tail, RowFloats inverse_weights, const Mask& active) {
         const UmapParams& params = step_.params;
@@ -85,14 +86,16 @@ class LaneRows {
         }
     }
 
-    // Away from rows drawn for turn s, where `has`.
+    // Moves active lanes away from the negative samples of edge sample s.
     template <class Mask>
     LOWDIM_INLINE void repel(std::int32_t s, const Mask& active) {
         const UmapParams& params = step_.params;
         for (int c = 0; c < dims(); ++c) sum(c) = RowFloats{};
         for (std::int32_t draw = 0; draw < params.negative_samples; ++draw) {
-            const std::uint32_t sample = static_cast<std::uint32_t>(s) * static_cast<std::uint32_t>(params.negative_samples) + static_cast<std::uint32_t>(draw);
-            const RowFloats gap = difference_to(scale_to_range(mix_bits(key_ + set_uints(sample * 0x85ebca6bu)), static_cast<std::uint32_t>(step_.count)));
+            const std::uint32_t sample =
+                static_cast<std::uint32_t>(s) * static_cast<std::uint32_t>(params.negative_samples) + static_cast<std::uint32_t>(draw);
+            const RowFloats gap =
+                difference_to(scale_to_range(mix_bits(key_ + set_uints(sample * 0x85ebca6bu)), static_cast<std::uint32_t>(step_.count)));
             RowFloats repulsion = (2.0f * params.repulsion * params.b) / ((gap + 0.001f) * (params.a * fast_pow(gap, params.b) + 1.0f));
             repulsion = gap > 0.0f ? repulsion : RowFloats{};
             for (int c = 0; c < dims(); ++c) sum(c) += clipped(repulsion * difference(c));
@@ -100,7 +103,7 @@ class LaneRows {
         for (int c = 0; c < dims(); ++c) x(c) += active ? step_.alpha * sum(c) : RowFloats{};
     }
 
-    // Their places to `out`, one behind the other.
+    // Writes the positions to `out`, row by row.
     void write(float* out, int lanes) {
         if (D == 2 && lanes == row_lanes) {
             store_interleaved(out, x(0), x(D > 1));
@@ -145,20 +148,21 @@ class LaneRows {
     RowUints key_;
     RowFloats density_p_{}, density_q_{};
     RowFloats stack_[3][D > 0 ? D : 1];  // coordinates, differences to another row, and a sum
-    RowFloats* heap_[3];                // the same, if their number is not known here
+    RowFloats* heap_[3];                 // the same, if D is 0
 };
 
-// Which edges of rows first … last have their turn in this epoch: their tails, and how many.
+// Samples the edges of rows first … last for this epoch: their tails, and their number per row.
 void schedule_edges(const UmapStep& step, std::int64_t first, std::int64_t last) {
     for (std::int64_t i = first; i < last; ++i) {
         const std::int64_t begin = step.starts[i], end = step.starts[i + 1];
         step.samples[i] = sample_edges(step.rates, begin, end, step.epoch_number, step.tails, step.sampled_tails + begin);
-        if (step.density != nullptr) sample_edges(step.rates, begin, end, step.epoch_number, step.inverse_weights, step.sampled_inverse_weights + begin);
+        if (step.density != nullptr)
+            sample_edges(step.rates, begin, end, step.epoch_number, step.inverse_weights, step.sampled_inverse_weights + begin);
     }
 }
 
-// One half of a turn of rows first … last: to a neighbour, and in the first half away from others.
-// Rows without it go over as they are.
+// One half step of rows first … last: toward a neighbor and, in the first half, away from negative samples.
+// Rows without a sample are copied.
 template <int D, bool dense>
 void sgd_half_step_group(const UmapStep& step, std::int64_t first, std::int64_t last, float* store) {
     const std::int32_t s = step.half_step / 2;
@@ -177,7 +181,7 @@ void sgd_half_step(const UmapStep& step, std::int64_t first, std::int64_t last, 
         const std::int64_t end = std::min<std::int64_t>(i + row_lanes, last);
         std::int32_t max_samples = 0;
         for (int l = 0; l < row_lanes; ++l) max_samples = std::max(max_samples, step.samples[i + l]);
-        if (step.half_step > 2 * max_samples) continue;  // nobody moved in the half before, so both maps agree
+        if (step.half_step > 2 * max_samples) continue;  // nothing moved in the half step before, so both buffers agree
         if (step.density == nullptr) {
             sgd_half_step_group<D, false>(step, i, end, store);
         } else {
@@ -186,7 +190,7 @@ void sgd_half_step(const UmapStep& step, std::int64_t first, std::int64_t last, 
     }
 }
 
-// All turns of rows first … last beside a map that stays as it is.
+// All steps of rows first … last against a fixed embedding.
 template <int D, bool dense>
 void sgd_fixed_group(const UmapStep& step, std::int64_t first, std::int64_t last, float* store) {
     std::int32_t max_samples = 0;
@@ -215,7 +219,7 @@ void sgd_fixed(const UmapStep& step, std::int64_t first, std::int64_t last, floa
     }
 }
 
-// Sums over the edges of rows begin … end: shares φ = 1 / (1 + a d^2b), and φ d².
+// Sums over the edges of rows begin … end of φ = 1 / (1 + a d^2b) and of φ d², for densMAP's local radii.
 void densmap_sums(const UmapStep& step, std::int64_t begin_row, std::int64_t end_row, float* phi_sums, float* phi_distance_sums) {
     const std::int64_t dims = step.dims;
     for (std::int64_t i = begin_row; i < end_row; ++i) {

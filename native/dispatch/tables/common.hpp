@@ -1,11 +1,11 @@
-// What the tables of several families speak of.
+// Types that the tables of several families share.
 #pragma once
 
 #include <cstdint>
 
 namespace lowdim {
 
-// Rows of contiguous values, `stride` values from one row to the next.
+// Rows of contiguous values; consecutive rows are `stride` values apart.
 template <class T>
 struct RowBlock {
     const T* data;
@@ -15,7 +15,7 @@ struct RowBlock {
     const T* row(std::int64_t i) const { return data + i * stride; }
 };
 
-// What exists for both precisions.
+// A type instantiated for both precisions.
 template <template <class> class Of>
 struct PerPrecision {
     Of<float> single_precision;

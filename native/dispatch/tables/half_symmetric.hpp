@@ -1,4 +1,4 @@
-// Symmetric matrices of which half is stored.
+// Products with symmetric matrices of which only the lower half is stored.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace lowdim {
 
-constexpr std::int64_t half_symmetric_padding = 16;  // the narrow matrix is padded to a multiple of this many columns
+constexpr std::int64_t half_symmetric_padding = 16;  // the number of columns of the narrow matrix is a multiple of this
 
 template <class T>
 using HalfSymmetricTimes = void (*)(const RowBlock<T>&, std::int64_t, const T*, std::int64_t, double*, T*);

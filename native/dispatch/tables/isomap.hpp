@@ -1,13 +1,13 @@
-// Ways along a graph, and the Gram matrix that they make.
+// Geodesic distances and their Gram matrix.
 #pragma once
 
 #include <cstdint>
 
 namespace lowdim {
 
-constexpr int batch_sources = 16;  // sources whose distances along a graph are found together
+constexpr int batch_sources = 16;  // sources whose shortest paths are found together
 
-// Compressed rows of edge lengths, none negative.
+// A graph with nonnegative edge lengths, in compressed sparse rows.
 struct WeightedGraph {
     const std::int64_t* starts;
     const std::int32_t* columns;
@@ -15,7 +15,7 @@ struct WeightedGraph {
     std::int64_t n;
 };
 
-// A row of a table that holds squared distances, up to own + other[j] + factor × entry, and its point on a map.
+// A row whose squared distances are own + other[j] + factor × row[j], and its point in the embedding.
 struct GeodesicRow {
     const float* row;
     double own;

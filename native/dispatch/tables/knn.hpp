@@ -1,4 +1,4 @@
-// Lists of nearest neighbours, and what fills them.
+// Nearest-neighbor lists and the kernels that fill them.
 #pragma once
 
 #include <cstdint>
@@ -9,23 +9,23 @@ namespace lowdim {
 
 enum Metric : int { metric_squared_euclidean, metric_manhattan, metric_chebyshev, metric_hamming, metric_jaccard };
 
-constexpr std::int32_t empty_index = 0x7fffffff;  // the index in an empty place of a list
+constexpr std::int32_t empty_index = 0x7fffffff;  // the index in an unfilled entry of a list
 
-// (rows, k) distances, ascending, and the indices they belong to.
+// (rows, k) ascending distances and their indices.
 struct NeighborLists {
     float* distances;
     std::int32_t* indices;
     std::int64_t k;
 };
 
-// A block of rows in the layout of the tiles (or, for bits, one row of words after another).
+// A block of rows in the layout of the tiles (or, for bits, packed words row by row).
 struct PackedRows {
     const float* values;
     const float* norms;
-    float* limits;              // the distance beyond which a row wants no neighbour
-    const std::int32_t* ids;    // what the rows are called in the lists of others
-    float* partial;             // room for the sums of a tile's columns so far, for every row
-    const std::int64_t* slots;  // where the rows' own lists are; null if they keep none
+    float* limits;              // current k-th distance of each row: no farther neighbor is kept
+    const std::int32_t* ids;    // the rows' ids in the lists of others
+    float* partial;             // scratch for the partial sums of a tile, for every row
+    const std::int64_t* slots;  // positions of the rows' own lists; null if they keep none
     std::int64_t rows;
 };
 
@@ -35,7 +35,7 @@ struct Update {
     float distance;
 };
 
-// Rows that may be one another's neighbours, because they have one in common; the newcomers among them come first.
+// Rows that share a neighbor and may therefore be neighbors; those flagged new come first.
 struct JoinGroup {
     const std::int32_t* members;
     std::int64_t new_count;
@@ -43,12 +43,12 @@ struct JoinGroup {
 };
 
 struct Candidates {
-    const std::int32_t* rows;  // null: all of them
+    const std::int32_t* rows;  // null: all rows
     std::int64_t count;
-    std::int32_t self;  // not a neighbour of itself
+    std::int32_t self;  // excluded, because a row is not its own neighbor
 };
 
-// From a sum over columns to the distance that is reported.
+// How a sum over columns becomes the reported distance.
 struct MetricForm {
     int metric;
     bool root;
@@ -56,7 +56,7 @@ struct MetricForm {
 };
 
 struct GraphSearch {
-    const std::int32_t* indices;  // (n, k) the graph
+    const std::int32_t* indices;  // (n, k) the neighbor graph
     std::int64_t k;
     std::int64_t visited_size;
 };
@@ -74,7 +74,7 @@ struct KnnKernels {
     std::int64_t (*apply_updates)(const NeighborLists&, std::uint8_t*, const Update*, std::int64_t);
     void (*score_row[3])(const RowBlock<float>&, std::int64_t, const std::int32_t*, std::int64_t, const NeighborLists&);
     void (*graph_search[3])(const RowBlock<float>&, const float*, const GraphSearch&, const NeighborLists&, std::int64_t, std::uint8_t*,
-                    std::int32_t*);
+                            std::int32_t*);
     PerPrecision<Refine> refine;
 };
 

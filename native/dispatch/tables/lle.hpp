@@ -1,4 +1,4 @@
-// Local patches (the LLE family).
+// Locally linear embedding: batches of small matrices.
 #pragma once
 
 #include <cstdint>

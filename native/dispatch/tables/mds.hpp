@@ -1,4 +1,4 @@
-// Pairs of points in a map.
+// Multidimensional scaling: passes over all pairs of points.
 #pragma once
 
 #include <cstdint>
@@ -7,39 +7,39 @@
 
 namespace lowdim {
 
-constexpr std::int64_t pair_block = 128;  // rows and columns of a tile of pairs
-constexpr int hull_run_length = 128;             // values whose pools are found at once
-constexpr std::int64_t sgd_block_size = 64;   // points that meet all points of another party at once
+constexpr std::int64_t pair_block = 128;     // rows and columns of a tile of pairs
+constexpr int hull_run_length = 128;         // values whose pools are found at once
+constexpr std::int64_t sgd_block_size = 64;  // points per block in stochastic gradient descent
 
-// Where pair (i, j), i < j, of n stands in the packed triangle.
+// The position of pair (i, j), i < j, of n points in the packed triangle.
 inline std::int64_t pair_index(std::int64_t i, std::int64_t j, std::int64_t n) { return i * n - i * (i + 1) / 2 + j - i - 1; }
 
-// A map of n points and the distances that it should show.
+// An embedding of n points and its target distances.
 template <class T>
 struct PairTable {
     const T* y;                 // (k, n)
     const T* targets;           // by pair; by slot if there are slots
     const T* weights;           // by pair; null: all one
-    const std::int32_t* slots;  // where the target of a pair stands, tile after tile; may be null
+    const std::int32_t* slots;  // the position of each pair's target, tile by tile; may be null
     std::int64_t n, k;
 };
 
 struct PairTile {
     std::int64_t row_begin, row_end, column_begin, column_end;
-    std::int64_t first_pair;  // pairs in the tiles before it
+    std::int64_t first_pair;  // number of pairs in the tiles before this one
 };
 
-// Σ w (δ - d)² (or of squares), Σ w d², Σ w d (d - δ)
+// Σ w (δ - d)² (of squares for squared stress), Σ w d², Σ w d (d - δ)
 struct PairSums {
     double stress, squares, scale_slope;
 };
 
-// Numbers in an order that may not be the one in which they stand.
+// Values in an order that may differ from their storage order.
 template <class T>
 struct OrderedValues {
     const T* values;
-    const T* weights;            // null: all one
-    const std::int32_t* positions;  // where number i stands in both, and in what is made of them; null: at i
+    const T* weights;               // null: all one
+    const std::int32_t* positions;  // storage position of the i-th value (and weight, and result); null: i
     std::int64_t n;
 };
 

@@ -1,4 +1,4 @@
-// Passes over a chunk of rows.
+// Moments: passes over a chunk of rows.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Rising curves of a distance.
+// Monotone splines of a distance.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace lowdim {
 
-// Where the pieces of a curve meet; distances from `low` on are brought to 0 … 1.
+// Knots in 0 … 1; distances are mapped there from `low` by `inverse_width`.
 struct MonotoneSpline {
     const double* knots;
     std::int64_t knot_count;

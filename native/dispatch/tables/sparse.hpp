@@ -5,7 +5,7 @@
 
 namespace lowdim {
 
-// Compressed sparse rows; `columns` and `values` hold the entries starts[i] … starts[i + 1] of row i.
+// Compressed sparse rows: row i holds entries starts[i] … starts[i + 1] of `columns` and `values`.
 template <class T, class I>
 struct SparseBlock {
     const I* starts;

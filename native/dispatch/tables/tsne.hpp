@@ -1,4 +1,4 @@
-// t-SNE: a map, what draws its rows together and what drives them apart.
+// t-SNE: attraction along the affinities, repulsion between all points, gradient steps.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct AffinityGraph {
 
 struct GradientStep {
     float exaggeration, learning_rate, momentum, max_step;
-    float inverse_normalizer;  // one over the sum that normalises the repulsion
+    float inverse_normalizer;  // one over the normalization of the repulsion (Z)
     float inverse_dof, gradient_factor;
 };
 
@@ -26,30 +26,30 @@ struct Mesh {
 
 struct MeshFields {
     const float* values;  // one field after another; null if there are none
-    std::int64_t field;   // from one field to the next
-    std::int64_t row;     // from one row of the last axis to the next
+    std::int64_t field;   // offset from one field to the next
+    std::int64_t row;     // offset from one row of the last axis to the next
 };
 
-// A node of an octree over points in space; nodes stand in depth-first order.
+// A node of an octree over points in three dimensions; nodes are stored in depth-first order.
 struct OctreeNode {
-    float center[3];          // of its points
-    float squared_extent;               // square of the longest side of the smallest box around them
-    float mass;               // how many they are
-    float covariance[6];          // their covariance: 00, 11, 22, 01, 02, 12
-    std::int32_t begin, end;  // which they are
-    std::int32_t next;        // the first node that is not below this one; for a leaf, the one after it
+    float center[3];          // center of mass
+    float squared_extent;     // squared longest side of the bounding box
+    float mass;               // number of points
+    float covariance[6];      // covariance of the points: 00, 11, 22, 01, 02, 12
+    std::int32_t begin, end;  // range of its points
+    std::int32_t next;        // the first node outside this subtree
 };
 
 struct OctreeView {
     const OctreeNode* nodes;  // null if there is no tree
     std::int64_t count;
-    const float* axes;  // coordinates of the points, one axis after another
+    const float* axes;  // coordinates of the points, axis by axis
     std::int64_t n;
-    float opening;  // nodes whose `side` is more than this times their square distance are opened,
-    float min_extent;    // unless it is less than this
+    float opening;     // a node is opened if its squared extent exceeds this times its squared distance,
+    float min_extent;  // unless it is below this
 };
 
-// Room for what acts on one place: 3 n and 10 count floats.
+// Scratch for the sources that act on one point: 3 n and 10 count floats.
 struct TreeScratch {
     float* points;
     float* nodes;
@@ -57,7 +57,7 @@ struct TreeScratch {
 
 struct FrozenMap {
     const float* y;
-    const float* axes;  // the same coordinates, one axis after another
+    const float* axes;  // the same coordinates, axis by axis
     std::int64_t n;
     float dof, inverse_normalizer, learning_rate, momentum, max_step;
     int steps;
@@ -67,11 +67,11 @@ struct FrozenMap {
 template <int D>
 struct GradientKernels {
     void (*gradient_step)(const AffinityGraph&, const GradientStep&, const float*, const float*, float*, float*, float*, std::int64_t,
-                    std::int64_t, double*);
+                          std::int64_t, double*);
     double (*attraction_loss)(const AffinityGraph&, const float*, double, std::int64_t, std::int64_t);
     double (*repulsion_exact)(const float*, const float*, std::int64_t, float, std::int64_t, std::int64_t, float*);
     void (*out_of_sample)(const FrozenMap&, const Mesh&, const MeshFields&, const AffinityGraph&, const TreeScratch&, std::int64_t,
-                       std::int64_t, float*);
+                          std::int64_t, float*);
 };
 
 template <int D>
