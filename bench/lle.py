@@ -12,8 +12,8 @@ from sklearn.manifold import LocallyLinearEmbedding
 from bench.case import Case, Contender, no_worse
 from bench.data import mnist, mnist_or_made
 from lowdim import LLE, datasets, neighbors
-from lowdim.solve.alignment import ALIGNMENTS
-from lowdim.summaries.patches import Patches, add_blocks, grams_of_rows
+from lowdim.manifold.lle.alignment import ALIGNMENTS
+from lowdim.manifold.lle.patches import Patches, add_blocks, grams_of_rows
 
 K = 12
 NOTE = "Quality: tr(ZᵀMZ) under ZᵀZ = I on one and the same M, less is better."

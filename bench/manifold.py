@@ -12,7 +12,7 @@ from sklearn import manifold
 from bench.case import Case, Contender
 from bench.data import mnist, mnist_or_made
 from lowdim import Isomap, LaplacianEigenmaps, neighbors
-from lowdim.summaries.weights import edges_of
+from lowdim.manifold.laplacian.edge_weights import edges_of
 
 _truth: dict[int, np.ndarray] = {}
 
@@ -41,7 +41,7 @@ def like_theirs(k: int) -> Any:
 
 def residual_variance(X: np.ndarray, Z: np.ndarray) -> dict[str, float]:
     """1 - R² between the geodesics from 50 rows and the distances on the map."""
-    from lowdim.solve.geodesics import Roads
+    from lowdim.manifold.isomap.shortest_paths import Roads
 
     rows = np.arange(0, len(X), len(X) // 50)
     ways = Roads.of(neighbors(X, 5).symmetrize()).from_rows(rows, 2)

@@ -13,7 +13,7 @@ from bench.case import Case, Contender, installed, no_worse
 from bench.data import mixture, mnist, mnist_or_made
 from bench.judge import kept, label_accuracy, mnist_labels, sampled_trust
 from lowdim import PCA, TSNE, Affinities, NeighborIndex, neighbors
-from lowdim.solve.descent import Descent, Recipe
+from lowdim.neighbor_embedding.tsne.gradient_descent import Descent, Recipe
 
 STEPS = 750
 JUDGED = 2000  # rows whose neighbours are compared

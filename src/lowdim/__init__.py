@@ -3,137 +3,17 @@
     from lowdim import PCA
     Z = PCA(2).fit_transform(X)
 
-Everything is imported when it is first used, so `import lowdim` costs little more than NumPy.
+Everything is imported when it is first used, so `import lowdim` costs little more than NumPy. The public names stand in
+`__init__.pyi`, and nowhere else.
 """
 
-from __future__ import annotations
-
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from lowdim import choose, kernels, plot
-    from lowdim.config import config, show_config
-    from lowdim.data import datasets
-    from lowdim.data.files import read_table
-    from lowdim.data.files_write import write_table
-    from lowdim.data.table import Table
-    from lowdim.diagnosis import diagnose
-    from lowdim.estimator import methods
-    from lowdim.method.classical_mds import ClassicalMDS
-    from lowdim.method.isomap import Isomap
-    from lowdim.method.kernel_pca import KernelPCA
-    from lowdim.method.laplacian import LaplacianEigenmaps
-    from lowdim.method.lle import LLE
-    from lowdim.method.mds import MDS
-    from lowdim.method.nonmetric_mds import NonmetricMDS
-    from lowdim.method.pca import PCA
-    from lowdim.method.standardized import Standardized
-    from lowdim.method.tsne import TSNE
-    from lowdim.method.umap import UMAP
-    from lowdim.models import load, save
-    from lowdim.progress import Step, watch
-    from lowdim.summaries.affinities import Affinities
-    from lowdim.summaries.gram import Gram, gram
-    from lowdim.summaries.graph import Graph
-    from lowdim.summaries.moments import Moments, moments
-    from lowdim.summaries.neighbors import NeighborIndex, neighbors
-
-# Where each public name lives.
-_HOMES = {
-    "ClassicalMDS": "lowdim.method.classical_mds",
-    "KernelPCA": "lowdim.method.kernel_pca",
-    "LLE": "lowdim.method.lle",
-    "MDS": "lowdim.method.mds",
-    "NonmetricMDS": "lowdim.method.nonmetric_mds",
-    "PCA": "lowdim.method.pca",
-    "Gram": "lowdim.summaries.gram",
-    "TSNE": "lowdim.method.tsne",
-    "Affinities": "lowdim.summaries.affinities",
-    "UMAP": "lowdim.method.umap",
-    "Graph": "lowdim.summaries.graph",
-    "Isomap": "lowdim.method.isomap",
-    "LaplacianEigenmaps": "lowdim.method.laplacian",
-    "Moments": "lowdim.summaries.moments",
-    "NeighborIndex": "lowdim.summaries.neighbors",
-    "Standardized": "lowdim.method.standardized",
-    "Step": "lowdim.progress",
-    "Table": "lowdim.data.table",
-    "choose": "lowdim.choose",
-    "config": "lowdim.config",
-    "datasets": "lowdim.data.datasets",
-    "diagnose": "lowdim.diagnosis",
-    "gram": "lowdim.summaries.gram",
-    "kernels": "lowdim.kernels",
-    "load": "lowdim.models",
-    "methods": "lowdim.estimator",
-    "moments": "lowdim.summaries.moments",
-    "neighbors": "lowdim.summaries.neighbors",
-    "plot": "lowdim.plot",
-    "read_table": "lowdim.data.files",
-    "save": "lowdim.models",
-    "show_config": "lowdim.config",
-    "watch": "lowdim.progress",
-    "write_table": "lowdim.data.files_write",
-}
-_MODULES = (  # names that are the module itself
-    "choose",
-    "datasets",
-    "kernels",
-    "plot",
-)
+from lowdim.runtime.lazy_exports import attach
 
 __version__ = "0.1.0"
-__all__ = [
-    "LLE",
-    "MDS",
-    "PCA",
-    "TSNE",
-    "UMAP",
-    "Affinities",
-    "ClassicalMDS",
-    "Gram",
-    "Graph",
-    "Isomap",
-    "KernelPCA",
-    "LaplacianEigenmaps",
-    "Moments",
-    "NeighborIndex",
-    "NonmetricMDS",
-    "Standardized",
-    "Step",
-    "Table",
-    "choose",
-    "config",
-    "datasets",
-    "diagnose",
-    "errors",
-    "gram",
-    "kernels",
-    "load",
-    "methods",
-    "moments",
-    "neighbors",
-    "plot",
-    "read_table",
-    "save",
-    "show_config",
-    "watch",
-    "write_table",
-]
 
-from lowdim import errors  # noqa: E402  (a tree of names, nothing heavy)
-
-
-def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'lowdim' has no attribute {name!r}")
-    module = import_module(home)
-    value = module if name in _MODULES else getattr(module, name)
-    globals()[name] = value
-    return value
+_EXPORTS, __getattr__, _names = attach(__name__, __file__)
+__all__ = _names()
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])
+    return [*__all__, "__version__"]

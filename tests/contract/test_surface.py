@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import lowdim
-from lowdim.param import parameters
+from lowdim.runtime.param import parameters
 
 ROOT = Path(__file__).parents[2]
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 def test_everything_exported_exists():
     for name in lowdim.__all__:
         assert getattr(lowdim, name) is not None
-    assert set(lowdim._HOMES) <= set(lowdim.__all__)
+    assert set(lowdim._EXPORTS) == set(lowdim.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         lowdim.nothing  # noqa: B018
 

@@ -16,10 +16,11 @@ import pytest
 import scipy.sparse as sp
 
 from lowdim import PCA
-from lowdim.data import files_arrow, files_text
-from lowdim.data.files import read_table
-from lowdim.data.files_arrow import BatchRows
-from lowdim.data.files_columns import Wish
+from lowdim.data.io import arrow_source as files_arrow
+from lowdim.data.io import delimited_text as files_text
+from lowdim.data.io.arrow_source import BatchRows
+from lowdim.data.io.column_roles import Wish
+from lowdim.data.io.read import read_table
 from lowdim.errors import BadInput, BadInputType, BadParameter, MemoryTooSmall, MissingExtra
 
 
@@ -276,9 +277,9 @@ def test_npz_sizes_are_judged_before_loading(tmp_path, monkeypatch):
     says(path, "'X'", "declares")
     np.savez_compressed(path, X=np.zeros((1000, 1000)), y=np.zeros(1000))
     assert path.stat().st_size < 20_000
-    monkeypatch.setattr("lowdim.memory.available_bytes", lambda: 8_000_000)
+    monkeypatch.setattr("lowdim.runtime.memory.available_bytes", lambda: 8_000_000)
     says(path, "declares", "GiB", error=MemoryTooSmall)  # one array fits, their sum does not
-    monkeypatch.setattr("lowdim.memory.available_bytes", lambda: 8_010_000)
+    monkeypatch.setattr("lowdim.runtime.memory.available_bytes", lambda: 8_010_000)
     assert read_table(path).array().shape == (1000, 1000)
 
 

@@ -15,9 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from lowdim.data import files_arrow, files_text
-from lowdim.data.files import read_table
-from lowdim.data.files_write import write_table
+from lowdim.data.io import arrow_source as files_arrow
+from lowdim.data.io import delimited_text as files_text
+from lowdim.data.io.read import read_table
+from lowdim.data.io.write import write_table
 from lowdim.data.table import Table
 from lowdim.errors import LowdimError
 
@@ -117,7 +118,7 @@ def no_pickle(monkeypatch):
 def test_mutated_files(tmp_path, monkeypatch, name, limit):
     monkeypatch.setattr(files_arrow, "WHOLE_BYTES", limit)
     monkeypatch.setattr(files_text, "BLOCK_BYTES", 300)
-    monkeypatch.setattr("lowdim.memory.available_bytes", lambda: 1 << 28)
+    monkeypatch.setattr("lowdim.runtime.memory.available_bytes", lambda: 1 << 28)
     draw = random.Random(name)
     path = tmp_path / name
     numpy = name.endswith((".npy", ".npz"))

@@ -12,10 +12,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from lowdim import PCA
-from lowdim.data import files_arrow, files_text
-from lowdim.data.files import read_table
-from lowdim.data.files_arrow import BatchRows
-from lowdim.data.files_write import write_table
+from lowdim.data.io import arrow_source as files_arrow
+from lowdim.data.io import delimited_text as files_text
+from lowdim.data.io.arrow_source import BatchRows
+from lowdim.data.io.read import read_table
+from lowdim.data.io.write import write_table
 from lowdim.data.table import HeldRows
 from lowdim.errors import BadInput, MemoryTooSmall
 
@@ -272,7 +273,7 @@ def test_what_can_not_be_written_says_why(tmp_path):
 def test_a_streamed_file_that_can_not_fit_is_refused_before(tmp_path, rng, streaming, monkeypatch):
     write_table(tmp_path / "a.parquet", numbers(rng))
     rows = read_table(tmp_path / "a.parquet").X
-    monkeypatch.setattr("lowdim.memory.available_bytes", lambda: 1000)
+    monkeypatch.setattr("lowdim.runtime.memory.available_bytes", lambda: 1000)
     with pytest.raises(MemoryTooSmall, match="300 rows"):
         rows.whole()
 

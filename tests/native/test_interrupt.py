@@ -8,7 +8,7 @@ import textwrap
 
 import pytest
 
-from child import run_python
+from subprocesses import run_python
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 
@@ -97,7 +97,7 @@ FITS = {
 def test_inside_a_fit(what):
     """Also while whole fits run in other threads, which hear no signals."""
     out = run(f"""
-        from lowdim.solve import waves
+        from lowdim.manifold.laplacian import embedding as waves
         waves.TOL = 1e-13
         stop({FITS[what]})
     """)

@@ -9,8 +9,9 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from child import run_python
-from lowdim import _native, random
+from lowdim import _native
+from lowdim.runtime import random
+from subprocesses import run_python
 
 DTYPES = [np.float32, np.float64]
 

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse.csgraph import dijkstra
 
 from lowdim import _native
-from lowdim.solve.geodesics import Roads
+from lowdim.manifold.isomap.shortest_paths import Roads
 
 
 def random_graph(n, degree, rng, pieces=1):

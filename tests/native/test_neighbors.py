@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lowdim import _native
-from lowdim.summaries.lists import NOBODY, Lists
+from lowdim.knn.exact import NOBODY, Lists
 
 SUMS = {
     0: lambda a, b: ((a - b) ** 2).sum(-1),

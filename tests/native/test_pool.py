@@ -8,9 +8,9 @@ import threading
 import numpy as np
 import pytest
 
-from child import run_python
+from determinism import digest
 from lowdim import neighbors
-from same_bits import digest
+from subprocesses import run_python
 
 
 def work(threads: int) -> str:

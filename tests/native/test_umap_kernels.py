@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from lowdim import _native
-from lowdim.solve.crowding import TINY, Crowding, map_radii
-from lowdim.solve.umap_layout import Epochs, Forces, Turns
-from lowdim.summaries.fuzzy import Fuzzy, fuzzy_of
-from lowdim.summaries.neighbors import neighbors
+from lowdim.knn.index import neighbors
+from lowdim.neighbor_embedding.umap.densmap import TINY, Crowding, map_radii
+from lowdim.neighbor_embedding.umap.fuzzy_graph import Fuzzy, fuzzy_of
+from lowdim.neighbor_embedding.umap.optimizer import Epochs, Forces, Turns
 
 A, B = 1.577, 0.895
 

@@ -8,11 +8,11 @@ A rule reads a spectrum and gives a count; 0 says that nothing stands out.
 
 from __future__ import annotations
 
-from lowdim.choose.bulk import gavish_donoho, marchenko_pastur
-from lowdim.choose.evidence import minka
-from lowdim.choose.parallel import Parallel, parallel_analysis
-from lowdim.choose.rules import Verdict, broken_stick, elbow, kaiser, share
-from lowdim.choose.table import Choices, spectrum, table
+from lowdim.choose._minka import minka
+from lowdim.choose._parallel_analysis import Parallel, parallel_analysis
+from lowdim.choose._random_matrix import gavish_donoho, marchenko_pastur
+from lowdim.choose._rules import Verdict, broken_stick, elbow, kaiser, share
+from lowdim.choose._table import Choices, spectrum, table
 
 __all__ = [
     "Choices",

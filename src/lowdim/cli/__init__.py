@@ -17,6 +17,6 @@ __all__ = ["main"]
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the result is the exit code."""
-    from lowdim.cli.running import run
+    from lowdim.cli.runner import run
 
     return run(list(sys.argv[1:] if arguments is None else arguments))

@@ -9,9 +9,9 @@ import typer
 
 import lowdim
 from lowdim.cli import commands_about, commands_look, commands_map, commands_models
-from lowdim.cli.answer import Answer
 from lowdim.cli.command import MethodCommand, PlainCommand
-from lowdim.cli.outcome import EXIT_CODES
+from lowdim.cli.exit_codes import EXIT_CODES
+from lowdim.cli.output import Answer
 
 __all__ = ["command"]
 

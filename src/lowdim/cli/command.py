@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from typer.core import TyperCommand
 
-from lowdim.cli.everywhere import EVERYWHERE
 from lowdim.cli.flags import find_method, flag_lines, flags_of, has_strangers, take_flags, value_of
+from lowdim.cli.global_flags import EVERYWHERE
 
 if TYPE_CHECKING:
-    from lowdim.estimator import Method
+    from lowdim.base.estimator import Method
 
 __all__ = ["DEFAULT_METHOD", "MethodCommand", "PlainCommand", "Wanted", "wanted"]
 

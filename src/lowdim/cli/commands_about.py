@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lowdim.cli.answer import Answer, aligned
+from lowdim.cli.output import Answer, aligned
 
 if TYPE_CHECKING:
-    from lowdim.estimator import Method
+    from lowdim.base.estimator import Method
 
 __all__ = ["config", "datasets", "methods"]
 
@@ -25,7 +25,7 @@ def methods(
     lowdim methods pca
     """
     from lowdim.cli.flags import find_method
-    from lowdim.estimator import methods as registered
+    from lowdim.registry import methods as registered
 
     if name is not None:
         return _one(find_method(name))
@@ -46,8 +46,8 @@ def datasets() -> Answer:
 
 def config() -> Answer:
     """What lowdim runs on: paste it into a bug report."""
-    from lowdim.config import config as known
-    from lowdim.config import show_config
+    from lowdim._build_info import config as known
+    from lowdim._build_info import show_config
 
     shown = StringIO()
     show_config(shown)
@@ -56,7 +56,7 @@ def config() -> Answer:
 
 def _table(known: list[Method]) -> str:
     """One line a method; a column for each trait."""
-    from lowdim.cli.fitting import traits
+    from lowdim.workflow.fit import traits
 
     head = ["method", "finds", "reads", *traits(known[0])]
     body = [[m.name, m.title, m.summary, *("yes" if can else "-" for can in traits(m).values())] for m in known]
@@ -66,8 +66,8 @@ def _table(known: list[Method]) -> str:
 
 
 def _one(method: Method) -> Answer:
-    from lowdim.cli.fitting import traits
     from lowdim.cli.flags import flag_lines
+    from lowdim.workflow.fit import traits
 
     width = min(get_terminal_size().columns, 110)
     can = ", ".join(name for name, able in traits(method).items() if able) or "nothing special"
@@ -78,8 +78,8 @@ def _one(method: Method) -> Answer:
 
 
 def _described(method: Method) -> dict[str, Any]:
-    from lowdim.cli.fitting import traits
-    from lowdim.param import parameters
+    from lowdim.runtime.param import parameters
+    from lowdim.workflow.fit import traits
 
     declared = [
         {"name": p.name, "default": p.default, "rule": p.domain.text, "help": p.help}

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from lowdim.cli.answer import Answer, printable
 from lowdim.cli.options import Columns, Data, Drop, Id, Label, Seed, Standardize, listed
+from lowdim.cli.output import Answer, printable
 
 __all__ = ["choose", "diagnose"]
 
@@ -35,11 +35,11 @@ def choose(  # noqa: PLR0913  (a flag each)
     lowdim choose wine -o scree.png
     """
     import lowdim
-    from lowdim.cli.fitting import explained_gaps, refuse_distances
     from lowdim.cli.flags import find_method
-    from lowdim.cli.source import Asked, named_rows, read_source
-    from lowdim.cli.standardizing import scaling, standardized
-    from lowdim.cli.writing import PICTURES, outputs, save_picture
+    from lowdim.workflow.fit import explained_gaps, refuse_distances
+    from lowdim.workflow.outputs import PICTURES, outputs, save_picture
+    from lowdim.workflow.source import Asked, named_rows, read_source
+    from lowdim.workflow.standardize import scaling, standardized
 
     paths = outputs(output or [], PICTURES, [data])
     table = read_source(data, Asked(label, id, listed(drop), listed(columns)))
@@ -70,8 +70,8 @@ def diagnose(
     lowdim diagnose digits
     """
     import lowdim
-    from lowdim.cli.fitting import refuse_distances
-    from lowdim.cli.source import Asked, named_rows, read_source
+    from lowdim.workflow.fit import refuse_distances
+    from lowdim.workflow.source import Asked, named_rows, read_source
 
     table = read_source(data, Asked(label, id, listed(drop), listed(columns)))
     refuse_distances(table, None)

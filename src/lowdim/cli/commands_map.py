@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from lowdim.cli.answer import Answer, printable
 from lowdim.cli.command import DEFAULT_METHOD, wanted
 from lowdim.cli.options import Columns, Data, Drop, Id, Label, MethodName, Standardize, listed
+from lowdim.cli.output import Answer, printable
 
 __all__ = ["draw_map"]
 
@@ -49,10 +49,10 @@ def draw_map(  # noqa: PLR0913  (a flag each)
 
     lowdim map flowers.csv --color species -o map.html -o map.csv
     """
-    from lowdim.cli.fitting import fit_method, told
-    from lowdim.cli.source import Asked, color_values, read_source
-    from lowdim.cli.writing import MAPS, Map, outputs, require_folder, write_map
-    from lowdim.models import save
+    from lowdim.persistence import save
+    from lowdim.workflow.fit import fit_method, told
+    from lowdim.workflow.outputs import MAPS, Map, outputs, require_folder, write_map
+    from lowdim.workflow.source import Asked, color_values, read_source
 
     start = perf_counter()
     paths = outputs(output or ["map.html", "map.png"], MAPS, [data])

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lowdim.cli.answer import Answer, aligned, number, wrote
 from lowdim.cli.command import DEFAULT_METHOD, wanted
 from lowdim.cli.options import Columns, Data, Drop, Id, Label, MethodName, ModelPath, Standardize, listed
+from lowdim.cli.output import Answer, aligned, number, wrote
 
 if TYPE_CHECKING:
-    from lowdim.cli.source import Asked
+    from lowdim.workflow.source import Asked
 
 __all__ = ["fit", "inverse", "transform"]
 
@@ -44,10 +44,10 @@ def fit(  # noqa: PLR0913  (a flag each)
 
     lowdim fit flowers.csv --label species -o flowers.lowdim
     """
-    from lowdim.cli.fitting import fit_method, told
-    from lowdim.cli.source import Asked, named_rows, read_source
-    from lowdim.cli.writing import require_folder
-    from lowdim.models import save
+    from lowdim.persistence import save
+    from lowdim.workflow.fit import fit_method, told
+    from lowdim.workflow.outputs import require_folder
+    from lowdim.workflow.source import Asked, named_rows, read_source
 
     start = perf_counter()
     path = Path(output).absolute()
@@ -72,7 +72,7 @@ def transform(
 
     lowdim transform flowers.lowdim new.csv -o z.csv
     """
-    from lowdim.cli.source import Asked
+    from lowdim.workflow.source import Asked
 
     return _sent("transform", model, data, output, Asked(label, id, listed(drop), listed(columns)))
 
@@ -88,15 +88,15 @@ def inverse(
 
     lowdim inverse flowers.lowdim z.csv -o x.csv
     """
-    from lowdim.cli.source import Asked
+    from lowdim.workflow.source import Asked
 
     return _sent("inverse", model, data, output, Asked(label, id))
 
 
 def _sent(command: str, model: str, data: str, output: list[str], asked: Asked) -> Answer:
     """Send a table through the model of a file, one way or the other, and write the result with ids and labels."""
-    from lowdim.cli.through import WAYS, load_fitted
-    from lowdim.cli.writing import TABLES, outputs, write_beside
+    from lowdim.workflow.apply import WAYS, load_fitted
+    from lowdim.workflow.outputs import TABLES, outputs, write_beside
 
     paths = outputs(output, TABLES, [model, data])
     table, result, names = WAYS[command](load_fitted(model), data, asked)

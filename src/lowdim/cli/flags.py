@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from lowdim.errors import BadParameter
 
 if TYPE_CHECKING:
-    from lowdim.estimator import Method
-    from lowdim.param import Param
+    from lowdim.base.estimator import Method
+    from lowdim.runtime.param import Param
 
 __all__ = ["find_method", "flag_lines", "flags_of", "has_strangers", "take_flags", "value_of"]
 
@@ -20,7 +20,7 @@ Flags = Mapping[str, "Param"]
 
 def find_method(name: str) -> Method:
     """The registered method of that name, however it is capitalised."""
-    from lowdim.estimator import methods
+    from lowdim.registry import methods
 
     known = {method.name.lower(): method for method in methods()}
     found = known.get(name.lower().replace("-", "").replace("_", ""))
@@ -34,7 +34,7 @@ def find_method(name: str) -> Method:
 def flags_of(method: Method) -> dict[str, Param]:
     """Every flag that the method understands, with the parameter it sets; switches have two."""
     from lowdim.cli.values import is_switch
-    from lowdim.param import parameters
+    from lowdim.runtime.param import parameters
 
     flags: dict[str, Param] = {}
     for name, declared in parameters(method.cls).items():
@@ -81,7 +81,7 @@ def take_flags(words: Sequence[str], own: Collection[str], flags: Flags, help: s
 def flag_lines(method: Method, own: Collection[str] = ()) -> list[tuple[str, str]]:
     """Each flag with its rule, default and help; those that the command has itself are left out."""
     from lowdim.cli.values import is_switch, rule_names, takes_rules
-    from lowdim.param import parameters
+    from lowdim.runtime.param import parameters
 
     lines = []
     for name, declared in parameters(method.cls).items():

@@ -7,7 +7,7 @@ from dataclasses import MISSING, fields
 from typing import Any
 
 from lowdim.errors import BadParameter
-from lowdim.param import Domain, Param
+from lowdim.runtime.param import Domain, Param
 
 __all__ = ["is_switch", "read_value", "rule_names", "takes_rules"]
 
@@ -64,7 +64,7 @@ def _rules() -> dict[str, type]:
 
 
 def _takes_kernels(domain: Domain) -> bool:
-    from lowdim.kernels.named import kernel_domain
+    from lowdim.kernels._names import kernel_domain
 
     return domain is kernel_domain
 
@@ -77,7 +77,7 @@ def _kernels() -> dict[str, type]:
 
 def _home(module: str) -> dict[str, type]:
     """What a model file may name of a module, and can be made without arguments."""
-    from lowdim.models.known import rules
+    from lowdim.persistence.allowlist import rules
 
     return {
         name.replace("_", "-"): kind

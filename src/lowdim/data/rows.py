@@ -20,8 +20,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.errors import BadInput, BadInputType
-from lowdim.progress import report
-from lowdim.threads import ordered_map
+from lowdim.runtime.progress import report
+from lowdim.runtime.threads import ordered_map
 
 __all__ = [
     "ArrayRows",

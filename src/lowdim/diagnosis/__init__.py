@@ -5,12 +5,12 @@ print(lowdim.diagnose(X))
 
 from __future__ import annotations
 
-from lowdim.diagnosis.columns import Columns
-from lowdim.diagnosis.crowding import Concentration, Hubness
-from lowdim.diagnosis.intrinsic import IntrinsicDimension
-from lowdim.diagnosis.relation import Relation
-from lowdim.diagnosis.report import Diagnosis, diagnose
-from lowdim.diagnosis.space import EmptySpace
+from lowdim.diagnosis._columns import Columns
+from lowdim.diagnosis._concentration import Concentration, Hubness
+from lowdim.diagnosis._correlation import Relation
+from lowdim.diagnosis._diagnose import Diagnosis, diagnose
+from lowdim.diagnosis._empty_space import EmptySpace
+from lowdim.diagnosis._intrinsic_dimension import IntrinsicDimension
 
 __all__ = [
     "Columns",

@@ -9,9 +9,10 @@ and polynomials with positive coefficients of kernels are kernels (lecture 1), a
 
 from __future__ import annotations
 
-from lowdim.kernels.algebra import Product, Scaled, Sum, polynomial_of
-from lowdim.kernels.base import Kernel
-from lowdim.kernels.common import (
+from lowdim.kernels._algebra import Product, Scaled, Sum, polynomial_of
+from lowdim.kernels._base import Kernel
+from lowdim.kernels._definiteness import Definiteness, is_conditionally_negative_definite, is_euclidean, is_psd
+from lowdim.kernels._dot_product import (
     cosine,
     from_distance,
     from_function,
@@ -20,10 +21,8 @@ from lowdim.kernels.common import (
     precomputed,
     sigmoid,
 )
-from lowdim.kernels.decaying import chi2, laplacian, rational_quadratic, rbf
-from lowdim.kernels.definite import Definiteness, is_conditionally_negative_definite, is_euclidean, is_psd
-from lowdim.kernels.named import as_kernel
-from lowdim.kernels.schoenberg import (
+from lowdim.kernels._names import as_kernel
+from lowdim.kernels._schoenberg import (
     Transform,
     exponential,
     identity,
@@ -33,6 +32,7 @@ from lowdim.kernels.schoenberg import (
     radial,
     ratio,
 )
+from lowdim.kernels._stationary import chi2, laplacian, rational_quadratic, rbf
 
 __all__ = [
     "Definiteness",

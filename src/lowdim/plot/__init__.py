@@ -14,28 +14,28 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lowdim.plot.colors import palette
-    from lowdim.plot.images import eigenimages
-    from lowdim.plot.linear import biplot, biplot_coordinates, loadings
-    from lowdim.plot.maps import density, scatter
-    from lowdim.plot.pairs import shepard
-    from lowdim.plot.saving import save
-    from lowdim.plot.spectrum import scree
-    from lowdim.plot.webpage import page
+    from lowdim.plot._biplot import biplot, biplot_coordinates, loadings
+    from lowdim.plot._colors import palette
+    from lowdim.plot._eigenimages import eigenimages
+    from lowdim.plot._html_page import page
+    from lowdim.plot._save import save
+    from lowdim.plot._scatter import density, scatter
+    from lowdim.plot._scree import scree
+    from lowdim.plot._shepard import shepard
 
 # No module here bears the name of a function: importing one would hide the other.
 _HOMES = {
-    "biplot": "lowdim.plot.linear",
-    "biplot_coordinates": "lowdim.plot.linear",
-    "density": "lowdim.plot.maps",
-    "eigenimages": "lowdim.plot.images",
-    "loadings": "lowdim.plot.linear",
-    "page": "lowdim.plot.webpage",
-    "palette": "lowdim.plot.colors",
-    "save": "lowdim.plot.saving",
-    "scatter": "lowdim.plot.maps",
-    "scree": "lowdim.plot.spectrum",
-    "shepard": "lowdim.plot.pairs",
+    "biplot": "lowdim.plot._biplot",
+    "biplot_coordinates": "lowdim.plot._biplot",
+    "density": "lowdim.plot._scatter",
+    "eigenimages": "lowdim.plot._eigenimages",
+    "loadings": "lowdim.plot._biplot",
+    "page": "lowdim.plot._html_page",
+    "palette": "lowdim.plot._colors",
+    "save": "lowdim.plot._save",
+    "scatter": "lowdim.plot._scatter",
+    "scree": "lowdim.plot._scree",
+    "shepard": "lowdim.plot._shepard",
 }
 
 __all__ = [

@@ -1,1 +1,4 @@
-"""What methods read instead of the data: moments, and the centred rows that are never formed."""
+"""Summaries that methods read instead of the data: `Moments` and `Gram`.
+
+Imports `kernels` and below; `knn` is a sibling.
+"""

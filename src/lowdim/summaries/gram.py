@@ -16,15 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.check import Reader, check_weights, finite_error, overflow_error, read_rows
 from lowdim.data.rows import Chunk, Rows
+from lowdim.data.validation import Reader, check_weights, finite_error, overflow_error, read_rows
 from lowdim.errors import BadInput, BadInputType
 from lowdim.kernels import Kernel, as_kernel
-from lowdim.kernels.common import precomputed
-from lowdim.kernels.points import Pair, Points
-from lowdim.memory import available_bytes
-from lowdim.progress import report
-from lowdim.threads import ordered_map, thread_count
+from lowdim.kernels._dot_product import precomputed
+from lowdim.kernels._row_blocks import Pair, Points
+from lowdim.runtime.memory import available_bytes
+from lowdim.runtime.progress import report
+from lowdim.runtime.threads import ordered_map, thread_count
 
 __all__ = [
     "Given",

@@ -15,11 +15,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.check import Reader, check_weights, finite_error, overflow_error, read_rows
 from lowdim.data.rows import Block, Chunk, Rows, chunk_rows, fold
+from lowdim.data.validation import Reader, check_weights, finite_error, overflow_error, read_rows
 from lowdim.errors import BadInput, NotEnoughData
-from lowdim.memory import require_memory
-from lowdim.threads import scratch, thread_count
+from lowdim.runtime.memory import require_memory
+from lowdim.runtime.threads import scratch, thread_count
 
 __all__ = ["Moments", "moments", "moments_of", "spread_or_one"]
 

@@ -1,0 +1,1 @@
+"""What every estimator is, what all linear ones share, and `Standardized`. Imports `decomposition` and below."""

@@ -1,0 +1,142 @@
+"""What every estimator is: declared parameters, scikit-learn's contract, and a private state that model files keep.
+
+An estimator is made by `@estimator`, which leaves its line of the registry on the class (`_method`). What fitting finds
+is kept in two places: documented attributes whose names end in `_`, for users, and one frozen dataclass, `_state`, for
+everything else that `transform` needs. Both are saved, and both are checked by `_check_state` when a file is read.
+What can be made again from them, such as a neighbor index, is `_cache`: never saved, never pickled.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import textwrap
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar, TypeVar, dataclass_transform
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+
+from lowdim.base.state import StateCheck, fitted_names
+from lowdim.runtime.param import Integer, Maybe, SeedLike, param, parameters, validate
+from lowdim.runtime.random import Seed
+from lowdim.runtime.threads import single_blas
+
+__all__ = ["EmbeddingMixin", "Estimator", "Method", "SeedMixin", "ThreadsMixin", "estimator"]
+
+Class = TypeVar("Class", bound="type[Estimator]")
+
+
+@dataclasses.dataclass(frozen=True)
+class Method:
+    """A line of the registry: an estimator and what it can do."""
+
+    name: str
+    cls: type[Any]
+    title: str
+    summary: str  # what fit() reads: moments, gram, graph or pairs
+    supervised: bool = False
+    inverse: bool = False
+    streaming: bool = False
+    sparse: bool = False
+    weights: bool = False
+
+
+class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of all estimators. Methods are made by `@estimator` and write `fit`, `transform` and `_check_state`."""
+
+    _method: ClassVar[Method | None] = None  # set by @estimator
+    _state_classes: ClassVar[tuple[type, ...]] = ()  # the dataclasses that a model file of this estimator may hold
+    _state: Any
+    _cache: Any
+
+    @contextmanager
+    def _fitting(self) -> Iterator[None]:
+        """Validates the parameters, forgets an earlier fit, and leaves nothing behind on an error or Ctrl-C.
+
+        BLAS is held to one thread for the whole fit: each change of the limit wakes threads that then spin.
+        """
+        validate(self)
+        self._forget()
+        try:
+            with (
+                single_blas(),
+                np.errstate(over="ignore", invalid="ignore"),
+            ):  # found and named, not warned of
+                yield
+        except BaseException:
+            self._forget()
+            raise
+
+    def _forget(self) -> None:
+        for name in [*fitted_names(self), "_state", "_cache"]:
+            self.__dict__.pop(name, None)
+
+    def _check_state(self, check: StateCheck) -> None:
+        """Raise ModelFileError, by `check`, unless everything fitted is there, finite, and of sizes that agree."""
+        raise NotImplementedError
+
+    def __getstate__(self) -> Any:
+        """Without the cache, which the fitted state gives again."""
+        return {name: value for name, value in super().__getstate__().items() if name != "_cache"}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        if self._method is not None:
+            tags.input_tags.sparse = self._method.sparse
+            tags.target_tags.required = self._method.supervised
+        return tags
+
+
+@dataclasses.dataclass(eq=False, repr=False)
+class ThreadsMixin:
+    """Adds `n_jobs`."""
+
+    n_jobs: int | None = param(None, Maybe(Integer()), "Threads; the result has the same bits for any number.")
+
+
+@dataclasses.dataclass(eq=False, repr=False)
+class SeedMixin:
+    """Adds `random_state`."""
+
+    random_state: Seed = param(0, SeedLike(), "Seed of all random draws; the same seed gives the same bits.")
+
+
+class EmbeddingMixin:
+    """For methods whose fit lays out the fitted rows: `fit_transform` returns `embedding_`."""
+
+    embedding_: NDArray[Any]  # (n, k)
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[Any]:
+        """Fit, and return the embedding of the fitted rows, (n, k)."""
+        return self.fit(X, y, **fit_params).embedding_.copy()  # type: ignore[attr-defined]
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.embedding_.shape[1])
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(param,))
+def estimator(*, title: str, summary: str, **traits: bool) -> Callable[[Class], Class]:
+    """Make a class with `param()` fields an estimator: constructor, docstring, line of the registry."""
+
+    def decorate(cls: Class) -> Class:
+        dataclasses.dataclass(eq=False, repr=False)(cls)
+        cls.__doc__ = _document(cls)
+        cls._method = Method(cls.__name__, cls, title, summary, **traits)
+        return cls
+
+    return decorate
+
+
+def _document(cls: type) -> str:
+    """The class's own words with the parameters' section put where it says {parameters}."""
+    lines = []
+    for name, declared in parameters(cls).items():
+        lines.append(f"{name} : {declared.domain.text}, default {declared.default!r}")
+        lines += textwrap.wrap(declared.help, 96, initial_indent="    ", subsequent_indent="    ")
+    section = "Parameters\n----------\n" + "\n".join(lines)
+    return inspect.cleandoc(cls.__doc__ or "").replace("{parameters}", section)

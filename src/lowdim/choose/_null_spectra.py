@@ -1,0 +1,137 @@
+"""Eigenvalues of tables whose columns have nothing to do with each other, replicate by replicate.
+
+Replicate r draws from a generator of its own, made of the seed and r, so the threads and their order don't matter.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim.choose._rules import centred_rows
+from lowdim.data.rows import Rows
+from lowdim.decomposition.component_count import Spectrum
+from lowdim.decomposition.principal_axes import Plan, centre
+from lowdim.errors import BadInput
+from lowdim.linalg.dense_eigen import top
+from lowdim.runtime.memory import require_memory
+from lowdim.runtime.threads import ordered_map, uninterrupted
+
+__all__ = ["bartlett", "column_variances", "gaussian_values", "generator", "permuted_values"]
+
+Array = NDArray[np.float64]
+
+
+def permuted_values(spectrum: Spectrum, seed: int, replicates: int, threads: int) -> Iterator[Array]:
+    """Eigenvalues after shuffling every column by itself (lecture 2), one array a replicate.
+
+    Shuffling keeps a column's mean and variance, so centring and scaling are done once, and every thread
+    refills and shuffles one working copy. Columns lie contiguous in it.
+    """
+    rows = _rows(spectrum)
+    n, d = rows.count, rows.d
+    require_memory(
+        rows.dtype.itemsize * n * d * (2 + threads),
+        f"shuffling {n} × {d} values (densely; one copy, and one more a thread)",
+        "Use parallel_analysis(form='gaussian'), which does not read the rows again, or fewer threads.",
+    )
+    base = _standing_columns(rows, spectrum, threads)  # (d, n)
+    own = threading.local()
+
+    def work(replicate: int) -> Array:
+        if not hasattr(own, "copy"):
+            own.copy = np.empty_like(base)
+        np.copyto(own.copy, base)
+        generator(seed, replicate).permuted(own.copy, axis=1, out=own.copy)
+        return _squared_values(own.copy, len(spectrum.values)) / (n - spectrum.ddof)
+
+    return ordered_map(work, range(replicates), threads)
+
+
+def gaussian_values(
+    spectrum: Spectrum, variances: Array | None, seed: int, replicates: int, threads: int
+) -> Iterator[Array]:
+    """Eigenvalues of independent normal columns of the given variances, one array a replicate.
+
+    Only the scatter is drawn, not the rows. `variances` divide by n - ddof, as the spectrum does; a
+    correlation matrix needs none.
+    """
+    m = centred_rows(spectrum)
+    if spectrum.standardized:
+        # The trace of a correlation matrix counts the columns that vary.
+        variances = np.ones(round(float(spectrum.values.sum())))
+    elif variances is None:
+        variances = column_variances(_rows(spectrum), spectrum, threads)
+    roots = np.sqrt(variances)[:, None]  # (d, 1)
+    d = len(roots)
+    require_memory(8 * d * min(d, int(m) + 1) * 3 * threads, f"drawing {d} columns", "Use fewer threads.")
+
+    def work(replicate: int) -> Array:
+        random = generator(seed, replicate)
+        # Rows of F are the columns of a centred table, in a basis with as few coordinates as will do.
+        F = bartlett(d, m, random) if d <= m else random.standard_normal((d, int(np.ceil(m))))
+        F *= roots / (np.linalg.norm(F, axis=1, keepdims=True) if spectrum.standardized else np.sqrt(m))
+        return _squared_values(F, len(spectrum.values))
+
+    return ordered_map(work, range(replicates), threads)
+
+
+def bartlett(size: int, freedom: float, random: np.random.Generator) -> Array:
+    """A lower triangle A whose A Aᵀ is distributed as G Gᵀ for a standard normal G of (size, freedom).
+
+    Row i has i normals and, on the diagonal, the root of a χ² with freedom - i degrees (Bartlett, 1933).
+    """
+    A = np.tril(random.standard_normal((size, size)), -1)
+    np.fill_diagonal(A, np.sqrt(random.chisquare(freedom - np.arange(size))))
+    return A
+
+
+def column_variances(rows: Rows, spectrum: Spectrum, threads: int) -> Array:
+    """Variances of the columns, which divide by n - ddof, (d,)."""
+    n, centred, _ = centre(rows, None, Plan(1, spectrum.ddof, threads=threads))
+    return centred.column_squares() / (n - spectrum.ddof)
+
+
+def generator(seed: int, stream: int) -> np.random.Generator:
+    """The random numbers of one replicate."""
+    return np.random.Generator(np.random.Philox(np.random.SeedSequence(seed, spawn_key=(stream,))))
+
+
+def _rows(spectrum: Spectrum) -> Rows:
+    rows = spectrum.rows
+    if rows is None:
+        raise BadInput(
+            "parallel analysis has to read the rows again, and a stream or Moments leave none. Give an array or a "
+            "memory map, or standardise and use parallel_analysis(form='gaussian'), or call lowdim.choose.table."
+        )
+    if spectrum.n != rows.count:
+        raise BadInput(
+            f"parallel analysis has no place for weights (they sum to {spectrum.n:g} for {rows.count} rows). "
+            "Repeat the rows instead, or use another rule."
+        )
+    return rows
+
+
+def _standing_columns(rows: Rows, spectrum: Spectrum, threads: int) -> NDArray[np.floating]:
+    """The centred (and standardised) columns, one after the other, (d, n)."""
+    _, centred, _ = centre(rows, None, Plan(1, spectrum.ddof, spectrum.standardized, threads=threads))
+    base = np.empty((rows.d, rows.count), dtype=rows.dtype)
+    for chunk in rows.chunks():
+        base[:, chunk.start : chunk.stop] = centred.panel(chunk, chunk.load()).T
+    return base
+
+
+def _squared_values(F: NDArray[np.floating], count: int) -> Array:
+    """Squared singular values of F, descending, as many as asked for (zeros where there are no more)."""
+    C = np.asarray(F @ F.T if F.shape[0] <= F.shape[1] else F.T @ F, dtype=np.float64)
+    try:
+        values = uninterrupted(lambda: np.linalg.eigvalsh(C))[::-1]
+    except np.linalg.LinAlgError:
+        values = top(C).values
+    out = np.zeros(count)
+    kept = np.maximum(values[:count], 0)
+    out[: len(kept)] = kept
+    return out

@@ -1,0 +1,150 @@
+"""All rules on one table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from lowdim.choose._minka import minka
+from lowdim.choose._parallel_analysis import Parallel, parallel_analysis
+from lowdim.choose._random_matrix import gavish_donoho, marchenko_pastur
+from lowdim.choose._rules import Rule, Verdict, broken_stick, elbow, kaiser, share
+from lowdim.data.rows import is_stream
+from lowdim.decomposition.component_count import Spectrum
+from lowdim.errors import MissingExtra
+from lowdim.linear.pca import PCA
+from lowdim.runtime.random import Seed, seed_of
+from lowdim.summaries.moments import Moments, moments
+
+__all__ = ["Choices", "spectrum", "table"]
+
+# Parallel analysis comes between the first and the others; it needs more than the eigenvalues.
+RULES: tuple[Rule, ...] = (
+    share(0.95),
+    minka(),
+    broken_stick(),
+    kaiser(),
+    gavish_donoho(),
+    marchenko_pastur(),
+    elbow("chord"),
+    elbow("likelihood"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Choices:
+    """What every rule says about one table."""
+
+    spectrum: Spectrum
+    verdicts: tuple[Verdict, ...]
+    parallel: Parallel
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists and numbers, ready for JSON."""
+        return {
+            "n": self.spectrum.n,
+            "d": self.spectrum.d,
+            "ddof": self.spectrum.ddof,
+            "standardized": self.spectrum.standardized,
+            "eigenvalues": self.spectrum.values.tolist(),
+            "shares": self.spectrum.shares.tolist(),
+            "verdicts": [{"rule": v.rule, "k": v.k, "reason": v.reason} for v in self.verdicts],
+            "parallel": self.parallel.to_dict(),
+        }
+
+    def to_pandas(self) -> Any:
+        """One row a rule: its name, its count, the share of variance that so many components hold, its reason."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise MissingExtra("a pandas table needs pandas: pip install pandas") from error
+        shares = [self._share(v.k) for v in self.verdicts]
+        columns = {name: [getattr(v, name) for v in self.verdicts] for name in ("rule", "k", "reason")}
+        return pd.DataFrame({"rule": columns["rule"], "k": columns["k"], "share": shares, "reason": columns["reason"]})
+
+    def plot(self, ax: Any = None) -> Any:
+        """The scree with the band of parallel analysis and every rule's choice."""
+        from importlib import import_module
+
+        return import_module("lowdim.plot").scree(self, ax=ax)
+
+    def _share(self, k: int) -> float:
+        return float(self.spectrum.shares[:k].sum())
+
+    def __str__(self) -> str:
+        kind = "correlation" if self.spectrum.standardized else "covariance"
+        head = f"How many components? {self.spectrum.n:g} rows, {self.spectrum.d} columns, {kind} matrix"
+        name_width = max(len(v.rule) for v in self.verdicts)
+        k_width = max(1, *(len(str(v.k)) for v in self.verdicts))
+        lines = [f"{'rule':<{name_width}}  {'k':>{k_width}}  {'share':>6}  why"]
+        lines += [
+            f"{v.rule:<{name_width}}  {v.k:>{k_width}}  {self._share(v.k):>6.1%}  {v.reason}" for v in self.verdicts
+        ]
+        return "\n".join([head, "", *lines])
+
+
+def table(
+    X: Any,
+    *,
+    standardize: bool = False,
+    replicates: int = 100,
+    random_state: Seed = 0,
+    n_jobs: int | None = None,
+    ddof: int = 1,
+) -> Choices:
+    """Every rule's answer to "how many components?", with its reason.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, memory map, dataframe, iterator of chunks, or `lowdim.moments(X)`
+        n rows of d columns. Parallel analysis shuffles its columns; where the rows can be read
+        only once, it draws normal columns of the same variances instead.
+    standardize : bool
+        Use the correlation matrix: divide every column by its standard deviation.
+    replicates : int
+        Tables that parallel analysis compares with.
+    random_state : int, generator or None
+        Seed of those tables.
+    n_jobs : int, optional
+        Threads. The result has the same bits for any number of them.
+    ddof : 0 or 1
+        Variances divide by n - ddof.
+
+    Returns
+    -------
+    Choices
+        `verdicts` (rule, k, reason), `spectrum`, `parallel`; it prints, plots, and turns into a dict or dataframe.
+
+    """
+    horn = parallel_analysis(replicates, random_state=seed_of(random_state), n_jobs=n_jobs)
+    variances = None
+    if is_stream(X):
+        X = moments(X, n_jobs=n_jobs)
+    found = spectrum(X, standardize=standardize, ddof=ddof, n_jobs=n_jobs)
+    if isinstance(X, Moments):
+        horn = replace(horn, form="gaussian")
+        variances = np.diagonal(X.covariance(ddof))
+    parallel = horn.run(found, variances)
+    first, *others = (rule.verdict(found) for rule in RULES)
+    return Choices(found, (first, horn.explain(parallel), *others), parallel)
+
+
+def spectrum(X: Any, *, standardize: bool = False, ddof: int = 1, n_jobs: int | None = None) -> Spectrum:
+    """All eigenvalues of the covariance (or correlation) matrix of X, as the rules read them."""
+    keeper = _Keeper()
+    asked: dict[str, Any] = {"standardize": standardize, "ddof": ddof, "n_jobs": n_jobs}
+    PCA(keeper, **asked).fit(X)
+    return keeper.spectra[0]
+
+
+class _Keeper:
+    """A rule that keeps the spectrum it is shown."""
+
+    def __init__(self) -> None:
+        self.spectra: list[Spectrum] = []
+
+    def __call__(self, spectrum: Spectrum) -> int:
+        self.spectra.append(spectrum)
+        return 1

@@ -1,0 +1,125 @@
+"""Data sets that need no file: the lectures' examples, three of scikit-learn's, and shapes made by code."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from lowdim.data.datasets import synthetic as made
+from lowdim.data.datasets.literal import ARRESTS, CITIES, CITY_DISTANCES, EIGHT
+from lowdim.data.table import Table
+from lowdim.errors import BadParameter
+from lowdim.runtime.param import Integer, Real, SeedLike
+
+__all__ = ["load", "names"]
+
+OPTIONS = {
+    "n": Integer(2, 10_000_000),
+    "d": Integer(1, 100_000),
+    "size": Integer(4, 512),
+    "rings": Integer(1, 1000),
+    "gap": Real(0, open=True),
+    "clusters": Integer(1, 100_000),
+    "people": Integer(1, 100_000),
+    "turns": Real(0, open=True),
+    "height": Real(0, open=True),
+    "separation": Real(0),
+    "noise": Real(0),
+    "random_state": SeedLike(),
+}
+
+
+@dataclass(frozen=True)
+class _Set:
+    make: Callable[..., Table]
+    about: str
+    source: str
+
+
+def load(name: str, **options: Any) -> Table:
+    """A data set by its name; `names()` lists them.
+
+    Data made by code take `n`, `noise` and `random_state`, and some more that an unknown option's error lists.
+    The same seed gives the same numbers.
+    """
+    if not isinstance(name, str) or name not in _SETS:
+        near = get_close_matches(str(name), _SETS, n=2, cutoff=0.5)
+        hint = f"Did you mean {' or '.join(near)}?" if near else f"There are {', '.join(_SETS)}."
+        raise BadParameter(f"there is no data set {name!r}. {hint}")
+    chosen = _SETS[name]
+    known = inspect.signature(chosen.make).parameters
+    for option, value in options.items():
+        if option not in known:
+            takes = ", ".join(f"{p.name}={p.default!r}" for p in known.values()) or "no options"
+            raise BadParameter(f"data set {name!r} has no option {option!r}; it takes {takes}.")
+        if not OPTIONS[option].accepts(value):
+            raise BadParameter(f"data set {name!r}: {option} must be {OPTIONS[option].text}; got {value!r}.")
+    return replace(chosen.make(**options), source=chosen.source)
+
+
+def names() -> dict[str, str]:
+    """What `load` knows: a line on each, with its source."""
+    return {name: f"{entry.about} ({entry.source})" for name, entry in _SETS.items()}
+
+
+def _digits() -> Table:
+    from sklearn.datasets import load_digits
+
+    found = load_digits()
+    return Table(found.data, tuple(found.feature_names), found.target, "digit", image_shape=(8, 8))
+
+
+def _iris() -> Table:
+    from sklearn.datasets import load_iris
+
+    return _classes(load_iris(), "species")
+
+
+def _wine() -> Table:
+    from sklearn.datasets import load_wine
+
+    return _classes(load_wine(), "cultivar")
+
+
+def _classes(found: Any, label_name: str) -> Table:
+    return Table(found.data, tuple(found.feature_names), found.target_names[found.target], label_name)
+
+
+def _eight() -> Table:
+    return Table(np.array(EIGHT, dtype=float), ("x", "y"))
+
+
+def _cities() -> Table:
+    return Table(np.array(CITY_DISTANCES, dtype=float), CITIES, ids=np.array(CITIES), kind="distances")
+
+
+def _arrests() -> Table:
+    rows = [line.rsplit(maxsplit=4) for line in ARRESTS.strip().splitlines()]
+    X = np.array([row[1:] for row in rows], dtype=float)
+    return Table(X, ("Murder", "Assault", "UrbanPop", "Rape"), ids=np.array([row[0] for row in rows]))
+
+
+_MADE = "made by code"
+_SETS = {
+    "digits": _Set(_digits, "1,797 handwritten digits of 8 × 8 pixels", "Alpaydin and Kaynak 1998, scikit-learn"),
+    "iris": _Set(_iris, "150 flowers of 3 species, 4 lengths", "Fisher 1936, scikit-learn"),
+    "wine": _Set(_wine, "178 wines of 3 cultivars, 13 measurements", "Forina et al. 1991, scikit-learn"),
+    "arrests": _Set(
+        _arrests,
+        "50 US states, 3 arrest rates and the urban share in 1973",
+        "World Almanac 1975; McNeil 1977",
+    ),
+    "eight": _Set(_eight, "8 points in the plane, PCA worked by hand", "lecture 4"),
+    "cities": _Set(_cities, "9 US cities by their distances in miles, not quite Euclidean", "lecture 2"),
+    "faces": _Set(made.faces, "face-like pictures of 40 people, 32 × 32 pixels", _MADE),
+    "rings": _Set(made.rings, "rings around one centre, which no line separates", _MADE),
+    "spiral": _Set(made.spiral, "a flat spiral, labelled by arc length", _MADE),
+    "swissroll": _Set(made.swissroll, "a rolled-up rectangle in space, labelled by arc length", _MADE),
+    "scurve": _Set(made.scurve, "a rectangle bent to an S in space, labelled by arc length", _MADE),
+    "clusters": _Set(made.clusters, "round Gaussian clusters in d dimensions", _MADE),
+}

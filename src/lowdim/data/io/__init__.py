@@ -1,0 +1,1 @@
+"""Tables from files and into files: one module per format. Imports `data` and below."""

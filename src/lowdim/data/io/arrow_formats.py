@@ -1,0 +1,92 @@
+"""Parquet by row groups, and Arrow IPC (Feather) by memory-mapped record batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from lowdim.data.io.arrow_source import Batch, Source, pyarrow, reading
+from lowdim.errors import BadInput
+
+__all__ = ["ArrowSource", "ParquetSource"]
+
+BATCH_ROWS = 1 << 14
+
+
+class ParquetSource(Source):
+    """A Parquet file; a pass holds the pages it is decoding."""
+
+    what = "a Parquet file"
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with reading(path, self.what), self._opened() as file:
+            self.schema, self.n = file.schema_arrow, int(file.metadata.num_rows)
+            self.names = tuple(self.schema.names)
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+        """Batches of the chosen columns, row group by row group."""
+        with reading(self.path, self.what), self._opened() as file:
+            for batch in file.iter_batches(BATCH_ROWS, columns=list(columns)):
+                # A name may also be the beginning of a nested one, so it is picked again.
+                picked = batch.select(list(columns))
+                picked.validate(full=True)
+                yield picked
+
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
+        import pyarrow.parquet as parquet
+
+        with (
+            pyarrow().OSFile(str(self.path)) as bytes_,
+            parquet.ParquetFile(bytes_, buffer_size=1 << 20, pre_buffer=False) as file,
+        ):
+            yield file
+
+
+class ArrowSource(Source):
+    """An Arrow IPC file or stream. Feather files of version 2 are IPC files."""
+
+    what = "an Arrow (Feather) file"
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with reading(path, self.what), self._opened([]) as reader:
+            self.schema = reader.schema
+            self.names = tuple(self.schema.names)
+        if not self.names:
+            raise BadInput(f"{path} has no columns.")
+        # One column is enough to count the rows; the others stay where they are.
+        with reading(path, self.what), self._opened([0]) as reader:
+            self.n = sum(batch.num_rows for batch in _each(reader))
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+        """The record batches of the file, with the chosen columns only."""
+        places = sorted(self.schema.get_field_index(name) for name in columns)
+        with reading(self.path, self.what), self._opened(places) as reader:
+            for batch in _each(reader):
+                picked = batch.select(list(columns))
+                # The bytes are used where they lie: offsets that point outside must be seen before.
+                picked.validate(full=True)
+                yield picked
+
+    @contextmanager
+    def _opened(self, places: list[int]) -> Iterator[Any]:
+        pa = pyarrow()
+        options = pa.ipc.IpcReadOptions(included_fields=places)
+        with pa.memory_map(str(self.path)) as bytes_:
+            if bytes_.read(6) == b"ARROW1":
+                bytes_.seek(0)
+                yield pa.ipc.open_file(bytes_, options=options)
+            else:
+                bytes_.seek(0)
+                yield pa.ipc.open_stream(bytes_, options=options)
+
+
+def _each(reader: Any) -> Iterator[Batch]:
+    """The batches of an IPC file, or of an IPC stream."""
+    if hasattr(reader, "num_record_batches"):
+        return (reader.get_batch(i) for i in range(reader.num_record_batches))
+    return iter(reader)

@@ -1,0 +1,265 @@
+"""What the formats read by pyarrow share: a source of record batches, and rows made of them.
+
+A source knows its columns and gives out batches of chosen ones, as often as it is asked; a pass opens
+the file afresh and holds a few batches at a time. `table_of` makes a Table of any source.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import repeat
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim.data.io.column_roles import Wish, assign_roles, not_numbers, refuse_twins
+from lowdim.data.rows import Block, Chunk, Rows
+from lowdim.data.table import HeldRows, Table
+from lowdim.errors import BadInput, LowdimError, MemoryTooSmall, MissingExtra
+from lowdim.runtime.memory import require_memory
+
+__all__ = ["WHOLE_BYTES", "BatchRows", "Source", "is_number", "pyarrow", "reading", "table_of"]
+
+Array = NDArray[Any]
+Batch = Any  # a pyarrow.RecordBatch
+
+WHOLE_BYTES = 256 << 20  # a table of fewer bytes is read at once; a larger one in every pass anew
+
+
+def pyarrow() -> Any:
+    """The package, imported when the first file needs it."""
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise MissingExtra(
+            "CSV, Parquet and Arrow files are read by pyarrow, which is not installed: pip install 'lowdim[app]'."
+        ) from error
+    return pyarrow
+
+
+@contextmanager
+def reading(path: Path, what: str) -> Iterator[None]:
+    """Turn whatever a reader says about a damaged file into one error that names the file."""
+    try:
+        yield
+    except LowdimError:
+        raise
+    except MemoryError as error:
+        raise MemoryTooSmall(
+            f"{path} asks for more memory than there is ({error}). It is damaged, or its pieces are too large."
+        ) from error
+    except Exception as error:
+        # Damaged bytes surface as any of a dozen types, from KeyError to OSError.
+        told = " ".join(str(error).split())[:300] or type(error).__name__
+        raise BadInput(f"{path} can't be read as {what}: {told}. Check that it is complete.") from error
+
+
+class Source(ABC):
+    """A file of named columns."""
+
+    path: Path
+    what: str  # the format, in words
+    schema: Any  # pyarrow.Schema
+    names: tuple[str, ...]
+    n: int | None  # None if only a pass can tell
+    named = True  # whether the names come from the file
+    large = False  # whether it is known to be too large to be read at once
+
+    @abstractmethod
+    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+        """Record batches of these columns, in their order, from the first row on."""
+
+    def column(self, name: str) -> Any:
+        """One column as a pyarrow.ChunkedArray, in a pass of its own."""
+        pa = pyarrow()
+        parts = [batch.column(0) for batch in self.batches([name])]
+        return pa.chunked_array(parts, type=parts[0].type if parts else self.schema.field(name).type)
+
+    def example(self, name: str) -> str:
+        """A cell of a column that does not hold numbers, for a message."""
+        for batch in self.batches([name]):
+            cells = batch.column(0).drop_null()
+            if len(cells):
+                return f" (for example {str(cells[0].as_py())[:60]!r})"
+        return ""
+
+
+class BatchRows(Rows):
+    """Rows of a source, read afresh in every pass, in blocks of the same sizes as an array's.
+
+    The number of rows of a text file is unknown before a pass; whoever asks for `count` has one made.
+    """
+
+    def __init__(self, source: Source, columns: Sequence[str]) -> None:
+        self.source, self.columns = source, tuple(columns)
+        self.feature_names = self.columns if source.named else None
+        self.n, self.d = source.n, len(self.columns)
+        pa = pyarrow()
+        types = [source.schema.field(name).type for name in self.columns]
+        narrow = all(pa.types.is_float32(kind) or pa.types.is_float16(kind) for kind in types)
+        self.dtype = np.dtype(np.float32 if narrow else np.float64)
+        self._count = source.n
+        if self.n is not None and self.n < 0:
+            raise self._damaged()
+
+    @property
+    def count(self) -> int:
+        """The number of rows: told by the file, or counted in a pass."""
+        if self._count is None:
+            self._count = sum(batch.num_rows for batch in self.source.batches(self.columns[:1]))
+        return self._count
+
+    def chunks(self) -> Iterator[Chunk]:
+        # n, not count: the route a method takes must not depend on whether someone has counted.
+        sizes = repeat(self.chunk_rows) if self.n is None else (c.stop - c.start for c in super().chunks())
+        start = 0
+        for parts in _regrouped(self.source.batches(self.columns), sizes):
+            stop = start + sum(part.num_rows for part in parts)
+            if self.n is not None and stop > self.n:
+                raise self._damaged()
+            yield Chunk(start, stop, lambda p=parts: _block(p, self.d, self.dtype))  # type: ignore[misc]
+            start = stop
+        if self.n is not None and start != self.n:
+            raise self._damaged()
+
+    def block(self, start: int, stop: int) -> Block:
+        self._require(stop - start)
+        out = np.empty((stop - start, self.d), dtype=self.dtype)
+        filled = 0
+        for chunk in self.chunks():
+            low, high = max(start, chunk.start), min(stop, chunk.stop)
+            if low < high:
+                out[low - start : high - start] = chunk.load()[low - chunk.start : high - chunk.start]
+                filled += high - low
+            if chunk.stop >= stop:
+                break
+        if filled != stop - start:
+            raise BadInput(f"{self.source.path} has no rows {start}…{stop}.")
+        return out
+
+    def _damaged(self) -> BadInput:
+        return BadInput(f"{self.source.path} holds other than the {self.n} rows it declares; it is damaged.")
+
+    def _require(self, n: int) -> None:
+        require_memory(
+            n * self.d * self.dtype.itemsize,
+            f"{n} rows of {self.d} columns of {self.source.path}",
+            "Use a method that streams, such as PCA, or fewer columns.",
+        )
+
+
+def table_of(source: Source, wish: Wish) -> Table:
+    """The table of a source: in memory if it is small, and read in every pass anew if not."""
+    where = str(source.path)
+    refuse_twins(source.names, where)
+    roles = assign_roles(source.names, wish, where)
+    for name in roles.numbers:
+        kind = source.schema.field(name).type
+        if not is_number(kind):
+            raise not_numbers(name, str(kind), source.example(name), where)
+    rows = _held(BatchRows(source, roles.numbers))
+    labels, ids = (None if name is None else _values(source, name) for name in (roles.label, roles.id))
+    for beside in (labels, ids):
+        if beside is not None and rows.n is not None and len(beside) != rows.n:
+            raise BadInput(f"{where} has columns of {rows.n} and of {len(beside)} rows; it is damaged.")
+    return Table(rows, roles.numbers, labels, roles.label, ids, where)
+
+
+def is_number(kind: Any) -> bool:
+    """Whether a column of this Arrow type can be used: numbers, truth values, and columns of nothing."""
+    types = pyarrow().types
+    return bool(
+        types.is_integer(kind)
+        or types.is_floating(kind)
+        or types.is_boolean(kind)
+        or types.is_decimal(kind)
+        or types.is_null(kind)
+    )
+
+
+def _held(rows: BatchRows) -> Rows:
+    """The rows in memory if they are few; itself if not."""
+    row_bytes = rows.d * rows.dtype.itemsize
+    if rows.source.large or (rows.n is not None and rows.n * row_bytes > WHOLE_BYTES):
+        return rows
+    blocks, size = [], 0
+    for chunk in rows.chunks():
+        size += (chunk.stop - chunk.start) * row_bytes
+        if size > WHOLE_BYTES:
+            return rows
+        blocks.append(chunk.load())
+    if not blocks:
+        raise BadInput(f"{rows.source.path} has columns ({rows.columns[0]!r}, …) but no rows.")
+    return HeldRows(blocks[0] if len(blocks) == 1 else np.concatenate(blocks), rows.feature_names)
+
+
+def _regrouped(batches: Iterable[Batch], sizes: Iterable[int]) -> Iterator[list[Batch]]:
+    """Batches cut and joined so that each group has the size asked for; the last may be smaller.
+
+    Where the sizes end before the batches do, the rest comes as one more group.
+    """
+    source = iter(batches)
+    waiting: deque[Batch] = deque()
+    for size in sizes:
+        group: list[Batch] = []
+        missing = size
+        while missing:
+            batch = waiting.popleft() if waiting else next(source, None)
+            if batch is None:
+                break
+            group.append(batch.slice(0, missing))
+            if batch.num_rows > missing:
+                waiting.appendleft(batch.slice(missing))
+            missing -= group[-1].num_rows
+        if missing == size:
+            return
+        yield group
+    rest = [batch for batch in (*waiting, next(source, None)) if batch is not None and batch.num_rows]
+    if rest:
+        yield rest
+
+
+def _block(parts: Sequence[Batch], d: int, dtype: np.dtype[Any]) -> Array:
+    """Batches as one C-ordered block; whole columns are written first, which is kinder to the cache."""
+    n = sum(part.num_rows for part in parts)
+    across = np.empty((d, n), dtype=dtype)
+    start = 0
+    for part in parts:
+        for j, column in enumerate(part.columns):
+            with np.errstate(invalid="ignore"):  # a NaN is told by whoever reads it
+                across[j, start : start + part.num_rows] = _numbers(column)
+        start += part.num_rows
+    return np.ascontiguousarray(across.T)
+
+
+def _numbers(column: Any) -> Array:
+    """An Arrow array as NumPy numbers; what is missing is NaN."""
+    pa = pyarrow()
+    kind = column.type
+    if pa.types.is_boolean(kind):
+        column = column.cast(pa.uint8())
+    elif pa.types.is_decimal(kind) or pa.types.is_null(kind):
+        column = column.cast(pa.float64())
+    return np.asarray(column.to_numpy(zero_copy_only=False))
+
+
+def _values(source: Source, name: str) -> Array:
+    """A column of labels or ids: numbers where it holds them, else text ('' where a cell is missing)."""
+    pa = pyarrow()
+    column = source.column(name)
+    with reading(source.path, source.what):
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        if pa.types.is_boolean(column.type) and not column.null_count:
+            return np.asarray(column.to_numpy())
+        if is_number(column.type):
+            return np.concatenate([_numbers(part) for part in column.chunks] or [np.empty(0)])
+        cells = [cell or "" for cell in column.cast(pa.string()).to_pylist()]
+        longest = max(map(len, cells), default=0)
+        require_memory(4 * longest * len(cells), f"column {name!r} of {source.path}", "Shorten its longest cell.")
+        return np.asarray(cells, dtype=str)

@@ -1,0 +1,79 @@
+"""How many components: a number, a share of variance, or a rule that reads the spectrum."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim.data.rows import Rows
+from lowdim.errors import BadParameter, NotEnoughData
+from lowdim.runtime.param import Either, Integer, Maybe, Real, Such
+
+__all__ = ["ComponentRule", "Spectrum", "component_domain", "count_components", "fixed_count"]
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """All eigenvalues of a covariance, descending, and what a rule may want to know besides."""
+
+    values: NDArray[np.float64]  # (min(n, d),)
+    n: float  # rows, or the sum of their weights
+    d: int
+    ddof: int = 1
+    standardized: bool = False
+    variances: NDArray[np.float64] | None = None  # of the columns, dividing by n - ddof, where known
+    rows: Rows | None = None  # for rules that look at the data again; None after a stream
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """Each value's share of the total variance."""
+        total = float(self.values.sum())
+        return self.values / total if total > 0 else np.zeros_like(self.values)
+
+
+@runtime_checkable
+class ComponentRule(Protocol):
+    """What `n_components` accepts beside numbers: a callable from a spectrum to a count of 1 or more.
+
+    A rule that re-reads the data finds them in `spectrum.rows`.
+    """
+
+    def __call__(self, spectrum: Spectrum) -> int: ...
+
+
+component_domain = Maybe(
+    Either(
+        Integer(1),
+        Real(0, 1, open=True),
+        Such("a rule of lowdim.choose", lambda value: callable(value) and not isinstance(value, type)),
+    )
+)
+
+
+def fixed_count(n_components: Any, most: int, what: str) -> int | None:
+    """The count if it does not depend on the spectrum (None means all), checked against its limit."""
+    if n_components is None:
+        return most
+    if not isinstance(n_components, numbers.Integral):
+        return None
+    if int(n_components) > most:
+        raise NotEnoughData(
+            f"n_components={n_components} must be at most {most}: {what}. Ask for fewer, or give more data."
+        )
+    return int(n_components)
+
+
+def count_components(n_components: Any, spectrum: Spectrum) -> int:
+    """The count that a share of variance or a rule gives on this spectrum."""
+    most = len(spectrum.values)
+    if isinstance(n_components, numbers.Real):
+        reached = np.cumsum(spectrum.shares) > float(n_components)  # the smallest k whose share exceeds it
+        return int(np.argmax(reached)) + 1 if reached.any() else most
+    count = n_components(spectrum)
+    if not isinstance(count, numbers.Integral) or not 0 <= int(count) <= most:
+        raise BadParameter(f"the rule {n_components!r} must give a whole number from 0 to {most}; it gave {count!r}.")
+    return max(1, int(count))

@@ -1,0 +1,79 @@
+"""Are the columns related, so that a few axes can stand for many? Is PCA worth while?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import chdtrc
+
+from lowdim.choose._table import spectrum
+
+__all__ = ["Relation", "relation"]
+
+Array = NDArray[np.float64]
+
+# Correlations of more columns than this are taken between so many of them, evenly spaced.
+MOST_COLUMNS = 1000
+
+
+@dataclass(frozen=True)
+class Relation:
+    """Correlations of the columns that vary."""
+
+    columns: int  # that were compared
+    mean_correlation: float  # of |r| over pairs
+    strong: float  # share of the pairs with |r| > 0.5
+    largest: float  # r of the pair with the largest |r|
+    pair: tuple[str, str]
+    effective_rank: float  # exp of the entropy of the eigenvalues' shares: columns, if unrelated
+    kmo: float | None  # Kaiser, Meyer and Olkin: above 0.5, few axes may do; None if some column follows from others
+    bartlett_p: float | None  # of sphericity: small if the columns are related; None with too few rows to tell
+
+
+def relation(X: Array, names: list[str], threads: int) -> Relation | None:
+    """Correlations in a sample of complete rows; None with fewer than 3 rows or 2 columns that vary."""
+    spread = X.std(axis=0)
+    varying = np.flatnonzero(np.ptp(X, axis=0) > 4 * np.finfo(np.float64).eps * np.abs(X[0]))
+    if len(varying) < 2 or len(X) < 3:
+        return None
+    shares = spectrum(X[:, varying], standardize=True, n_jobs=threads).shares
+    rank = float(np.exp(-(shares[shares > 0] * np.log(shares[shares > 0])).sum()))
+    if len(varying) > MOST_COLUMNS:
+        varying = varying[np.linspace(0, len(varying) - 1, MOST_COLUMNS).astype(int)]
+    Z = (X[:, varying] - X[:, varying].mean(axis=0)) / spread[varying]
+    R = Z.T @ Z / len(Z)
+    pairs = np.triu_indices(len(varying), 1)
+    r = np.clip(R[pairs], -1, 1)
+    best = int(np.argmax(np.abs(r)))
+    kmo, p = _sampling_adequacy(R, len(Z))
+    return Relation(
+        columns=len(varying),
+        mean_correlation=float(np.abs(r).mean()),
+        strong=float((np.abs(r) > 0.5).mean()),
+        largest=float(r[best]),
+        pair=(names[varying[pairs[0][best]]], names[varying[pairs[1][best]]]),
+        effective_rank=rank,
+        kmo=kmo,
+        bartlett_p=p,
+    )
+
+
+def _sampling_adequacy(R: Array, n: int) -> tuple[float | None, float | None]:
+    """KMO and the p-value of Bartlett's test of sphericity, where the correlation matrix has an inverse."""
+    p = len(R)
+    if n <= p:
+        return None, None
+    values, V = np.linalg.eigh(R)
+    if values[0] <= 1e-10 * values[-1]:
+        return None, None
+    inverse = (V / values) @ V.T
+    roots = np.sqrt(np.diagonal(inverse))
+    off = ~np.eye(p, dtype=bool)
+    related, partial = (R[off] ** 2).sum(), ((inverse / np.outer(roots, roots))[off] ** 2).sum()
+    kmo = float(related / (related + partial)) if related > 0 else None
+    if p**3 > n**2:  # the χ² that follows is an approximation, and a bad one for so many columns
+        return kmo, None
+    chi2 = -(n - 1 - (2 * p + 5) / 6) * float(np.log(values).sum())
+    return kmo, float(chdtrc(p * (p - 1) / 2, max(chi2, 0.0)))

@@ -1,0 +1,177 @@
+"""The diagnosis: everything measured, in one object and in words."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim.data.validation import Reader, read_rows
+from lowdim.diagnosis._advice import advise
+from lowdim.diagnosis._columns import Columns, columns
+from lowdim.diagnosis._concentration import Concentration, Hubness, concentration, hubness, noise_rows
+from lowdim.diagnosis._correlation import Relation, relation
+from lowdim.diagnosis._empty_space import EmptySpace, empty_space
+from lowdim.diagnosis._format import lines
+from lowdim.diagnosis._intrinsic_dimension import IntrinsicDimension, correlation_dimension, levina_bickel, two_nn
+from lowdim.diagnosis._profile import Survey, survey
+from lowdim.diagnosis._sample_distances import distances, nearest
+from lowdim.errors import BadParameter
+from lowdim.runtime.param import Integer
+from lowdim.runtime.progress import report
+from lowdim.runtime.random import Seed, seed_of
+from lowdim.runtime.threads import single_blas, thread_count
+
+__all__ = ["Diagnosis", "diagnose"]
+
+Array = NDArray[np.float64]
+
+HUB_NEIGHBOURS = 10
+DIMENSION_NEIGHBOURS = 20
+MOST_QUERIES = 1000  # rows whose distances to the whole sample are measured
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """How much the number of dimensions hurts. A part is None where the table is too small or does not vary.
+
+    Rows are counted, and columns judged, over the whole table; the rest is measured on a sample of its
+    complete rows. `…_noise` is the same measure on independent normal numbers of the same shape.
+    """
+
+    rows: int
+    columns_count: int
+    complete: int  # rows without NaN
+    sample: int  # rows that were measured
+    seed: int
+    duplicate_rows: int  # rows equal to an earlier one
+    columns: Columns
+    relation: Relation | None
+    space: EmptySpace | None
+    concentration: Concentration | None
+    concentration_noise: Concentration | None
+    hubness: Hubness | None
+    hubness_noise: Hubness | None
+    intrinsic: IntrinsicDimension | None
+    verdict: tuple[str, ...] = ()  # advice, a sentence each
+
+    @property
+    def varying(self) -> int:
+        """Columns that are not constant."""
+        return self.columns_count - len(self.columns.constant)
+
+    @property
+    def axes(self) -> int:
+        """The most axes that the sample can span: columns that vary, or rows less one."""
+        return min(self.varying, max(self.sample - 1, 0))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists, numbers and None, ready for JSON."""
+        return {name: _plain(value) for name, value in asdict(self).items()}
+
+    def __str__(self) -> str:
+        head = f"{self.rows} rows, {self.columns_count} columns; measured on {self.sample} rows (seed {self.seed})"
+        told = lines(self)
+        width = max((len(name) for name, _ in told), default=0)
+        return "\n".join([head, "", *(f"{name:<{width}}  {text}" for name, text in told), "", *self.verdict])
+
+
+def diagnose(X: Any, *, sample: int = 2000, random_state: Seed = 0, n_jobs: int | None = None) -> Diagnosis:
+    """Measure the curse of dimensionality on a table, and say what to do about it.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, memory map, dataframe, or iterator of chunks
+        n rows of d columns, read once. NaN is a missing value.
+    sample : int
+        The most rows on which distances and correlations are measured; they are drawn at random.
+    random_state : int, generator or None
+        Seed of the sample and of the noise that it is compared with.
+    n_jobs : int, optional
+        Threads. The result has the same bits for any number of them.
+
+    Returns
+    -------
+    Diagnosis
+        It prints, turns into a dict, and gives its advice in `verdict`.
+
+    """
+    if not Integer(3).accepts(sample):
+        raise BadParameter(f"sample must be {Integer(3).text}; got {sample!r}. It is the most rows that are measured.")
+    owner = Reader()
+    rows = read_rows(owner, X, fitting=True)
+    threads, seed = thread_count(n_jobs), seed_of(random_state)
+    with single_blas(), np.errstate(over="ignore", invalid="ignore"):
+        found = survey(rows, sample, seed, threads)
+        names = [str(name) for name in getattr(owner, "feature_names_in_", range(rows.d))]
+        measured = _measure(found, names, seed, threads)
+        known: dict[str, Any] = {
+            "rows": found.rows,
+            "columns_count": rows.d,
+            "complete": found.rows - found.incomplete,
+            "sample": len(found.sample),
+            "seed": seed,
+            "duplicate_rows": found.rows - len(np.unique(found.row_marks)),
+            "columns": columns(found, names, rows.dtype),
+        }
+    draft = Diagnosis(**known, **measured)
+    return replace(draft, verdict=advise(draft))
+
+
+def _measure(found: Survey, names: list[str], seed: int, threads: int) -> dict[str, Any]:
+    """The parts that look at the sample."""
+    parts: dict[str, Any] = dict.fromkeys(
+        ("relation", "space", "concentration", "concentration_noise", "hubness", "hubness_noise", "intrinsic")
+    )
+    X = found.sample
+    if not len(X):
+        return parts
+    report("diagnosing: columns", 1, 4)
+    parts["relation"] = relation(X, names, threads)
+    parts["space"] = empty_space(X, found.rows)
+    _, first = np.unique(found.row_marks[found.index], return_index=True)
+    first = np.sort(first)
+    if len(first) < 3:  # all rows are equal, or nearly so: there are no neighbours to speak of
+        return parts
+    rows = _unit(X[first])
+    report("diagnosing: neighbours", 2, 4)
+    numbers, near = nearest(rows, min(DIMENSION_NEIGHBOURS, len(rows) - 1), threads)
+    far = _far(rows)
+    few = min(HUB_NEIGHBOURS, max(1, (len(rows) - 1) // 2))  # all others would be everybody's neighbours
+    parts["hubness"] = hubness(numbers[:, :few], found.index[first])
+    parts["concentration"] = concentration(far, near[_queries(len(rows)), 0])
+    report("diagnosing: dimension", 3, 4)
+    parts["intrinsic"] = IntrinsicDimension(two_nn(near), levina_bickel(near), correlation_dimension(far))
+    noise = noise_rows(len(rows), X.shape[1], seed)
+    numbers, near = nearest(noise, few, threads)
+    parts["hubness_noise"] = hubness(numbers, np.arange(len(rows)))
+    parts["concentration_noise"] = concentration(_far(noise), near[_queries(len(rows)), 0])
+    report("diagnosing: noise", 4, 4)
+    return parts
+
+
+def _unit(X: Array) -> Array:
+    """Centred, and small enough that squares don't overflow; distances keep their ratios."""
+    centred: Array = X - X.mean(axis=0)
+    largest = float(np.abs(centred).max())
+    return centred / largest if largest > 0 else centred
+
+
+def _queries(n: int) -> NDArray[np.intp]:
+    return np.linspace(0, n - 1, min(n, MOST_QUERIES)).astype(np.intp)
+
+
+def _far(rows: Array) -> Array:
+    """Distances of the queries to all other rows, (q, n - 1)."""
+    queries = _queries(len(rows))
+    others = np.ones((len(queries), len(rows)), dtype=bool)
+    others[np.arange(len(queries)), queries] = False
+    return distances(rows[queries], rows)[others].reshape(len(queries), len(rows) - 1)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(inner) for key, inner in value.items()}
+    return [_plain(inner) for inner in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,81 @@
+"""A diagnosis as lines of a name and a text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lowdim.diagnosis._diagnose import Diagnosis
+
+__all__ = ["lines"]
+
+Line = tuple[str, str]
+
+NAMES_SHOWN = 5
+
+
+def lines(found: Diagnosis) -> list[Line]:
+    """What there is to tell; what could not be measured is left out."""
+    return [*_columns(found), *_relation(found), *_distances(found), *_space(found)]
+
+
+def _columns(found: Diagnosis) -> Iterator[Line]:
+    columns = found.columns
+    if columns.missing:
+        yield "missing values", f"{columns.missing:.2%}; {found.complete} complete rows"
+    if found.duplicate_rows:
+        yield "duplicate rows", str(found.duplicate_rows)
+    if columns.constant:
+        yield "constant columns", _some(columns.constant)
+    if columns.nearly_constant:
+        yield "nearly constant", _some(columns.nearly_constant)
+    if columns.duplicates:
+        yield "equal columns", _some(tuple(" = ".join(group) for group in columns.duplicates))
+    if columns.scale_ratio is not None:
+        yield "scale of columns", f"{columns.scale_ratio:.3g} from narrowest to widest"
+
+
+def _relation(found: Diagnosis) -> Iterator[Line]:
+    related = found.relation
+    if related is None:
+        return
+    yield "correlation |r|", f"mean {related.mean_correlation:.2f}; {related.strong:.0%} of pairs above 0.5"
+    yield "most related", f"{related.pair[0]} and {related.pair[1]} (r = {related.largest:.3f})"
+    yield "effective rank", f"{related.effective_rank:.3g} of {found.axes}"
+    if related.kmo is not None:
+        yield "KMO", f"{related.kmo:.2f}"
+    if related.bartlett_p is not None:
+        yield "sphericity", f"p = {related.bartlett_p:.2g}"
+
+
+def _distances(found: Diagnosis) -> Iterator[Line]:
+    dimension = found.intrinsic
+    if dimension is not None and dimension.typical is not None:
+        named = [
+            ("two-NN", dimension.two_nn),
+            ("Levina-Bickel", dimension.levina_bickel),
+            ("correlation", dimension.correlation),
+        ]
+        yield "intrinsic dimension", ", ".join(f"{name} {value:.3g}" for name, value in named if value is not None)
+    here, noise = found.concentration, found.concentration_noise
+    if here is not None and noise is not None:
+        yield "relative contrast", f"{here.relative_contrast:.3g} (noise: {noise.relative_contrast:.3g})"
+        yield "variation of distances", f"{here.variation:.3f} (noise: {noise.variation:.3f})"
+    hubs, even = found.hubness, found.hubness_noise
+    if hubs is not None and even is not None:
+        yield "hubness", f"skewness {hubs.skewness:.2f} (noise: {even.skewness:.2f})"
+
+
+def _space(found: Diagnosis) -> Iterator[Line]:
+    space = found.space
+    if space is None:
+        return
+    shares = ", ".join(f"{share:.0%}" for share in space.empty[:4])
+    yield "empty cells", f"{shares} over 1, 2, … columns of {space.bins} bins each"
+    yield "cells of the grid", f"10^{space.log10_cells:.1f} over all columns, for 10^{space.log10_rows:.1f} rows"
+
+
+def _some(names: tuple[str, ...]) -> str:
+    more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
+    return ", ".join(names[:NAMES_SHOWN]) + more

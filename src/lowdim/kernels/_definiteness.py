@@ -1,0 +1,160 @@
+"""Is it a kernel, is it Euclidean: a verdict with its evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_array
+
+from lowdim.data.validation import overflow_error
+from lowdim.distance.matrix_checks import checked_distances
+from lowdim.errors import BadInput, BadParameter
+from lowdim.runtime.memory import require_memory
+from lowdim.runtime.param import Real
+from lowdim.runtime.random import Seed, normal, seed_of
+from lowdim.runtime.threads import single_blas, uninterrupted
+
+__all__ = ["Definiteness", "double_centred", "is_conditionally_negative_definite", "is_euclidean", "is_psd"]
+
+Array = NDArray[np.float64]
+
+QUICK_STEPS = 40
+EXACT_LIMIT = 3000  # rows up to which all eigenvalues cost seconds
+
+
+@dataclass(frozen=True)
+class Definiteness:
+    """A verdict that is true or false in an `if`, and what it rests on.
+
+    `smallest` is the smallest eigenvalue found of the matrix that has to be positive semidefinite. The
+    quick form finds one that is at least the true smallest: its "no" is certain, its "yes" is not.
+    """
+
+    holds: bool
+    smallest: float
+    largest: float
+    tolerance: float  # eigenvalues above -tolerance count as zero
+    exact: bool
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+    def __str__(self) -> str:
+        """The verdict in a sentence."""
+        which = "the smallest eigenvalue" if self.exact else "the smallest eigenvalue that a quick look found"
+        side = "not below" if self.holds else "below"
+        doubt = "; another may be smaller" if self.holds and not self.exact else ""
+        return f"{'yes' if self.holds else 'no'}: {which}, {self.smallest:.6g}, is {side} {-self.tolerance:.2g}{doubt}"
+
+
+def is_psd(K: Any, *, tol: float | None = None, quick: bool | None = None, random_state: Seed = 0) -> Definiteness:
+    """Whether a symmetric matrix is positive semidefinite.
+
+    Parameters
+    ----------
+    K : array (n, n)
+        A kernel matrix, for instance.
+    tol : float, optional
+        Share of the largest eigenvalue's size that rounding may take; n times the precision of K's dtype if None.
+    quick : bool, optional
+        Lanczos from a random start instead of all eigenvalues; by itself above 3,000 rows.
+    random_state : seed
+        Of the random start.
+
+    """
+    K = _square(K, "K")
+    return _verdict(_symmetric(K, "K"), _share(K, tol), quick, seed_of(random_state))
+
+
+def is_conditionally_negative_definite(
+    D: Any, *, tol: float | None = None, quick: bool | None = None, random_state: Seed = 0
+) -> Definiteness:
+    """Whether vᵀDv ≤ 0 for every v that sums to zero: as -½HDH ⪰ 0 (Young, Householder, Schoenberg)."""
+    D = _square(D, "D")
+    return _verdict(double_centred(_symmetric(D, "D")), _share(D, tol), quick, seed_of(random_state))
+
+
+def is_euclidean(
+    D: Any, *, squared: bool = False, tol: float | None = None, quick: bool | None = None, random_state: Seed = 0
+) -> Definiteness:
+    """Whether D are distances between points of some Euclidean space (their squares with `squared=True`)."""
+    D = _square(D, "D")
+    lengths = checked_distances(D).astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):  # named below
+        squares = _mean_of_both(lengths if squared else lengths**2)
+    return _verdict(double_centred(squares), _share(D, tol), quick, seed_of(random_state))
+
+
+def double_centred(D: Array) -> Array:
+    """-½ H D H."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        means = D.mean(axis=0)
+        return -0.5 * (D - means - means[:, None] + means.mean())
+
+
+def _verdict(A: Array, share: float, quick: bool | None, seed: int) -> Definiteness:
+    n = len(A)
+    if not np.isfinite(A).all():
+        raise overflow_error()
+    quick = n > EXACT_LIMIT if quick is None else quick
+    if quick:
+        with single_blas():
+            values = _lanczos_values(A, seed)
+    else:
+        values = uninterrupted(lambda: scipy.linalg.eigvalsh(A, check_finite=False))
+    smallest, largest = float(values[0]), float(values[-1])
+    tolerance = float(share * max(abs(smallest), abs(largest)))
+    return Definiteness(smallest >= -tolerance, smallest, largest, tolerance, not quick)
+
+
+def _lanczos_values(A: Array, seed: int) -> Array:
+    """Ritz values, ascending: from within, so a negative one proves that A has a negative direction."""
+    steps = min(len(A), QUICK_STEPS)
+    basis = np.empty((len(A), steps))
+    vector = normal((len(A),), seed)
+    for step in range(steps):
+        for _ in range(2):  # orthogonal to working precision
+            vector = vector - basis[:, :step] @ (basis[:, :step].T @ vector)
+        length = np.linalg.norm(vector)
+        if length == 0:
+            steps = step
+            break
+        basis[:, step] = vector / length
+        vector = A @ basis[:, step]
+    basis = basis[:, :steps]
+    projected = basis.T @ (A @ basis)
+    return np.asarray(np.linalg.eigvalsh((projected + projected.T) / 2), dtype=np.float64)
+
+
+def _share(A: NDArray[Any], tol: float | None) -> float:
+    """What rounding may take: the matrix is no better than the dtype that it came in."""
+    if tol is not None and not Real(0).accepts(tol):
+        raise BadParameter(f"tol must be {Real(0).text}; got {tol!r}.")
+    return len(A) * float(np.finfo(A.dtype).eps) if tol is None else tol
+
+
+def _square(A: Any, name: str) -> NDArray[Any]:
+    try:
+        A = check_array(A, dtype=[np.float64, np.float32], input_name=name)
+    except ValueError as error:
+        raise BadInput(str(error)) from error
+    if A.shape[0] != A.shape[1]:
+        raise BadInput(f"{name} must be square and symmetric; got shape {A.shape}.")
+    require_memory(4 * 8 * len(A) ** 2, f"the eigenvalues of {len(A)} x {len(A)} numbers", "Use fewer rows.")
+    return A
+
+
+def _symmetric(A: NDArray[Any], name: str) -> Array:
+    wide = A.astype(np.float64)
+    slack = max(1e-8, float(np.finfo(A.dtype).eps))
+    if not np.allclose(wide, wide.T, rtol=100 * slack, atol=slack * np.abs(wide).max()):
+        raise BadInput(f"{name} must be symmetric; it is not. Use ({name} + {name}.T) / 2 if meant.")
+    return _mean_of_both(wide)
+
+
+def _mean_of_both(A: Array) -> Array:
+    return (A + A.T) / 2

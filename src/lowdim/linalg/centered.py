@@ -1,0 +1,231 @@
+"""Centred rows P = R (X - 1μᵀ) S that are never formed: R the roots of the weights, S a column scale.
+
+Products with P are taken block by block; a sparse X stays sparse and is centred implicitly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from lowdim import _native
+from lowdim.data.rows import ArrayRows, Block, Chunk, Rows, chunk_rows, fold
+from lowdim.data.validation import finite_error
+from lowdim.runtime.threads import ordered_map, scratch
+
+__all__ = ["Centred", "column_means"]
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Centred:
+    """P as an operator."""
+
+    rows: Rows
+    mean: NDArray[np.float64]  # (d,)
+    scale: NDArray[np.float64] | None  # (d,) factors, or None
+    root_weights: NDArray[np.float64] | None  # (n,), or None
+    threads: int
+
+    def panel(self, chunk: Chunk, block: Block) -> Array:
+        """A dense block of P, in scratch memory of this thread."""
+        dense = block.toarray() if sp.issparse(block) else block
+        panel = scratch(dense.shape, dense.dtype)
+        if not _native.center(dense, self.mean[None], panel, None, self.scale, self._roots(chunk)):
+            raise finite_error(self.rows, chunk)
+        return panel
+
+    def times(self, V: Array) -> Array:
+        """P V, (n, k), in the rows' dtype."""
+        V = np.ascontiguousarray(V, dtype=self.rows.dtype)
+        parts = fold(self.rows, lambda c, b: [self._times(c, b, V)], _extend, self.threads, "mapping rows")
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def scatter_times(self, V: Array) -> Array:
+        """PᵀP V, (d, k), in one pass, summed in float64."""
+        V = np.ascontiguousarray(V, dtype=self.rows.dtype)
+
+        def summarise(chunk: Chunk, block: Block) -> Array:
+            if sp.issparse(block):
+                return self._transpose_times(chunk, block, self._times(chunk, block, V))
+            panel = self.panel(chunk, block)
+            return _wide(panel.T @ (panel @ V))
+
+        return fold(self.rows, summarise, _add, self.threads)
+
+    def square_lengths(self) -> NDArray[np.float64]:
+        """Squared lengths of the rows of P, (n,)."""
+
+        def summarise(chunk: Chunk, block: Block) -> list[Array]:
+            panel = self.panel(chunk, block)
+            return [np.einsum("ij,ij->i", panel, panel, dtype=np.float64)]
+
+        return np.concatenate(fold(self.rows, summarise, _extend, self.threads))
+
+    def gram(self) -> NDArray[np.float64]:
+        """P Pᵀ, (n, n), summed over panels of columns: for fewer rows than columns."""
+        if self.rows.sparse:
+            return self._sparse_gram()
+        n = self.rows.count
+        total, nothing = np.zeros((n, n)), np.zeros((0, n))
+        for part in self._over_columns(lambda panel: panel @ panel.T):
+            _native.add_scatter(total, part, nothing)
+        return total
+
+    def gram_axes(self, U: Array) -> NDArray[np.float64]:
+        """Pᵀ U, (d, k), for U (n, k) of the dual."""
+        if self.rows.sparse:
+            everything = Chunk(0, self.rows.count, self.rows.whole)
+            return self._transpose_times(everything, self.rows.whole(), U.astype(self.rows.dtype))
+        U = U.astype(self.rows.dtype)
+        return _wide(np.concatenate(list(self._over_columns(lambda panel: panel.T @ U))))
+
+    def column_squares(self) -> NDArray[np.float64]:
+        """Sums of squares of the columns of P: the diagonal of PᵀP, (d,)."""
+
+        def summarise(chunk: Chunk, block: Block) -> Array:
+            if sp.issparse(block):
+                return self._sparse_powers(chunk, block, 2)
+            panel = self.panel(chunk, block)
+            np.multiply(panel, panel, out=panel)
+            sums = np.empty((1, self.rows.d))
+            _native.column_sums(panel, None, None, sums)
+            return sums[0]
+
+        return fold(self.rows, summarise, _add, self.threads)
+
+    def column_spreads(self, n: float) -> NDArray[np.float64]:
+        """Sums of squares of the columns about their true means, (d,), for weights that sum to n.
+
+        The given means are rounded; a column that does not vary would show it, and be taken for one that does.
+        """
+
+        def summarise(chunk: Chunk, block: Block) -> Array:
+            if sp.issparse(block):
+                return np.stack([self._sparse_powers(chunk, block, power) for power in (1, 2)])
+            panel = self.panel(chunk, block)
+            sums = np.empty((2, self.rows.d))
+            _native.column_sums(panel, None, self._roots(chunk), sums[:1])
+            np.multiply(panel, panel, out=panel)
+            _native.column_sums(panel, None, None, sums[1:])
+            return sums
+
+        rests, squares = fold(self.rows, summarise, _add, self.threads)
+        return np.maximum(squares - rests**2 / n, 0)
+
+    def triangle(self) -> Array:
+        """R of P = QR, (≤ d, d), block by block: the singular values of P without squaring them."""
+
+        def summarise(chunk: Chunk, block: Block) -> Array:
+            return _triangle(self.panel(chunk, block))
+
+        return fold(self.rows, summarise, lambda a, b: _triangle(np.vstack([a, b])), self.threads)
+
+    def _roots(self, chunk: Chunk) -> NDArray[np.float64] | None:
+        return None if self.root_weights is None else self.root_weights[chunk.start : chunk.stop]
+
+    def _times(self, chunk: Chunk, block: Block, V: Array) -> Array:
+        if not sp.issparse(block):
+            return self.panel(chunk, block) @ V
+        scaled = V if self.scale is None else (self.scale[:, None] * V).astype(V.dtype)
+        out = np.empty((block.shape[0], V.shape[1]), dtype=V.dtype)
+        _native.sparse_times(block.indptr, block.indices, block.data, scaled, out)
+        out -= (self.mean @ scaled).astype(V.dtype)
+        if not np.isfinite(out).all():
+            raise finite_error(self.rows, chunk)
+        roots = self._roots(chunk)
+        return out if roots is None else (out * roots[:, None]).astype(V.dtype)
+
+    def _transpose_times(self, chunk: Chunk, block: Block, U: Array) -> NDArray[np.float64]:
+        if not sp.issparse(block):
+            return _wide(self.panel(chunk, block).T @ U)
+        roots = self._roots(chunk)
+        weighted = np.ascontiguousarray(U if roots is None else U * roots[:, None], dtype=U.dtype)
+        out = np.zeros((block.shape[1], U.shape[1]))
+        _native.sparse_transpose_times(block.indptr, block.indices, block.data, weighted, out)
+        out -= np.outer(self.mean, weighted.sum(axis=0, dtype=np.float64))
+        return out if self.scale is None else out * self.scale[:, None]
+
+    def _over_columns(self, work: Callable[[Array], Array]) -> Iterator[Array]:
+        """work(panel) for panels of columns of a dense P, in order."""
+        whole = self.rows if isinstance(self.rows, ArrayRows) else ArrayRows(self.rows.whole())
+        n, d = whole.count, whole.d
+        width = max(256, chunk_rows(n) // 4)
+
+        def run(start: int) -> Array:
+            cut = slice(start, start + width)
+            block = whole.columns(start, start + width)
+            panel = scratch(block.shape, block.dtype)
+            scale = None if self.scale is None else self.scale[cut]
+            if not _native.center(block, self.mean[None, cut], panel, None, scale, self.root_weights):
+                raise finite_error(self.rows, Chunk(0, n, self.rows.whole))
+            return work(panel)
+
+        return ordered_map(run, range(0, d, width), self.threads)
+
+    def _sparse_gram(self) -> NDArray[np.float64]:
+        X = self.rows.whole().astype(np.float64)
+        X = X if self.scale is None else X @ sp.diags_array(self.scale)
+        mean = self.mean if self.scale is None else self.mean * self.scale
+        tilt = X @ mean
+        gram = (X @ X.T).toarray() - tilt[:, None] - tilt[None, :] + mean @ mean
+        roots = self.root_weights
+        return gram if roots is None else gram * np.outer(roots, roots)
+
+    def _sparse_powers(self, chunk: Chunk, block: Block, power: int) -> NDArray[np.float64]:
+        """Sums of powers of P. Stored values one by one, absent ones all at once: no difference of large sums."""
+        roots = self._roots(chunk)
+        weights = np.ones(block.shape[0]) if roots is None else roots**2
+        stored = sp.csr_array((np.ones(block.nnz), block.indices, block.indptr), shape=block.shape)
+        spread = sp.csr_array(
+            ((block.data - self.mean[block.indices]) ** power, block.indices, block.indptr), shape=block.shape
+        )
+        absent = weights.sum() - stored.T @ weights
+        sums = spread.T @ weights + absent * (-self.mean) ** power
+        return sums if self.scale is None else sums * self.scale**power
+
+
+def column_means(rows: Rows, weights: NDArray[np.float64] | None, threads: int) -> tuple[float, NDArray[np.float64]]:
+    """The sum of the weights and the means of the columns, in one pass."""
+
+    def summarise(chunk: Chunk, block: Block) -> tuple[float, Array]:
+        w = None if weights is None else weights[chunk.start : chunk.stop]
+        n = float(block.shape[0]) if w is None else float(w.sum())
+        if sp.issparse(block):
+            sums = np.asarray(block.astype(np.float64).T @ (np.ones(block.shape[0]) if w is None else w))[None]
+        else:
+            sums = np.empty((1, block.shape[1]))
+            _native.column_sums(block, None, w, sums)
+        if not np.isfinite(sums).all():
+            raise finite_error(rows, chunk)
+        return n, sums[0] / n if n > 0 else sums[0]
+
+    def merge(a: tuple[float, Array], b: tuple[float, Array]) -> tuple[float, Array]:
+        n = a[0] + b[0]
+        return n, a[1] + (b[0] / n if n > 0 else 0.0) * (b[1] - a[1])
+
+    return fold(rows, summarise, merge, threads)
+
+
+def _triangle(A: Array) -> Array:
+    return np.asarray(np.linalg.qr(A, mode="r"))
+
+
+def _wide(part: Array) -> NDArray[np.float64]:
+    return part.astype(np.float64, copy=False)
+
+
+def _add(a: Array, b: Array) -> Array:
+    a += b
+    return a
+
+
+def _extend(a: list[Array], b: list[Array]) -> list[Array]:
+    a.extend(b)
+    return a

@@ -1,0 +1,1 @@
+"""Linear methods: PCA. Imports `base` and below."""

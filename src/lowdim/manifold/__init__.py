@@ -1,0 +1,1 @@
+"""Isomap, Laplacian eigenmaps and the LLE family. Imports `base` and below."""

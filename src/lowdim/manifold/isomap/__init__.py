@@ -1,0 +1,1 @@
+"""Isomap: geodesic distances by shortest paths, then classical scaling."""

@@ -1,0 +1,1 @@
+"""Laplacian eigenmaps: eigenvectors of the graph Laplacian with the smallest eigenvalues."""

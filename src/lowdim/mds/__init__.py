@@ -1,0 +1,1 @@
+"""Multidimensional scaling: classical, metric (SMACOF, SSTRESS, SGD) and nonmetric. Imports `base` and below."""

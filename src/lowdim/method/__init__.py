@@ -1,1 +1,0 @@
-"""One method, one short file: a recipe of named steps."""

@@ -1,0 +1,1 @@
+"""t-SNE and UMAP, over one resumable optimizer loop. Imports `base` and below."""

@@ -1,0 +1,1 @@
+"""t-SNE: affinities by perplexity, gradient descent with FFT or Barnes-Hut repulsion."""

@@ -1,0 +1,1 @@
+"""UMAP: fuzzy graph, stochastic gradient descent with negative samples, densMAP."""

@@ -1,0 +1,132 @@
+"""Fuzzy: a graph of neighbours whose edges belong more or less, the summary that UMAP lays out.
+
+A row's neighbour at distance d belongs to it by
+
+    w = exp(-max(0, d - ρ) / σ),   Σ w = log2 k,
+
+where ρ is the distance to its nearest neighbour and k counts the row itself. The two views v, w of an edge become one,
+mix (v + w - v w) + (1 - mix) v w: the fuzzy union for mix = 1, the intersection for mix = 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from lowdim import _native
+from lowdim.knn.graph import Graph
+
+__all__ = ["Fuzzy", "Memberships", "fuzzy_of", "rows_in_order", "smooth", "symmetric"]
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Memberships:
+    """What belongs to each of m rows, (m, k), and its scales ρ and σ, (m,)."""
+
+    weights: NDArray[np.float32]
+    cores: NDArray[np.float32]
+    widths: NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Fuzzy:
+    """A symmetric graph in compressed rows: weights from 0 to 1, lengths as the distances that made them."""
+
+    starts: NDArray[np.int64]  # (n + 1,)
+    columns: NDArray[np.int32]
+    weights: NDArray[np.float32]
+    lengths: NDArray[np.float32]
+
+    @property
+    def n(self) -> int:
+        """The number of rows."""
+        return len(self.starts) - 1
+
+    @property
+    def rows(self) -> NDArray[np.int32]:
+        """The row of every entry."""
+        return np.repeat(np.arange(self.n, dtype=np.int32), np.diff(self.starts))
+
+    def to_sparse(self) -> sp.csr_array:
+        """The weights as a sparse matrix."""
+        return sp.csr_array((self.weights, self.columns, self.starts), shape=(self.n, self.n))
+
+    def once(self) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """Each edge once: its ends, (e, 2), and its weight."""
+        rows = self.rows
+        forward = rows < self.columns
+        return np.column_stack([rows[forward], self.columns[forward]]), self.weights[forward]
+
+    def reordered(self, order: Array) -> Fuzzy:
+        """The same graph with new row r for old row order[r]; the columns of a row keep their order."""
+        names = np.empty(self.n, dtype=np.int32)
+        names[order] = np.arange(self.n, dtype=np.int32)
+        starts, edges = rows_in_order(self.starts, order)
+        return Fuzzy(starts, names[self.columns[edges]], self.weights[edges], self.lengths[edges])
+
+    def part(self, begin: int, end: int) -> Fuzzy:
+        """The graph of rows begin … end - 1, which no edge may leave."""
+        low, high = self.starts[begin], self.starts[end]
+        inside = slice(low, high)
+        columns = self.columns[inside] - np.int32(begin)
+        return Fuzzy(self.starts[begin : end + 1] - low, columns, self.weights[inside], self.lengths[inside])
+
+    @classmethod
+    def alone(cls) -> Fuzzy:
+        """The graph of one row."""
+        nothing = np.empty(0, np.float32)
+        return cls(np.zeros(2, np.int64), np.empty(0, np.int32), nothing, nothing)
+
+    @classmethod
+    def from_sparse(cls, weights: sp.csr_array, lengths: Array | None = None) -> Fuzzy:
+        """The graph of a symmetric sparse matrix of weights; its entries must be sorted."""
+        lengths = np.zeros(weights.nnz, dtype=np.float32) if lengths is None else lengths
+        return cls(
+            weights.indptr.astype(np.int64),
+            weights.indices.astype(np.int32),
+            weights.data.astype(np.float32),
+            np.ascontiguousarray(lengths, dtype=np.float32),
+        )
+
+
+def smooth(distances: Array, local_connectivity: float, threads: int) -> Memberships:
+    """How much each of the neighbours at these ascending distances (m, k) belongs to its row."""
+    distances = np.ascontiguousarray(distances, dtype=np.float32)
+    m, k = distances.shape
+    out = Memberships(np.empty((m, k), np.float32), np.empty(m, np.float32), np.empty(m, np.float32))
+    target = float(np.log2(k + 1))
+    _native.smooth_neighbors(distances, target, float(local_connectivity), out.cores, out.widths, out.weights, threads)
+    return out
+
+
+def fuzzy_of(graph: Graph | None, local_connectivity: float, mix: float, threads: int) -> Fuzzy:
+    """The fuzzy graph of a graph of neighbours; without one, of a single row."""
+    if graph is None:
+        return Fuzzy.alone()
+    belonging = smooth(graph.distances, local_connectivity, threads)
+    directed = Fuzzy(
+        np.arange(graph.n + 1, dtype=np.int64) * graph.k,
+        graph.indices.ravel(),
+        belonging.weights.ravel(),
+        graph.distances.ravel(),
+    )
+    return symmetric(directed, mix, threads)
+
+
+def symmetric(directed: Fuzzy, mix: float, threads: int) -> Fuzzy:
+    """A directed fuzzy graph and its transpose as one symmetric graph."""
+    parts = directed.starts, directed.columns, directed.weights, directed.lengths
+    return Fuzzy(*_native.symmetrize(*parts, mix, threads))
+
+
+def rows_in_order(starts: Array, order: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Compressed rows in another order: their new starts, and which entry comes where."""
+    counts = np.diff(starts)[order]
+    new = np.concatenate([[0], np.cumsum(counts)])
+    return new, np.repeat(starts[:-1][order] - new[:-1], counts) + np.arange(new[-1])

@@ -1,0 +1,200 @@
+"""Linear methods seen through their features: biplots and loadings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim.errors import BadInput, BadParameter
+from lowdim.plot._colors import DIVERGING, INK, palette
+from lowdim.plot._inputs import plain_scores, read_labels, require_fitted
+from lowdim.plot._label_placement import write_beside
+from lowdim.plot._points import draw_points, equal_units
+from lowdim.plot._theme import SMALL, axes_for, caption, color_bar, dress, name_axes, shorten, themed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["biplot", "biplot_coordinates", "loadings"]
+
+Array = NDArray[Any]
+
+# How rows and columns share the singular values: P = (U S^a)(V S^(1-a))ᵀ.
+_SCALINGS = {
+    "symmetric": "symmetric scaling: rows and columns share the singular values",
+    "form": "form scaling: rows in principal coordinates, their distances are kept",
+    "covariance": "covariance scaling: arrows in principal coordinates, cosines between them are correlations",
+}
+MOST_NUMBERS = 150  # cells that still have room for their value
+
+
+def biplot_coordinates(model: Any, X: Any, scaling: str = "symmetric") -> tuple[Array, Array]:
+    """Coordinates of rows (n, k) and columns (d, k), whose product approximates the centred (and scaled) X.
+
+    With P = U S Vᵀ and all components, rows · columnsᵀ = P in every scaling:
+
+        form         rows U S,          columns V
+        covariance   rows U √(n - 1),   columns V S / √(n - 1)
+        symmetric    rows U S^½,        columns V S^½
+    """
+    if scaling not in _SCALINGS:
+        raise BadParameter(f"scaling must be one of {', '.join(map(repr, _SCALINGS))}; got {scaling!r}.")
+    require_fitted(model, "components_", "explained_variance_", "n_samples_")
+    scores = plain_scores(model, X)  # (n, k)
+    V = np.asarray(model.components_, dtype=np.float64).T  # (d, k)
+    root = np.sqrt(np.maximum(np.asarray(model.explained_variance_, dtype=np.float64), 0.0))
+    if scaling == "form":
+        return scores, V
+    # explained_variance_ is S² / (n - ddof), so `root` is S of the covariance scaling already.
+    degrees = float(model.n_samples_) - getattr(model, "ddof", 1)
+    share = root if scaling == "covariance" else np.sqrt(root * np.sqrt(degrees))
+    # An axis without variance has scores of rounding only; they stay nothing.
+    inverse = np.divide(1.0, share, out=np.zeros_like(share), where=share > 1e-12 * share.max(initial=0.0))
+    return scores * inverse, V * share
+
+
+@themed()
+def biplot(
+    model: Any,
+    X: Any,
+    labels: Any = None,
+    *,
+    ax: Axes | None = None,
+    scaling: str = "symmetric",
+    n_arrows: int = 12,
+    title: str | None = None,
+    names: Any = None,
+) -> Axes:
+    """Draw rows as points and features as arrows from the origin, on the first two axes of a linear model.
+
+    The scaling stands on the picture; see `biplot_coordinates`. Arrows are lengthened by one common
+    factor, also stated, so that they fill the picture; only the longest have names.
+
+    Parameters
+    ----------
+    model : a fitted PCA
+        With at least two components.
+    X : table (n, d)
+        Rows to draw, usually those it was fitted on.
+    labels, names
+        Colours of the rows, as for `scatter`.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure without it.
+    scaling : "symmetric", "form" or "covariance"
+        Who keeps the distances: both by half, the rows, or the columns.
+    n_arrows : int
+        How many of the longest arrows to draw, with names.
+    title : str, optional
+        Above the axes.
+
+    """
+    rows, columns = biplot_coordinates(model, X, scaling)
+    if rows.shape[1] < 2:
+        raise BadInput(f"a biplot needs a model with at least 2 components; this one has {rows.shape[1]}.")
+    if n_arrows < 0:
+        raise BadParameter(f"n_arrows must be 0 or more; got {n_arrows!r}.")
+    rows, columns = rows[:, :2], columns[:, :2]
+    ax = axes_for(ax, 6.8, 5.4)
+    dress(ax)
+    draw_points(ax, rows, read_labels(labels, len(rows), names))
+    longest = np.argsort(-np.linalg.norm(columns, axis=1), kind="stable")[:n_arrows]
+    factor = _fill(rows, columns)
+    tips = factor * columns[longest]
+    _frame(ax, tips)
+    equal_units(ax)
+    name_axes(ax, *(_component(model, i) for i in (0, 1)))
+    caption(ax, title, _SCALINGS[scaling] + (f"; arrows × {factor:.3g}" if len(longest) else ""))
+    _arrows(ax, tips, [_features(model)[i] for i in longest])  # last: words need the final layout
+    return ax
+
+
+@themed()
+def loadings(
+    model: Any,
+    *,
+    ax: Axes | None = None,
+    n_components: int | None = None,
+    n_features: int = 30,
+    title: str | None = None,
+) -> Axes:
+    """Draw the components' coefficients as a heat map, features down and components across.
+
+    Colours are symmetric about zero. Of more than `n_features` features, those with the largest absolute
+    coefficient in any component drawn are kept, and the picture says so.
+    """
+    require_fitted(model, "components_")
+    if n_features < 1 or (n_components is not None and n_components < 1):
+        raise BadParameter(f"n_features and n_components must be at least 1; got {n_features!r}, {n_components!r}.")
+    V = np.asarray(model.components_, dtype=np.float64)[: 8 if n_components is None else n_components].T  # (d, k)
+    d, k = V.shape
+    kept = np.arange(d)
+    if d > n_features:
+        kept = np.sort(np.argsort(-np.abs(V).max(axis=1), kind="stable")[:n_features])
+    shown = V[kept]
+    ax = axes_for(ax, 2.6 + 0.62 * k, 1.2 + 0.25 * len(kept))
+    dress(ax)
+    limit = float(np.abs(shown).max()) or 1.0
+    image = ax.imshow(shown, cmap=DIVERGING, vmin=-limit, vmax=limit, aspect="auto")
+    _write_numbers(ax, shown, limit)
+    words = _features(model)
+    ax.set_xticks(range(k))
+    ax.set_xticklabels([_component(model, i).replace(" (", "\n(") for i in range(k)], parse_math=False)
+    ax.set_yticks(range(len(kept)))
+    ax.set_yticklabels([shorten(words[i]) for i in kept], parse_math=False)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    ax.tick_params(length=0, labelcolor=INK)
+    color_bar(ax, image, "coefficient")
+    caption(ax, title, f"the {len(kept)} largest of {d} features" if len(kept) < d else None)
+    return ax
+
+
+def _write_numbers(ax: Axes, shown: Array, limit: float) -> None:
+    if shown.size > MOST_NUMBERS:
+        return
+    for (row, column), value in np.ndenumerate(shown):
+        color = "white" if abs(value) > 0.62 * limit else INK
+        ax.text(column, row, _number(value), ha="center", va="center_baseline", fontsize=SMALL - 0.5, color=color)
+
+
+def _number(value: float) -> str:
+    """Two decimals with a true minus, and no minus before nothing."""
+    return f"{round(value, 2) + 0.0:.2f}".replace("-", "−")
+
+
+def _features(model: Any) -> list[str]:
+    d = np.shape(model.components_)[1]
+    return [str(name) for name in getattr(model, "feature_names_in_", [f"x{i}" for i in range(d)])]
+
+
+def _component(model: Any, i: int) -> str:
+    """The axis's name with its share of the variance, where known."""
+    prefix = {"PCA": "PC"}.get(type(model).__name__, "axis ")
+    shares = getattr(model, "explained_variance_ratio_", None)
+    return f"{prefix}{i + 1}" + ("" if shares is None else f" ({100 * float(shares[i]):.1f} %)")
+
+
+def _fill(rows: Array, columns: Array) -> float:
+    """The factor by which the longest arrow reaches as far as nearly all rows; 1 if either is nothing."""
+    reach = float(np.quantile(np.linalg.norm(rows, axis=1), 0.95))
+    longest = float(np.linalg.norm(columns, axis=1).max(initial=0.0))
+    return reach / longest if reach > 0 and longest > 0 else 1.0
+
+
+def _frame(ax: Axes, points: Array) -> None:
+    """Make the limits hold arrows and the origin too, with room for words."""
+    ax.update_datalim([*points, (0.0, 0.0)])
+    ax.margins(0.1)
+    ax.autoscale_view()
+
+
+def _arrows(ax: Axes, tips: Array, words: list[str]) -> None:
+    if not len(tips):
+        return
+    color = palette(6)[5]
+    zeros = np.zeros(len(tips))
+    ax.quiver(zeros, zeros, *tips.T, angles="xy", scale_units="xy", scale=1, width=0.0032, color=color, zorder=4)
+    shafts = np.vstack([share * tips for share in np.linspace(0, 0.95, 20)])
+    write_beside(ax, tips, words, size=9.5, color="#8a3d00", outward=True, others=shafts)

@@ -1,0 +1,143 @@
+"""Rows that are pictures: the mean, the components, and what k of them rebuild."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim.errors import BadInput, BadParameter
+from lowdim.plot._colors import DIVERGING, FADED
+from lowdim.plot._inputs import plain_scores, read_points, require_fitted
+from lowdim.plot._theme import SMALL, new_figure, themed
+from lowdim.runtime.threads import single_blas
+
+__all__ = ["eigenimages", "rebuilt"]
+
+Array = NDArray[Any]
+
+
+@themed()
+def eigenimages(
+    model: Any,
+    image_shape: Sequence[int],
+    X: Any = None,
+    *,
+    ks: Sequence[int] = (1, 2, 5, 10, 20, 50),
+    n_images: int = 4,
+    title: str | None = None,
+    figure: Any = None,
+) -> NDArray[Any]:
+    """Draw the mean picture and the first components, and with X how its first rows come back from k of them.
+
+    The percentage under a rebuilt picture is ‖x - x̂‖ / ‖x - mean‖: 100 % for the mean itself, 0 % for the picture.
+
+    Parameters
+    ----------
+    model : a fitted PCA
+        Of rows that are pictures.
+    image_shape : (height, width) or (height, width, 3)
+        How a row is folded into a picture, line by line.
+    X : table (n, d), optional
+        Pictures to rebuild.
+    ks : numbers of components
+        Those above the model's are left out.
+    n_images : int
+        How many rows of X to rebuild.
+    title : str, optional
+        Above the figure.
+    figure : matplotlib figure, optional
+        Where to draw; a new one without it.
+
+    Returns
+    -------
+    array of axes (rows of pictures, columns)
+        The first row holds the mean and the components, the others an original and its rebuilt pictures.
+
+    """
+    require_fitted(model, "components_", "mean_")
+    shape = _image_shape(image_shape, len(model.mean_))
+    counts = sorted({int(k) for k in ks if 0 <= k <= len(model.components_)})
+    rows = None if X is None else read_points(X, "X")[: max(n_images, 0)]
+    if rows is not None and not counts:
+        raise BadParameter(f"ks must have a number from 0 to {len(model.components_)}; got {tuple(ks)!r}.")
+    columns = 1 + (len(counts) if rows is not None else min(len(model.components_), 7))
+    lines = 1 + (0 if rows is None else len(rows))
+    if figure is None:
+        figure = new_figure(1.15 * columns + 0.2, 1.38 * lines + 0.3)
+    axes: NDArray[Any] = figure.subplots(lines, columns, squeeze=False)
+    _draw_components(axes[0], model, shape)
+    if rows is not None:
+        _draw_rebuilt(axes[1:], model, rows, counts, shape)
+    if title:
+        figure.suptitle(str(title), x=0.01, ha="left", fontweight="bold", parse_math=False)
+    return axes
+
+
+def rebuilt(model: Any, X: Any, k: int) -> Array:
+    """Rows of X from their first k scores, (n, d), in the units of X."""
+    require_fitted(model, "components_", "mean_")
+    scores = plain_scores(model, X)[:, :k]
+    with single_blas():
+        rows = scores @ np.asarray(model.components_, dtype=np.float64)[:k]
+    scale = getattr(model, "scale_", None)
+    return np.asarray(rows * (1.0 if scale is None else scale) + model.mean_)
+
+
+def _image_shape(image_shape: Sequence[int], d: int) -> tuple[int, ...]:
+    shape = tuple(int(side) for side in image_shape)
+    colors = len(shape) == 3 and shape[2] == 3
+    if not (len(shape) == 2 or colors) or int(np.prod(shape)) != d or min(shape) < 1:
+        raise BadInput(
+            f"image_shape must be (height, width) or (height, width, 3) with a product of {d}, the number of "
+            f"columns; got {shape}."
+        )
+    return shape
+
+
+def _draw_components(axes: NDArray[Any], model: Any, shape: tuple[int, ...]) -> None:
+    _show(axes[0], model.mean_.reshape(shape), "mean")
+    shares = getattr(model, "explained_variance_ratio_", None)
+    for i, ax in enumerate(axes[1:]):
+        if i >= len(model.components_):
+            ax.set_axis_off()
+            continue
+        share = "" if shares is None else f" ({100 * float(shares[i]):.0f} %)"
+        _show_signed(ax, model.components_[i].reshape(shape), f"{i + 1}{share}")
+
+
+def _draw_rebuilt(axes: NDArray[Any], model: Any, rows: Array, counts: list[int], shape: tuple[int, ...]) -> None:
+    pictures = {k: rebuilt(model, rows, k) for k in counts}
+    lengths = np.linalg.norm(rows - model.mean_, axis=1)
+    for i, (line, row) in enumerate(zip(axes, rows, strict=True)):
+        limits = (float(row.min()), float(row.max()))
+        _show(line[0], row.reshape(shape), "original", limits)
+        for ax, k in zip(line[1:], counts, strict=True):
+            error = np.linalg.norm(row - pictures[k][i]) / lengths[i] if lengths[i] > 0 else 0.0
+            _show(ax, pictures[k][i].reshape(shape), f"k = {k}: {100 * error:.0f} %", limits)
+
+
+def _show(ax: Any, picture: Array, words: str, limits: tuple[float, float] | None = None) -> None:
+    low, high = (float(picture.min()), float(picture.max())) if limits is None else limits
+    if picture.ndim == 3:
+        picture = np.clip((picture - low) / (high - low if high > low else 1.0), 0, 1)
+    _place(ax, picture, words, cmap="gray", vmin=low, vmax=high if high > low else low + 1.0)
+
+
+def _show_signed(ax: Any, picture: Array, words: str) -> None:
+    """A component: zero is white (grey, in colour pictures), the signs are two colours."""
+    limit = float(np.abs(picture).max()) or 1.0
+    if picture.ndim == 3:
+        picture = 0.5 + picture / (2 * limit)
+    _place(ax, picture, words, cmap=DIVERGING, vmin=-limit, vmax=limit)
+
+
+def _place(ax: Any, picture: Array, words: str, **colors: Any) -> None:
+    ax.imshow(picture, interpolation="nearest", **colors)
+    ax.set_xticks([])
+    ax.set_yticks([])
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    ax.set_xlabel(words, fontsize=SMALL, color=FADED, labelpad=2)

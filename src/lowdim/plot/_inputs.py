@@ -1,0 +1,236 @@
+"""What comes into a picture: points, labels and words, checked once and named in errors."""
+
+from __future__ import annotations
+
+import numbers
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim.data.rows import first_nonfinite, open_rows
+from lowdim.errors import BadInput, BadInputType
+from lowdim.plot._colors import ABSENT, GREY, palette
+
+__all__ = [
+    "Categories",
+    "Gradient",
+    "Marks",
+    "plain_scores",
+    "read_labels",
+    "read_pairs",
+    "read_points",
+    "read_words",
+    "require_fitted",
+]
+
+Array = NDArray[Any]
+
+# More distinct whole numbers than this are amounts, not names of classes.
+MOST_CLASSES = 30
+MISSING = "missing"
+
+
+@dataclass(frozen=True)
+class Categories:
+    """A category for each row, in the order of the labels; what has no label comes last, in grey."""
+
+    names: tuple[str, ...]
+    codes: NDArray[np.intp]  # (n,)
+    colors: tuple[str, ...]
+
+    @property
+    def row_colors(self) -> Array:
+        """The colour of each row, (n,)."""
+        return np.asarray(self.colors)[self.codes]
+
+    def at_most(self, most: int) -> Categories:
+        """The same with no more than `most` categories: the smaller ones are joined and said to be."""
+        if len(self.names) <= most:
+            return self
+        counts = np.bincount(self.codes, minlength=len(self.names))
+        kept = np.sort(np.argsort(-counts, kind="stable")[: most - 1])
+        codes = np.full(len(self.names), most - 1)
+        codes[kept] = np.arange(most - 1)
+        names = (*(self.names[i] for i in kept), f"{len(self.names) - len(kept)} others")
+        return Categories(names, codes[self.codes], (*palette(most - 1), GREY))
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """A number for each row, NaN where there is none, and the range of the colours."""
+
+    values: NDArray[np.float64]  # (n,)
+    low: float
+    high: float
+
+
+Marks = Categories | Gradient | None
+
+
+def read_pairs(edges: Any, n: int) -> NDArray[np.int64]:
+    """Pairs (e, 2) of n rows."""
+    pairs = np.asarray(edges)
+    whole = pairs.ndim == 2 and pairs.shape[1] == 2 and pairs.dtype.kind in "iu"
+    if not whole or (pairs.size and not (pairs.min() >= 0 and pairs.max() < n)):
+        raise BadInput(f"edges must be pairs of rows, (e, 2) whole numbers from 0 to {n - 1}; got shape {pairs.shape}.")
+    return pairs.astype(np.int64)
+
+
+def read_points(Z: Any, what: str = "Z", columns: int = 1) -> Array:
+    """Z as a finite array (n, k) with n ≥ 1 and k ≥ columns."""
+    if np.ndim(Z) != 2 and not hasattr(Z, "shape"):
+        raise BadInputType(f"{what} must be a table of numbers, one row a point; got {type(Z).__name__}.")
+    if len(Z.shape if hasattr(Z, "shape") else np.shape(Z)) != 2:
+        raise BadInput(f"{what} must have two dimensions, one row a point; got shape {np.shape(Z)}.")
+    rows = open_rows(Z)
+    if rows.sparse:
+        raise BadInputType(f"{what} is sparse, and a picture needs plain numbers. Give {what}.toarray().")
+    if rows.count == 0 or rows.d < columns:
+        raise BadInput(f"{what} must have at least 1 row and {columns} column(s); got shape ({rows.n}, {rows.d}).")
+    try:
+        points = rows.whole()
+    except (TypeError, ValueError) as error:
+        raise BadInputType(f"{what} must hold numbers; {error}.") from error
+    found = first_nonfinite([(0, points)])
+    if found is not None:
+        raise BadInput(
+            f"{what} has the value {found[2]} at row {found[0]}, column {found[1]}, which has no place in a "
+            "picture. Drop such rows."
+        )
+    # Axes square and subtract the limits; far below the largest float that already overflows.
+    if np.abs(points).max() > (1e30 if points.dtype == np.float32 else 1e140):
+        raise BadInput(f"{what} has values beyond 1e30 (float32) or 1e140, too large to draw. Rescale it.")
+    return np.asarray(points)
+
+
+def read_labels(labels: Any, n: int, names: Any = None) -> Marks:
+    """Categories or amounts.
+
+    Text, booleans and at most 30 distinct whole numbers are categories; other numbers are amounts.
+    `names` gives words for categories: a mapping from label to word, or one word for each label in order.
+    """
+    if labels is None:
+        return None
+    values = np.asarray(labels)
+    if values.dtype.kind == "S":
+        values = np.char.decode(values, "utf-8", "replace")
+    if values.ndim != 1 or len(values) != n:
+        raise BadInput(f"labels must have one label a row ({n}); got shape {values.shape}.")
+    gone = _missing(values)
+    numbers_ = _numbers(values, gone)
+    if numbers_ is not None and names is None and not _are_classes(numbers_[~gone]):
+        return _gradient(numbers_)
+    if numbers_ is None or values.dtype.kind in "iu":  # whole numbers above 2⁵³ have no float
+        return _categories(values, gone, names)
+    return _categories(numbers_, gone, names)
+
+
+def read_words(words: Any, n: int, what: str) -> list[str] | None:
+    """One text a row."""
+    if words is None:
+        return None
+    out = np.asarray(words, dtype=object)
+    if out.ndim != 1 or len(out) != n:
+        raise BadInput(f"{what} must have one entry a row ({n}); got shape {out.shape}.")
+    return [str(word) for word in out]
+
+
+def require_fitted(model: Any, *attributes: str) -> None:
+    """The model has been fitted and has what a picture reads."""
+    missing = [name for name in attributes if not hasattr(model, name)]
+    if missing:
+        raise BadInput(
+            f"model must be a fitted linear model such as PCA; this {type(model).__name__} has no "
+            f"{' and no '.join(missing)}. Call fit first."
+        )
+
+
+def plain_scores(model: Any, X: Any) -> NDArray[np.float64]:
+    """Scores of rows in the units of the data, (n, k), also from a model that whitens."""
+    scores = np.asarray(model.transform(X), dtype=np.float64)
+    if getattr(model, "whiten", False):
+        scores = scores * np.sqrt(np.maximum(np.asarray(model.explained_variance_, dtype=np.float64), 0.0))
+    return scores
+
+
+def _missing(values: Array) -> NDArray[np.bool_]:
+    if values.dtype.kind == "f":
+        return np.asarray(np.isnan(values))
+    if values.dtype.kind in "mM":
+        return np.asarray(np.isnat(values))
+    if values.dtype.kind != "O":
+        return np.zeros(len(values), dtype=bool)
+    absent = ("NAType", "NaTType", "NoneType")
+    return np.array([type(v).__name__ in absent or (isinstance(v, numbers.Real) and v != v) for v in values])
+
+
+def _numbers(values: Array, gone: NDArray[np.bool_]) -> NDArray[np.float64] | None:
+    """The labels as numbers with NaN for what is missing; None if they are something else."""
+    if values.dtype.kind == "O":
+        there = values[~gone]
+        if not len(there) or not all(isinstance(v, numbers.Real) and not isinstance(v, bool) for v in there):
+            return None
+    elif values.dtype.kind not in "iuf":
+        return None
+    out = np.full(len(values), np.nan)
+    out[~gone] = values[~gone].astype(np.float64)
+    return out
+
+
+def _are_classes(values: NDArray[np.float64]) -> bool:
+    distinct = np.unique(values)
+    return len(distinct) <= MOST_CLASSES and bool((distinct == np.round(distinct)).all())
+
+
+def _gradient(values: NDArray[np.float64]) -> Gradient:
+    values = np.where(np.isfinite(values), values, np.nan)
+    if np.isnan(values).all():
+        return Gradient(values, 0.0, 1.0)
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    if not np.isfinite(high - low):
+        raise BadInput(f"labels run from {low:g} to {high:g}, too far apart to colour. Rescale them.")
+    # One value alone stands in the middle of the colours.
+    return Gradient(values, low, high) if low < high else Gradient(values, low - 0.5, low + 0.5)
+
+
+def _categories(values: Array, gone: NDArray[np.bool_], names: Any) -> Categories:
+    there = [v if isinstance(v, numbers.Real) else str(v) for v in values[~gone].tolist()]
+    distinct = sorted(set(there), key=_natural)
+    place = {label: i for i, label in enumerate(distinct)}
+    codes = np.full(len(values), len(distinct), dtype=np.intp)
+    codes[~gone] = [place[label] for label in there]
+    words, colors = _words(distinct, names), palette(len(distinct))
+    if gone.any():
+        words, colors = (*words, MISSING), (*colors, ABSENT)
+    return Categories(words, codes, colors)
+
+
+def _words(distinct: list[Any], names: Any) -> tuple[str, ...]:
+    plain = [str(int(v)) if isinstance(v, float) and v.is_integer() else str(v) for v in distinct]
+    if names is None:
+        return tuple(plain)
+    if isinstance(names, Mapping):
+        return tuple(str(names.get(v, word)) for v, word in zip(distinct, plain, strict=True))
+    if not isinstance(names, Sequence | np.ndarray) or isinstance(names, str):
+        raise BadInputType(f"names must be a mapping or a sequence of words; got {type(names).__name__}.")
+    if len(names) != len(distinct):
+        raise BadInput(
+            f"names must have one word for each of the {len(distinct)} labels ({', '.join(plain[:5])}…), "
+            f"in their order; got {len(names)}. A mapping from label to word may leave some out."
+        )
+    return tuple(str(word) for word in names)
+
+
+def _natural(label: Any) -> tuple[int, Any, str]:
+    """Numbers before text, and "c2" before "c10"."""
+    if isinstance(label, numbers.Real):
+        return 0, float(label), ""
+    parts = re.split("([0-9]+)", label)
+    digits = ((len(p.lstrip("0")), p.lstrip("0")) for p in parts[1::2])  # longer numbers are larger
+    texts = ((0, p) for p in parts[::2])
+    return 1, tuple(key for pair in zip_longest(texts, digits, fillvalue=(0, "")) for key in pair), label

@@ -1,0 +1,116 @@
+"""Points on axes: dots for some, shaded cells for many, with the legend or colour bar that explains them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim.plot._colors import ABSENT, FADED, INK, SEQUENTIAL
+from lowdim.plot._density_shading import cell_edges, draw_cells, shaded_cells
+from lowdim.plot._inputs import Categories, Gradient, Marks
+from lowdim.plot._theme import color_bar, roomy, shorten
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["MANY", "draw_lines", "draw_points", "equal_units"]
+
+Array = NDArray[Any]
+
+MANY = 20_000  # above this, dots hide one another
+MOST_IN_LEGEND = 12
+
+
+def draw_points(ax: Axes, points: Array, marks: Marks, *, square: bool = True, legend: bool = True) -> None:
+    """Draw rows (n, 2), or (n, 3) on three-dimensional axes, and say what their colours mean."""
+    if isinstance(marks, Categories) and legend:
+        marks = marks.at_most(MOST_IN_LEGEND)
+    if len(points) > MANY and points.shape[1] == 2:
+        _shade(ax, points, marks, square)
+    else:
+        _dots(ax, points, marks)
+    if isinstance(marks, Categories) and legend:
+        _legend(ax, marks)
+    elif isinstance(marks, Gradient):
+        _color_bar(ax, marks)
+
+
+def draw_lines(ax: Axes, points: Array, pairs: Array) -> None:
+    """Thin lines between pairs (e, 2) of the points, beneath these; where many run together they darken."""
+    from matplotlib.collections import LineCollection
+
+    ends: Any = points[pairs].astype(np.float64)  # (e, 2, axes)
+    faint = float(np.clip(20 / np.sqrt(len(ends) + 1), 0.05, 0.6))
+    options: dict[str, Any] = {"colors": FADED, "linewidths": 0.4, "alpha": faint, "rasterized": len(ends) > 2000}
+    if ends.shape[2] == 3:
+        from mpl_toolkits.mplot3d.art3d import Line3DCollection  # type: ignore[import-untyped]
+
+        ax.add_collection3d(Line3DCollection(ends, **options))  # type: ignore[attr-defined]
+    else:
+        ax.add_collection(LineCollection(ends, zorder=0.5, **options))
+
+
+def equal_units(ax: Axes) -> None:
+    """One unit is as long in x as in y: distances on the page are distances of the map."""
+    shared = any(len(group.get_siblings(ax)) > 1 for group in (ax.get_shared_x_axes(), ax.get_shared_y_axes()))
+    ax.set_aspect("equal", adjustable="box" if shared else "datalim")
+
+
+def _dots(ax: Axes, points: Array, marks: Marks) -> None:
+    """One collection in the order of the rows, so that no category lies on top of the others."""
+    n = len(points)
+    size = float(np.clip(36 * np.sqrt(150 / n), 1.5, 42))
+    options: dict[str, Any] = {
+        "s": size,
+        "linewidths": 0.3 if n <= 3000 and not isinstance(marks, Gradient) else 0,
+        "edgecolors": "white",
+    }
+    options |= {"alpha": 0.9 if n <= 500 else 0.75, "rasterized": n > 2000}
+    if isinstance(marks, Categories):
+        options["c"] = marks.row_colors
+    elif isinstance(marks, Gradient):
+        options |= {"c": marks.values, "cmap": _color_map(), "vmin": marks.low, "vmax": marks.high}
+        options["plotnonfinite"] = True
+    else:
+        options["c"] = INK
+    ax.scatter(*points.T, **options)
+
+
+def _shade(ax: Axes, points: Array, marks: Marks, square: bool) -> None:
+    edges = cell_edges(points, square=square)
+    draw_cells(ax, shaded_cells(points, marks, edges), edges, interpolation="nearest")
+
+
+def _color_map() -> Any:
+    from matplotlib import colormaps
+
+    return colormaps[SEQUENTIAL].with_extremes(bad=ABSENT)
+
+
+def _legend(ax: Axes, marks: Categories) -> None:
+    from matplotlib.lines import Line2D
+
+    handles = [Line2D([], [], marker="o", markersize=6, linestyle="", color=color) for color in marks.colors]
+    outside: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
+    inside: dict[str, Any] = {"loc": "upper right", "frameon": True, "framealpha": 0.8, "edgecolor": "none"}
+    # A label that begins with _ would be left out, and one with $ be set as a formula: the words come after.
+    legend = ax.legend(
+        handles,
+        [" "] * len(handles),
+        handletextpad=0.2,
+        labelspacing=0.35,
+        **(outside if roomy(ax) else inside),
+    )
+    for text, name in zip(legend.get_texts(), marks.names, strict=True):
+        text.set_parse_math(False)
+        text.set_text(shorten(name))
+
+
+def _color_bar(ax: Axes, marks: Gradient) -> None:
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    scale = ScalarMappable(Normalize(marks.low, marks.high), _color_map())
+    color_bar(ax, scale)

@@ -1,0 +1,190 @@
+"""The scree: eigenvalues in order, what they add up to, and where each rule would stop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim.errors import BadInput
+from lowdim.plot._colors import FADED, INK, LIGHT, palette
+from lowdim.plot._theme import SMALL, axes_for, caption, dress, name_axes, shorten, split_below, themed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["scree"]
+
+Array = NDArray[np.float64]
+
+SHOWN = 40  # eigenvalues, unless a rule looks farther
+
+
+@dataclass(frozen=True)
+class _Scree:
+    """What is drawn, whatever it came from."""
+
+    values: Array
+    shares: Array
+    verdicts: Sequence[Any] = ()  # each with .rule and .k
+    parallel: Any = None  # with .mean, .band and .quantile
+
+
+@themed()
+def scree(
+    source: Any,
+    *,
+    ax: Axes | None = None,
+    title: str | None = None,
+    log: bool = False,
+    most: int | None = None,
+) -> Axes:
+    """Draw eigenvalues, their cumulated share of the variance, and the choices of rules.
+
+    The room of `ax` is split: the axes returned hold the eigenvalues, and a panel below them the cumulated
+    shares. If rules are known, a third has a line for each, with a dot where it would stop.
+
+    Parameters
+    ----------
+    source : a fitted PCA, `lowdim.choose.table(X)`, or an array of eigenvalues
+        The last is sorted, and its shares are of its positive part.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure without it.
+    title : str, optional
+        Above the axes.
+    log : bool
+        Draw eigenvalues on a logarithmic axis; those that are not positive are left out.
+    most : int, optional
+        How many eigenvalues to show; without it 40, or as many as the rules need.
+
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    read = _read(source)
+    shown = _shown(read, most)
+    heights = [3.0, 1.3] + ([0.35 + 0.24 * len(read.verdicts)] if read.verdicts else [])
+    ax = axes_for(ax, 6.6, 1.1 * sum(heights) + 0.6)
+    panels = split_below(ax, heights)
+    _draw_values(ax, read, shown, log)
+    _draw_shares(panels[0], read.shares[:shown])
+    if read.verdicts:
+        _draw_choices(panels[1], read.verdicts, shown)
+    left = 0.5 if all(verdict.k > 0 for verdict in read.verdicts) else -0.5
+    ax.set_xlim(left, shown + 0.5)
+    ax.xaxis.set_major_locator(MaxNLocator(steps=[1, 2, 5, 10], integer=True))
+    for upper in (ax, *panels)[:-1]:
+        upper.tick_params(labelbottom=False)
+    panels[-1].set_xlabel("component")
+    caption(ax, title, None if shown == len(read.values) else f"the first {shown} of {len(read.values)}")
+    return ax
+
+
+def _read(source: Any) -> _Scree:
+    if hasattr(source, "verdicts") and hasattr(source, "spectrum"):
+        spectrum = source.spectrum
+        verdicts = tuple(source.verdicts)
+        return _Scree(_values(spectrum.values), _values(spectrum.shares), verdicts, source.parallel)
+    if hasattr(source, "spectrum_"):
+        values, total = _values(source.spectrum_), float(source.total_variance_)
+        return _Scree(values, values / total if total > 0 else np.zeros_like(values))
+    if hasattr(source, "explained_variance_"):
+        return _Scree(_values(source.explained_variance_), _values(source.explained_variance_ratio_))
+    if hasattr(source, "fit"):
+        raise BadInput(f"source must be fitted; this {type(source).__name__} has no spectrum yet. Call fit first.")
+    values = np.sort(_values(source))[::-1]
+    positive = np.maximum(values, 0.0)
+    total = float(positive.sum())
+    return _Scree(values, positive / total if total > 0 else positive)
+
+
+def _values(values: Any) -> Array:
+    try:
+        out = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise BadInput(
+            f"source must be a fitted PCA, a table of choices or an array of eigenvalues; got {type(values).__name__}."
+        ) from error
+    if out.ndim != 1 or len(out) == 0 or not np.isfinite(out).all():
+        raise BadInput(f"eigenvalues must be finite numbers in one dimension, at least 1; got shape {out.shape}.")
+    return out
+
+
+def _shown(read: _Scree, most: int | None) -> int:
+    if most is not None and most < 1:
+        raise BadInput(f"most must be at least 1; got {most!r}.")
+    if most is not None:
+        return min(len(read.values), most)
+    wanted = max(SHOWN, *(int(1.1 * verdict.k) + 1 for verdict in read.verdicts), 0)
+    return len(read.values) if len(read.values) <= 1.2 * wanted else wanted  # no cut for the sake of a few
+
+
+def _draw_values(ax: Axes, read: _Scree, shown: int, log: bool) -> None:
+    dress(ax)
+    places = np.arange(1, shown + 1)
+    values = read.values[:shown]
+    if log:
+        if not (values > 0).any():
+            raise BadInput("log=True needs an eigenvalue above 0; there is none. Use log=False.")
+        ax.set_yscale("log")
+        values = np.where(values > 0, values, np.nan)
+    if read.parallel is not None:
+        _draw_band(ax, read.parallel, shown)
+    ax.plot(places, values, color=INK, marker="o", markersize=4, label="eigenvalues", zorder=3)
+    if not log:
+        ax.axhline(0, color=LIGHT, linewidth=0.8, zorder=1)
+    name_axes(ax, "", "eigenvalue")
+    if read.parallel is not None:
+        ax.legend(loc="upper right")
+
+
+def _draw_band(ax: Axes, parallel: Any, shown: int) -> None:
+    """Eigenvalues of data without correlation: their mean, and up to the quantile that real ones must exceed."""
+    mean, band = _values(parallel.mean)[:shown], _values(parallel.band)[:shown]
+    color, places = palette(2)[1], np.arange(1, len(mean) + 1)
+    ax.fill_between(places, mean, band, color=color, alpha=0.3, linewidth=0, zorder=2)
+    ax.plot(places, mean, color=color, linewidth=1, linestyle="--", label="by chance, mean", zorder=2)
+    ax.plot(places, band, color=color, label=f"by chance, {100 * parallel.quantile:g} % quantile", zorder=2)
+
+
+def _draw_shares(ax: Axes, shares: Array) -> None:
+    from matplotlib.ticker import PercentFormatter
+
+    dress(ax)
+    places = np.arange(1, len(shares) + 1)
+    ax.bar(places, np.cumsum(shares), color=palette(5)[4], width=0.72, alpha=0.75, zorder=2)
+    ax.set_ylim(0, 1)
+    ax.set_yticks([0, 0.25, 0.5, 0.75, 1])
+    ax.grid(axis="y", color=LIGHT, linewidth=0.5, alpha=0.7, zorder=0)
+    ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    ax.set_ylabel("cumulated\nshare")
+
+
+def _draw_choices(ax: Axes, verdicts: Sequence[Any], shown: int) -> None:
+    """A lane for each rule, so that no two marks can meet."""
+    dress(ax)
+    ordered = sorted(verdicts, key=lambda verdict: verdict.k)
+    color = palette(6)[5]
+    for lane, verdict in enumerate(ordered):
+        ax.axhline(lane, color=LIGHT, linewidth=0.5, alpha=0.7, zorder=0)
+        beyond = verdict.k > shown
+        ax.plot(shown if beyond else verdict.k, lane, color=color, marker=">" if beyond else "o", markersize=6)
+        right = verdict.k < 0.9 * shown
+        ax.annotate(
+            str(verdict.k),
+            (min(verdict.k, shown), lane),
+            xytext=(7 if right else -7, 0),
+            textcoords="offset points",
+            ha="left" if right else "right",
+            va="center_baseline",
+            fontsize=SMALL,
+            color=INK,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8},
+        )
+    ax.set_yticks(range(len(ordered)))
+    ax.set_yticklabels([shorten(str(verdict.rule), 24) for verdict in ordered], color=FADED, parse_math=False)
+    ax.set_ylim(len(ordered) - 0.4, -0.6)
+    ax.spines["left"].set_visible(False)
+    ax.tick_params(axis="y", length=0)

@@ -1,0 +1,1 @@
+"""Parameters, threads, progress, random draws, memory and atomic writes. Imports `errors` alone."""

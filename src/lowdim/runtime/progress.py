@@ -1,0 +1,107 @@
+"""One protocol for progress, callbacks and cancellation.
+
+Long loops call `report`; a `watch` receives what they report:
+
+    with lowdim.watch(lambda step: print(step.task, step.done, step.total)):
+        PCA(missing="em").fit(X)
+
+A callback that returns True asks to stop: the loop raises `Cancelled`, and the estimator is left
+unfitted, as it is after Ctrl-C. Watches nest; every one of them is told of every step.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+from lowdim.errors import Cancelled
+
+__all__ = ["Bar", "Step", "end_with", "report", "watch", "watched"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a long loop: `done` of `total` (None if unknown), and what the loop measures.
+
+    While an embedding is being optimized, `snapshot()` returns it as it is now, (n, k).
+    """
+
+    task: str
+    done: int
+    total: int | None = None
+    info: Mapping[str, float] = field(default_factory=dict)
+    snapshot: Callable[[], Any] | None = None
+
+
+Callback = Callable[[Step], "bool | None"]
+
+_watchers: ContextVar[tuple[Callback, ...]] = ContextVar("lowdim_watchers", default=())
+_ends: ContextVar[tuple[threading.Event, ...]] = ContextVar("lowdim_ends", default=())
+
+
+@contextmanager
+def watch(callback: Callback | None = None) -> Iterator[None]:
+    """Send the steps of everything inside to `callback`; without one, draw a progress bar on stderr."""
+    bar = Bar()
+    token = _watchers.set((*_watchers.get(), bar.show if callback is None else callback))
+    try:
+        yield
+    finally:
+        _watchers.reset(token)
+        bar.close()
+
+
+def end_with(ended: threading.Event) -> None:
+    """Let every later report of this context raise `Cancelled` once the event is set: its result is no longer needed."""
+    _ends.set((*_ends.get(), ended))
+
+
+def watched() -> bool:
+    """Whether there is a watcher: what is measured for watchers alone is otherwise skipped."""
+    return bool(_watchers.get())
+
+
+def report(
+    task: str, done: int, total: int | None = None, *, snapshot: Callable[[], Any] | None = None, **info: float
+) -> None:
+    """Tell every watcher; raise `Cancelled` if one of them asks to stop, or if the result is no longer needed."""
+    if any(ended.is_set() for ended in _ends.get()):
+        raise Cancelled(f"{task} was abandoned after {done} steps.")
+    watchers = _watchers.get()
+    if not watchers:
+        return
+    step = Step(task, done, total, info, snapshot)
+    stops = [callback(step) is True for callback in watchers]  # every watcher is told of every step
+    if any(stops):
+        raise Cancelled(f"{task} was stopped by its callback after {done} steps; the estimator is unfitted.")
+
+
+class Bar:
+    """A one-line progress bar on stderr, redrawn at most ten times per second."""
+
+    def __init__(self) -> None:
+        self._last = 0.0
+        self._drawn = False
+
+    def show(self, step: Step) -> None:
+        """Draw one step."""
+        now = time.monotonic()
+        if step.done != step.total and now - self._last < 0.1:
+            return
+        self._last = now
+        share = f"{100 * step.done / step.total:3.0f} %" if step.total else f"{step.done}"
+        info = "  ".join(f"{name} {value:.6g}" for name, value in step.info.items())
+        sys.stderr.write(f"\r\x1b[K{step.task}  {share}  {info}")
+        sys.stderr.flush()
+        self._drawn = True
+
+    def close(self) -> None:
+        """End the line."""
+        if self._drawn:
+            sys.stderr.write("\n")

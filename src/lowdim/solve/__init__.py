@@ -1,1 +1,0 @@
-"""The few solvers behind the many methods."""

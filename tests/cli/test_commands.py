@@ -1,0 +1,501 @@
+"""The command line, run as people and programs run it: in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lowdim
+from cli_runner import Said, talk
+from lowdim import PCA
+from lowdim.data.table import HeldRows
+from lowdim.runtime.param import parameters
+
+pytest.importorskip("typer")
+pytest.importorskip("pyarrow")
+
+FLOWERS = """name,species,length,width,height
+f1,setosa,1,2,3
+f2,setosa,2,1,4.5
+f3,=cmd|' /C calc'!A0,5,5,1
+f4,</script><script>alert(1)</script>,7,8,2
+f5,virginica,6,9,2.5
+"""
+NUMBERS = np.array([[1, 2, 3], [2, 1, 4.5], [5, 5, 1], [7, 8, 2], [6, 9, 2.5]])
+
+
+def run(folder: Path, *words: str, **options) -> Said:
+    done = subprocess.run(
+        [sys.executable, "-m", "lowdim", *words], capture_output=True, text=True, cwd=folder, **options
+    )
+    return Said(done.returncode, done.stdout, done.stderr)
+
+
+# What must not work: the line, the exit code, and words of the message.
+BAD = {
+    # the data
+    "map missing.csv": (3, "there is no file missing.csv"),
+    "map empty.csv": (3, "empty.csv is empty"),
+    "map flowers.csv": (3, "column 'name' .*--drop name"),
+    "map flowers.csv --color species": (3, "column 'name'"),  # species alone is taken care of
+    "map ragged.csv": (3, "line 3 .* 1 cells .* first line 2"),
+    "map gaps.csv": (3, "column 'b' of row 2, but nan.* use --missing em"),
+    "map infinite.csv": (3, r"column 'a' of row 1, but inf\. Drop or fill such rows\.$"),
+    "map digist": (3, "neither a file nor a built-in data set 'digist'.*digits"),
+    "map zzzzz": (3, "Built in are digits, iris"),
+    "map folder": (3, "folder"),
+    "map table.xlsx": (3, "ends in '.xlsx'"),
+    "map cities": (3, "cities holds distances .* PCA needs rows"),
+    "choose cities": (3, "cities holds distances"),
+    "diagnose cities": (3, "cities holds distances"),
+    "choose gaps.csv": (3, "column 'b' of row 2, but nan"),
+    "map iris --color petal": (3, "--color: iris has no column 'petal'"),
+    "map iris --drop petal": (3, "no column 'petal'"),
+    "map iris --n-components 9": (4, "n_components=9 must be at most 4"),
+    "map one.csv": (4, "minimum of 2"),
+    # the line
+    "map": (2, "Missing argument 'DATA'.* lowdim map --help"),
+    "draw iris": (2, "No such command 'draw'"),
+    "map iris iris": (2, "unexpected extra argument"),
+    "map iris -x": (2, "No such option: -x"),
+    "map iris --method umapp": (2, "there is no method 'umapp'"),
+    "map iris --method": (2, "requires an argument"),
+    "map iris --n-component 3": (2, "no flag --n-component. Did you mean --n-components"),
+    "map iris --colour species": (2, "no flag --colour. Did you mean --color"),
+    "transform model.lowdim iris --n-components 3 -o z.csv": (2, "no flag --n-components"),
+    "map iris --n-components many": (2, "--n-components must be .* got 'many'.* parallel-analysis"),
+    "map iris --n-components 0": (2, "--n-components must be .* got '0'"),
+    "map iris --n-components": (2, "--n-components needs a value"),
+    "map iris --solver magic": (2, "--solver must be one of 'auto', .* got 'magic'"),
+    "map iris --whiten=yes": (2, "--whiten takes no value"),
+    "map iris --ddof 2": (2, "--ddof must be one of 0, 1; got '2'"),
+    "choose iris --replicates 0": (2, "--replicates"),
+    "diagnose iris --sample few": (2, "--sample"),
+    "methods umapp": (2, "there is no method 'umapp'"),
+    # the files to write
+    "map iris -o map.gif": (2, "map.gif must end in one of .html, .png"),
+    "map iris -o map": (2, "map must end in one of"),
+    "choose iris -o scree.csv": (2, "scree.csv must end in one of .png"),
+    "transform model.lowdim iris -o z.png": (2, "z.png must end in one of .csv"),
+    "transform model.lowdim iris": (2, "Missing option '--output'"),
+    "map iris -o nowhere/map.png": (3, "there is no folder"),
+    "map iris -o flowers.csv/map.png": (3, "there is no folder"),
+    "map iris -o folder.png": (3, "it is a folder"),
+    "map iris -o /proc/map.csv": (3, "can't write '/proc/map.csv'|no permission"),
+    "fit iris -o nowhere/model.lowdim": (3, "there is no folder"),
+    "map iris --save-model nowhere/model.lowdim": (3, "there is no folder"),
+    "map plain.csv -o plain.csv": (2, "would overwrite what is read"),
+    "transform model.lowdim iris -o ./iris.npy -o model.lowdim": (2, "model.lowdim must end in"),
+    # the model
+    "transform nothing.lowdim iris -o z.csv": (3, "nothing.lowdim: there is no such file"),
+    "transform damaged.lowdim iris -o z.csv": (3, "damaged.lowdim: .*damaged"),
+    "transform flowers.csv iris -o z.csv": (3, "flowers.csv: not a model"),
+    "transform unfitted.lowdim iris -o z.csv": (3, "saved before it was fitted"),
+    "transform graph.lowdim iris -o z.csv": (3, "a graph of neighbours, not a model"),
+    "transform model.lowdim plain.csv -o z.csv": (3, "plain.csv has no column 'sepal length"),
+    "transform model.lowdim narrow.npy -o z.csv": (3, "2 columns to use, and the model needs 4"),
+    "transform model.lowdim cities -o z.csv": (3, "no column|distances"),
+    "transform plain.lowdim gaps.csv -o z.csv": (3, "column 'b' of row 2, but nan.* fit the model with --missing em"),
+    "inverse model.lowdim plain.csv -o x.csv": (3, "plain.csv has no column 'pca0'"),
+    "inverse plain.lowdim gaps.npy -o x.csv": (3, "column 'x1' of row 2, but nan"),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("cli")
+    text = {
+        "flowers.csv": FLOWERS,
+        "empty.csv": "",
+        "ragged.csv": "a,b\n1,2\n3\n",
+        "gaps.csv": "a,b\n1,2\n3,\n5,6\n",
+        "infinite.csv": "a,b\ninf,2\n3,4\n",
+        "one.csv": "a,b\n1,2\n",
+        "plain.csv": "a,b\n1,2\n3,5\n5,6\n",
+        "headless.csv": "1,2,3,4\n3,5,6,2\n",
+        "table.xlsx": "no",
+    }
+    for name, content in text.items():
+        (folder / name).write_text(content, encoding="utf-8")
+    (folder / "folder").mkdir()
+    (folder / "folder.png").mkdir()
+    np.save(folder / "narrow.npy", np.ones((3, 2)))
+    np.save(folder / "gaps.npy", np.array([[1.0, 2.0], [3.0, np.nan]]))
+    iris = lowdim.datasets.load("iris")
+    lowdim.save(PCA(2, standardize=True).fit(HeldRows(iris.X, iris.names)), folder / "model.lowdim")
+    lowdim.save(PCA(2).fit(lowdim.read_table(folder / "plain.csv").X), folder / "plain.lowdim")
+    lowdim.save(PCA(2), folder / "unfitted.lowdim")
+    lowdim.save(lowdim.neighbors(iris.X, 3), folder / "graph.lowdim")
+    whole = bytearray((folder / "model.lowdim").read_bytes())
+    whole[-9] ^= 1
+    (folder / "damaged.lowdim").write_bytes(whole)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def refusals(folder) -> dict[str, Said]:
+    before = sorted(folder.iterdir())
+    said = talk(folder, BAD)
+    assert sorted(folder.iterdir()) == before, "a refused command left something behind"
+    return said
+
+
+@pytest.mark.parametrize("line", BAD)
+def test_refusal(refusals, line):
+    """The right exit code, nothing on stdout, and one line on stderr that says what to do."""
+    said, (code, words) = refusals[line], BAD[line]
+    assert said.code == code, said.err
+    assert said.out == ""
+    assert re.fullmatch(r"error: [^\n]+\n", said.err)
+    assert re.search(words, said.err.rstrip("\n")), said.err
+    assert "Traceback" not in said.err
+
+
+GOOD = (
+    "map iris --json -o iris.csv -o iris.npz -o iris.parquet -o iris.svg --save-model iris.lowdim",
+    "map iris --json --no-standardize --n-components 3 --whiten --solver svd --ddof=0 -o plain.npz",
+    "map wine --json --n-components parallel -o wine.npy",
+    "map wine --json --n_components 0.95 --no-whiten -o wine.tsv",
+    "map digits --json -o digits.npy",
+    "map flowers.csv --json --id name --color species -o flowers.html -o safe.csv -o flowers.png",
+    "map flowers.csv --json --drop name,species --color width -o amounts.pdf",
+    "map flowers.csv --json --columns height,width --label species -o two.npy",
+    "map gaps.csv --missing em --json -o gaps_z.csv",
+    "fit iris -o fitted.lowdim --json --method PCA",
+    "fit flowers.csv --label species --drop name -o flowers.lowdim --json",
+    "transform fitted.lowdim iris -o iris_z.csv --json",
+    "transform flowers.lowdim flowers.csv --id name -o flowers_z.csv",
+    "transform model.lowdim headless.csv -o headless.npy",
+    "inverse flowers.lowdim flowers_z.csv -o back.csv --json",
+    "choose wine --json --replicates 20 --random-state 3 -o scree.svg",
+    "choose wine --replicates 20 --random-state 3",
+    "diagnose iris --json",
+    "diagnose iris",
+    "methods --json",
+    "methods pca --json",
+    "methods pca",
+    "methods",
+    "datasets --json",
+    "config --json",
+    "map iris -o quiet.csv --quiet",
+    "map iris -o iris_again.csv",
+    "map --method pca --help",
+)
+
+
+@pytest.fixture(scope="module")
+def good(folder, refusals) -> dict[str, Said]:
+    return talk(folder, GOOD)
+
+
+@pytest.mark.parametrize("line", GOOD)
+def test_success(good, line):
+    assert good[line].code == 0, good[line].err
+    assert good[line].err == ""
+
+
+def first(good, start):
+    return next(said for line, said in good.items() if line.startswith(start))
+
+
+def test_map_writes_what_the_library_computes(good, folder):
+    iris = lowdim.datasets.load("iris")
+    model = PCA(2, standardize=True).fit(iris.X)
+    Z = model.transform(iris.X)
+    told = first(good, "map iris --json -o iris.csv").data
+    assert told["method"] == "PCA" and told["rows"] == 150 and told["columns"] == list(iris.names)
+    assert told["standardized"] is True and told["label"] == "species"
+    np.testing.assert_allclose(told["explained_variance_ratio"], model.explained_variance_ratio_, rtol=1e-15)
+    names = ("iris.csv", "iris.npz", "iris.parquet", "iris.svg", "iris.lowdim")
+    assert told["written"] == [str(folder / name) for name in names]
+    for name in names[:3]:
+        back = lowdim.read_table(folder / name, label="labels" if name.endswith("npz") else "species")
+        np.testing.assert_array_equal(back.array(), Z)
+        np.testing.assert_array_equal(back.labels, iris.labels)
+    assert lowdim.read_table(folder / "iris.csv", label="species").names == ("pca0", "pca1")
+    kept = lowdim.load(folder / "iris.lowdim")
+    np.testing.assert_array_equal(kept.transform(HeldRows(iris.X)), Z)
+    assert list(kept.feature_names_in_) == list(iris.names)
+    assert "<svg" in (folder / "iris.svg").read_text(encoding="utf-8")
+
+
+def test_flags_reach_the_method(good, folder):
+    iris, wine, digits = (lowdim.datasets.load(name).X for name in ("iris", "wine", "digits"))
+    want = PCA(3, whiten=True, solver="svd", ddof=0).fit_transform(iris)
+    np.testing.assert_array_equal(np.load(folder / "plain.npz")["X"], want)
+    said = first(good, "map iris --json --no-standardize").data
+    assert said["solver"] == "svd" and said["parameters"]["whiten"] is True and said["standardized"] is False
+    want = PCA(lowdim.choose.parallel_analysis(), standardize=True).fit_transform(wine)
+    np.testing.assert_array_equal(np.load(folder / "wine.npy"), want)
+    model = PCA(0.95, standardize=True).fit(wine)
+    assert first(good, "map wine --json --n_components").data["n_components"] == model.n_components_ == 10
+    np.testing.assert_array_equal(
+        np.load(folder / "digits.npy"), PCA(2).fit_transform(digits)
+    )  # images stay as they are
+
+
+def test_fit_and_transform_is_map(good, folder):
+    assert (
+        first(good, "fit iris").data["explained_variance_ratio"]
+        == first(good, GOOD[0]).data["explained_variance_ratio"]
+    )
+    mapped, through = (lowdim.read_table(folder / f"{name}.csv", label="species") for name in ("iris", "iris_z"))
+    np.testing.assert_array_equal(through.array(), mapped.array())
+    np.testing.assert_array_equal(through.labels, mapped.labels)
+
+
+def test_columns_are_found_by_the_names_that_the_model_knows(good, folder):
+    model = PCA(2, standardize=True).fit(NUMBERS)
+    z = lowdim.read_table(folder / "flowers_z.csv", id="name")
+    np.testing.assert_array_equal(z.array(), model.transform(NUMBERS))
+    assert list(z.ids) == ["f1", "f2", "f3", "f4", "f5"]
+    back = lowdim.read_table(folder / "back.csv")
+    assert back.names == ("length", "width", "height")
+    np.testing.assert_allclose(back.array(), model.inverse_transform(model.transform(NUMBERS)), rtol=1e-14)
+    rows = np.array([[1.0, 2, 3, 4], [3, 5, 6, 2]])  # a file without names goes by position
+    want = lowdim.load(folder / "model.lowdim").transform(HeldRows(rows))
+    np.testing.assert_array_equal(np.load(folder / "headless.npy"), want)
+    want = PCA(2, standardize=True).fit_transform(NUMBERS[:, [2, 1]])
+    np.testing.assert_array_equal(np.load(folder / "two.npy"), want)
+
+
+def test_missing_values_by_em(good, folder):
+    gaps = np.array([[1, 2], [3, np.nan], [5, 6]])
+    want = PCA(2, standardize=True, missing="em").fit_transform(gaps)
+    np.testing.assert_array_equal(lowdim.read_table(folder / "gaps_z.csv").array(), want)
+
+
+def test_hostile_labels_stay_text(good, folder):
+    table = (folder / "safe.csv").read_text(encoding="utf-8")
+    assert "\"'=cmd|' /C calc'!A0\"" in table and '"=cmd' not in table
+    page = (folder / "flowers.html").read_text(encoding="utf-8")
+    assert "alert(1)" in page and "<script>alert(1)" not in page
+    assert (folder / "flowers.png").read_bytes().startswith(b"\x89PNG")
+    assert (folder / "amounts.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_choose_says_what_the_library_says(good, folder):
+    want = lowdim.choose.table(lowdim.datasets.load("wine").X, standardize=True, replicates=20, random_state=3)
+    told = first(good, "choose wine --json").data
+    assert told["verdicts"] == want.to_dict()["verdicts"]
+    assert told["eigenvalues"] == want.spectrum.values.tolist()
+    assert told["parallel"]["p_values"] == want.parallel.p_values.tolist()
+    assert told["written"] == [str(folder / "scree.svg")] and (folder / "scree.svg").exists()
+    shown = first(good, "choose wine --replicates").out
+    assert str(want) in shown and "standardised" in shown
+
+
+def test_diagnose_says_what_the_library_says(good):
+    iris = lowdim.datasets.load("iris")
+    want = lowdim.diagnose(HeldRows(iris.X, iris.names))
+    told = first(good, "diagnose iris --json").data
+    assert told["intrinsic"] == want.to_dict()["intrinsic"] and told["verdict"] == list(want.verdict)
+    assert good["diagnose iris"].out == f"{want}\n"
+
+
+def test_methods_and_flags_come_from_the_registry(good):
+    told = {method["name"]: method for method in good["methods --json"].data["methods"]}
+    assert set(told) == {method.name for method in lowdim.methods()}
+    declared = parameters(PCA)
+    one = good["methods pca --json"].data
+    assert [p["name"] for p in one["parameters"]] == list(declared)
+    assert one["traits"]["inverse"] is True and one["traits"]["supervised"] is False
+    for name, parameter in declared.items():
+        flag = f"--{name.replace('_', '-')}"
+        assert flag in good["methods pca"].out
+        assert flag in good["map --method pca --help"].out
+        assert parameter.help.split()[0] in good["methods pca"].out
+    assert "PCA" in good["methods"].out
+    assert good["datasets --json"].data["datasets"] == lowdim.datasets.names()
+    assert good["config --json"].data["lowdim"] == lowdim.__version__
+
+
+def test_what_people_read(good, folder):
+    said = good["map iris -o iris_again.csv"].out
+    lines = said.splitlines()
+    assert lines[0] == "iris     150 rows × 4 columns, labels 'species'"
+    assert "standardised" in lines[1] and "--no-standardize" in lines[1]
+    assert lines[2] == "PCA      2 components, 95.8% of the variance (73.0% + 22.9%)"
+    assert lines[-1] == f"wrote    {folder / 'iris_again.csv'}"
+    assert good["map iris -o quiet.csv --quiet"].out == ""
+    assert (folder / "quiet.csv").read_bytes() == (folder / "iris_again.csv").read_bytes()
+
+
+def test_help_is_light(tmp_path):
+    """Help must answer at once: nothing that takes long is imported for it, rich neither."""
+    heavy = {"numpy", "scipy", "sklearn", "pandas", "polars", "pyarrow", "matplotlib", "bokeh", "narwhals", "rich"}
+    code = (
+        "import sys\nfrom lowdim.cli import main\nassert main(sys.argv[1:]) == 0\n"
+        "print(*sorted({name.partition('.')[0] for name in sys.modules}), file=sys.stderr)"
+    )
+    for words in (["--help"], ["map", "--help"], ["--version"], []):
+        done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert not heavy & set(done.stderr.split())
+        if words != ["--version"]:
+            assert "Exit codes: 0 done" in done.stdout and "130 stopped by Ctrl-C" in " ".join(done.stdout.split())
+        else:
+            assert done.stdout == f"lowdim {lowdim.__version__}\n"
+
+
+def test_default_outputs_in_a_process_of_its_own(tmp_path):
+    said = run(tmp_path, "map", "arrests")
+    assert said.code == 0 and said.err == ""
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["map.html", "map.png"]
+    assert [str(tmp_path / name) in said.out for name in ("map.html", "map.png")] == [True, True]
+
+
+def test_a_file_wins_over_a_data_set_of_its_name(tmp_path):
+    (tmp_path / "iris").mkdir()  # a folder doesn't
+    (tmp_path / "wine").write_text("a\n1\n", encoding="utf-8")
+    said = talk(tmp_path, ["map iris -o z.csv --json", "map wine -o z.csv"])
+    assert said["map iris -o z.csv --json"].data["rows"] == 150
+    assert said["map wine -o z.csv"].code == 3 and "wine ends in ''" in said["map wine -o z.csv"].err
+
+
+def test_names_in_data_can_not_steer_the_terminal(tmp_path):
+    (tmp_path / "data.csv").write_text('"\x1b[31mred\n",b\n1,2\nx,3\n', encoding="utf-8")
+    said = run(tmp_path, "map", "data.csv")
+    assert said.code == 3 and "\x1b" not in said.err and said.err.count("\n") == 1
+
+
+def test_debug_shows_the_traceback(tmp_path):
+    said = run(tmp_path, "map", "nothing.csv", "--debug")
+    assert (
+        said.code == 3 and "Traceback" in said.err and said.err.splitlines()[-1].startswith("error: there is no file")
+    )
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes and signals of POSIX")
+def test_a_reader_that_leaves(tmp_path):
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [sys.executable, "-m", "lowdim", "datasets"], stdout=writing, stderr=subprocess.PIPE, text=True, cwd=tmp_path
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes and signals of POSIX")
+def test_ctrl_c(tmp_path):
+    code = (
+        "import sys, lowdim.choose, lowdim.data.io.read\nfrom lowdim.cli import main\n"
+        "print('ready', file=sys.stderr, flush=True)\nsys.exit(main(sys.argv[1:]))"
+    )
+    words = ["choose", "digits", "--replicates", "1000000", "-o", "scree.png"]
+    with subprocess.Popen(
+        [sys.executable, "-c", code, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
+    ) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "ready\n"
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    assert (process.returncode, out) == (130, "")
+    assert re.fullmatch(r"error: stopped[^\n]+\n", err)
+    assert not list(tmp_path.iterdir())
+
+
+def test_without_typer_it_says_what_to_install(tmp_path):
+    code = "import sys; sys.modules['typer'] = None; from lowdim.cli import main; sys.exit(main(['--help']))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 5
+    assert re.fullmatch(r"error: [^\n]*pip install 'lowdim\[app\]'[^\n]*\n", done.stderr)
+
+
+NEW_METHOD = """
+import sys
+import numpy as np
+import lowdim
+from lowdim.cli import main
+from lowdim.base.estimator import Estimator, estimator
+from lowdim.runtime.param import Choice, Flag, Integer, Maybe, Real, param
+
+@estimator(title="the first columns, shrunk", summary="rows", supervised=True)
+class FirstColumns(Estimator):
+    \"\"\"First columns. {parameters}\"\"\"
+
+    n_components: int = param(2, Integer(1), "How many.")
+    factor: float | None = param(None, Maybe(Real(0, open=True)), "Shrink by it.")
+    mirror: bool = param(True, Flag(), "Turn the signs.")
+    metric: str = param("euclidean", Choice("euclidean", "precomputed"), "What X is.")
+
+    def fit(self, X, y=None):
+        self.n_features_in_, self.classes_ = np.asarray(X).shape[1], np.unique(y)
+        self._n_features_out = self.n_components
+        return self
+
+    def transform(self, X):
+        Z = np.asarray(X)[:, : self.n_components] * (self.factor or 1.0)
+        return -Z if self.mirror else Z
+
+    def _check_state(self, check):
+        check.number("n_features_in_", Integer(1))
+
+lowdim.FirstColumns = FirstColumns
+lowdim._EXPORTS["FirstColumns"] = "lowdim.linear.first_columns"
+codes = [main(line.split()) for line in sys.argv[1:]]
+print(*codes)
+"""
+
+
+def test_a_new_method_appears_by_being_exported(tmp_path):
+    """Flags, distances and labels follow from what it declares; the command line has no line about it."""
+    lines = (
+        "map iris --method firstcolumns --factor 0.5 --no-mirror --n-components 3 --no-standardize -o z.npy --json",
+        "map iris --method first-columns --factor none -o turned.npy --quiet",
+        "map cities --method firstcolumns --label Boston -o d.npy --json",
+        "map arrests --method firstcolumns -o a.npy",  # it has no labels
+        "map iris --method firstcolumns --factor 0 -o b.npy",
+        "fit iris --method firstcolumns -o b.lowdim",
+        "map cities -o c.npy",
+        "methods firstcolumns",
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", NEW_METHOD, *lines], capture_output=True, text=True, cwd=tmp_path, check=True
+    )
+    *out, codes = done.stdout.splitlines()
+    assert codes == "0 0 0 3 2 0 3 0", done.stderr
+    iris = lowdim.datasets.load("iris").X
+    np.testing.assert_array_equal(np.load(tmp_path / "z.npy"), 0.5 * iris[:, :3])
+    scores = (iris - iris.mean(axis=0)) / iris.std(axis=0, ddof=1)
+    np.testing.assert_allclose(np.load(tmp_path / "turned.npy"), -scores[:, :2], atol=1e-12)
+    assert json.loads(out[1])["parameters"]["metric"] == "precomputed"
+    errors = done.stderr.splitlines()
+    assert "learns from labels, and arrests has none. Name them by --label" in errors[0]
+    assert "--factor must be None or a number above 0; got '0'" in errors[1]
+    assert "Use --method" in errors[2] and "firstcolumns" in errors[2]
+    assert "--mirror / --no-mirror" in done.stdout and "[--mirror]" in done.stdout
+
+
+@pytest.mark.skipif(os.name == "nt", reason="terminals of POSIX")
+def test_progress_is_for_terminals_and_goes_to_stderr(tmp_path):
+    import pty
+
+    ours, theirs = pty.openpty()
+    words = ["choose", "digits", "--replicates", "300", "--json"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "lowdim", *words], stdout=subprocess.PIPE, stderr=theirs, cwd=tmp_path
+    ) as process:
+        os.close(theirs)
+        shown = b""
+        try:
+            while piece := os.read(ours, 4096):
+                shown += piece
+        except OSError:  # how Linux says that the other end is closed
+            pass
+        out, _ = process.communicate(timeout=60)
+    os.close(ours)
+    assert process.returncode == 0
+    assert b"parallel analysis" in shown and b"%" in shown
+    assert json.loads(out)["parallel"]["replicates"] == 300

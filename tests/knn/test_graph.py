@@ -1,0 +1,225 @@
+"""Laws of the graph itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from lowdim import errors
+from lowdim.knn.graph import Graph
+from lowdim.knn.index import neighbors
+
+# ---- the graph ----
+
+
+def test_a_graph_checks_what_it_is_given():
+    good = np.array([[1], [0]]), np.array([[1.0], [1.0]])
+    assert Graph(*good).indices.dtype == np.int32
+    for indices, distances in (
+        ([[1], [2]], good[1]),
+        ([[0], [0]], good[1]),
+        (good[0], [[1.0], [np.nan]]),
+        (good[0], [[1.0], [-1.0]]),
+        (good[0], [[1.0, 2.0]]),
+        ([[1.5], [0]], good[1]),
+    ):
+        with pytest.raises(errors.BadInput):
+            Graph(np.array(indices), np.array(distances))
+    with pytest.raises(errors.BadInput, match="twice"):
+        Graph(np.array([[1, 1], [0, 2], [0, 1]]), np.ones((3, 2)))
+
+
+def test_symmetrizing_keeps_edges_of_length_zero(rng):
+    X = np.repeat(rng.normal(size=(30, 2)), 2, axis=0)
+    graph = neighbors(X, 3)
+    A = np.full((60, 60), np.nan)
+    A[np.repeat(np.arange(60), 3), graph.indices.ravel()] = graph.distances.ravel()
+    named, back = ~np.isnan(A), ~np.isnan(A.T)
+    length = np.where(named, A, A.T)
+    expected = {
+        "union": (named | back, length),
+        "mutual": (named & back, length),
+        "mean": (named | back, (np.nan_to_num(A) + np.nan_to_num(A.T)) / 2),
+    }
+    for how, (pattern, lengths) in expected.items():
+        matrix = graph.symmetrize(how)
+        stored = sp.csr_array((np.ones(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape).toarray() > 0
+        assert np.array_equal(stored, pattern)
+        assert np.allclose(matrix.toarray()[pattern], lengths[pattern])
+        assert matrix.has_sorted_indices
+    with pytest.raises(errors.BadParameter, match="how"):
+        graph.symmetrize("max")
+
+
+def test_sparse_and_back(rng):
+    X = np.repeat(rng.normal(size=(40, 3)), 2, axis=0)
+    graph = neighbors(X, 5)
+    again = Graph.from_sparse(graph.to_sparse())
+    assert np.array_equal(again.indices, graph.indices)
+    assert np.array_equal(again.distances, graph.distances)
+    assert np.array_equal(Graph.from_sparse(graph.to_sparse(), 3).indices, graph.nearest(3).indices)
+    with pytest.raises(errors.NotEnoughData, match="row 0 has 5"):
+        Graph.from_sparse(graph.to_sparse(), 6)
+    with pytest.raises(errors.BadInput, match="square"):
+        Graph.from_sparse(sp.csr_array((3, 4)))
+
+
+def test_arrays_and_back(rng):
+    graph = neighbors(rng.normal(size=(3000, 3)), 4, algorithm="approximate", metric="manhattan")
+    again = Graph.from_arrays(graph.to_arrays())
+    assert np.array_equal(again.indices, graph.indices)
+    assert np.array_equal(again.distances, graph.distances)
+    assert (again.metric, again.algorithm_, again.recall_) == (graph.metric, graph.algorithm_, graph.recall_)
+    with pytest.raises(errors.BadInput, match="lack distances"):
+        Graph.from_arrays({k: v for k, v in graph.to_arrays().items() if k != "distances"})
+
+
+def test_components_and_the_bridges_between_them():
+    X = np.array([0, 1, 2, 10, 11, 12, 30, 31, 32, 33], dtype=float)[:, None]
+    graph = neighbors(X, 2)
+    labels = graph.components()
+    assert labels.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2, 2]
+    joined = graph.join(X)
+    assert joined[2, 3] == joined[3, 2] == 8
+    assert joined[5, 6] == joined[6, 5] == 18
+    assert joined.nnz == graph.symmetrize().nnz + 4
+    assert (abs(joined - joined.T)).nnz == 0
+    one = neighbors(X, 9)
+    assert np.array_equal(one.join(X).toarray(), one.symmetrize().toarray())
+
+
+def test_duplicates_are_one_component():
+    assert neighbors(np.repeat(np.arange(3.0), 5)[:, None], 3).components().tolist() == [0] * 5 + [1] * 5 + [2] * 5
+
+
+def asymmetric():
+    """0 → 1 at 3, 1 → 0 at 1; 2 → 0 at 5, which 0 does not name; 1 → 2 and 2 → 1 at 4 and 2."""
+    return Graph(np.array([[1, 3], [0, 2], [1, 0], [0, 1]]), np.array([[3, 9.0], [1, 4], [2, 5], [7, 8]]))
+
+
+def test_symmetrizing_asymmetric_distances_is_symmetric():
+    graph = asymmetric()
+    union = np.array([[0, 1, 5, 7], [1, 0, 2, 8], [5, 2, 0, 0], [7, 8, 0, 0]], dtype=np.float32)
+    mutual = np.array([[0, 1, 0, 7], [1, 0, 2, 0], [0, 2, 0, 0], [7, 0, 0, 0]], dtype=np.float32)
+    mean = np.array([[0, 2, 2.5, 8], [2, 0, 3, 4], [2.5, 3, 0, 0], [8, 4, 0, 0]], dtype=np.float32)
+    for how, want in (("union", union), ("mutual", mutual), ("mean", mean)):
+        np.testing.assert_array_equal(graph.symmetrize(how).toarray(), want)
+    A = graph.to_sparse().toarray()
+    np.testing.assert_array_equal(mean, (A + A.T) / 2)
+
+
+def test_neighbours_in_another_order_are_put_in_order():
+    graph = Graph(
+        np.array([[2, 1, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]]), np.array([[2, 1, 2.0], [1, 1, 1], [3, 2, 1], [1, 2, 3]])
+    )
+    assert graph.indices.tolist() == [[1, 2, 3], [0, 2, 3], [3, 1, 0], [0, 1, 2]]
+    assert graph.distances.tolist() == [[1, 2, 2], [1, 1, 1], [1, 2, 3], [1, 2, 3]]
+
+
+def test_graphs_are_compared_by_what_they_hold(rng):
+    X = rng.normal(size=(30, 2))
+    assert neighbors(X, 4) == neighbors(X, 4)
+    assert neighbors(X, 4) != neighbors(X, 3)
+    assert neighbors(X, 4) != neighbors(2 * X, 4)
+    assert neighbors(X, 4) != neighbors(X, 4, metric="manhattan")
+    assert neighbors(X, 4) != "a graph"
+    assert len({id(neighbors(X, 4))}) == 1
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(neighbors(X, 4))
+
+
+def test_a_graph_names_how_it_was_found():
+    good = np.array([[1], [0]]), np.array([[1.0], [1.0]])
+    for words in ({"metric": 3}, {"algorithm_": "magic"}, {"recall_": 2}, {"recall_": "all"}, {"recall_": np.nan}):
+        with pytest.raises(errors.BadInput, match="recall_ from 0 to 1"):
+            Graph(*good, **words)
+
+
+def spanning_tree(X, labels, metric="euclidean"):
+    """The lengths of a shortest spanning tree of the components, by Kruskal over all pairs of them."""
+    from scipy.spatial.distance import cdist
+
+    D = cdist(X, X, metric)
+    pieces = int(labels.max()) + 1
+    gaps = sorted(
+        (D[np.ix_(labels == a, labels == b)].min(), a, b) for a in range(pieces) for b in range(a + 1, pieces)
+    )
+    piece, lengths = list(range(pieces)), []
+    for length, a, b in gaps:
+        if piece[a] != piece[b]:
+            lengths.append(length)
+            old, new = piece[a], piece[b]
+            piece = [new if p == old else p for p in piece]
+    return np.sort(lengths)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cityblock", "chebyshev", "function", "precomputed"])
+def test_bridges_are_a_shortest_spanning_tree(rng, metric):
+    from scipy.spatial.distance import cdist
+
+    X = np.repeat(rng.random((70, 2)) * 100, rng.integers(2, 5, 70), axis=0)
+    X = X + rng.random(X.shape) * 1e-2
+    named = {"function": "euclidean", "precomputed": "euclidean"}.get(metric, metric)
+    graph = neighbors(X, 1, metric=named)
+    labels = graph.components()
+    assert labels.max() > 60
+    want = spanning_tree(X, labels, named)
+    measure = (lambda a, b: np.sqrt(((a - b) ** 2).sum())) if metric == "function" else metric
+    table = cdist(X, X) if metric == "precomputed" else X
+    joined = graph.join(table, metric=measure)
+    bridges = sp.csr_array(joined - graph.symmetrize())
+    bridges.eliminate_zeros()
+    np.testing.assert_allclose(np.sort(sp.triu(bridges).data), want, rtol=1e-6)
+    assert (abs(joined - joined.T)).nnz == 0
+    assert sp.csgraph.connected_components(joined)[0] == 1
+    same = graph.join(table, metric=measure, n_jobs=4)
+    np.testing.assert_array_equal(same.toarray(), joined.toarray())
+
+
+def test_bridges_between_equal_distances_make_no_circle():
+    X = np.array([[i, j] for i in range(6) for j in range(6)], dtype=float) * 10  # many shortest bridges
+    X = np.repeat(X, 2, axis=0)
+    graph = neighbors(X, 1)
+    assert graph.components().max() == 35
+    joined = graph.join(X)
+    assert joined.nnz == graph.symmetrize().nnz + 2 * 35
+    assert sp.csgraph.connected_components(sp.csr_array((joined.data + 1, joined.indices, joined.indptr)))[0] == 1
+    assert joined.data.max() == 10
+
+
+def test_bridges_of_bits_and_of_wide_sparse_rows(rng, monkeypatch):
+    bits = np.repeat(rng.random((20, 40)) < 0.5, 2, axis=0)
+    graph = neighbors(bits, 1, metric="jaccard")
+    np.testing.assert_allclose(
+        np.sort(graph.join(bits).data)[-2 * (graph.components().max()) :][::2],
+        spanning_tree(bits, graph.components(), "jaccard"),
+        rtol=1e-6,
+    )
+    X = np.repeat(rng.random((20, 5)), 2, axis=0)
+    graph = neighbors(X, 1)
+    want = graph.join(X).toarray()
+    monkeypatch.setattr("lowdim.knn.blockwise.DENSE_BYTES", 10)
+    np.testing.assert_allclose(graph.join(sp.csr_array(X)).toarray(), want, rtol=1e-6)
+
+
+def test_join_says_what_it_needs(rng):
+    X = np.vstack([rng.random((10, 2)), rng.random((10, 2)) + 50])
+    graph = neighbors(X, 3, metric=lambda a, b: np.abs(a - b).sum())
+    with pytest.raises(errors.BadParameter, match=r"function of two rows.*metric="):
+        graph.join(X)
+    joined = graph.join(X, metric="manhattan")
+    assert sp.csgraph.connected_components(joined)[0] == 1
+    with pytest.raises(errors.BadInput, match=r"rows of the graph \(20\); got 19"):
+        graph.join(X[:19], metric="manhattan")
+    with pytest.raises(errors.BadInput, match="one number a row"):
+        graph.join(X, np.zeros(3), metric="manhattan")
+
+
+def test_rows_at_distance_0_are_one_group(rng):
+    """Though none of them lists all the others, and though another row may be nearly there."""
+    which = rng.permutation(np.r_[np.zeros(30, int), np.full(3, 1), np.arange(2, 12)])
+    X = rng.standard_normal((12, 3))[which]
+    groups = neighbors(X, 5).coincident()
+    np.testing.assert_array_equal(groups[:, None] == groups, which[:, None] == which)
+    assert groups.max() == 11 and groups[0] == 0

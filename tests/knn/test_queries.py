@@ -1,0 +1,120 @@
+"""Laws of queries: what a row finds does not depend on the rows beside it, nor on what was asked before."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+from lowdim import UMAP, Isomap, LaplacianEigenmaps
+from lowdim.knn import index as module
+from lowdim.knn.index import NeighborIndex
+
+ROWS = 12_500  # above what "auto" compares row by row
+
+
+def skewed(rng, n=ROWS):
+    """Half of the rows crowd into a spot that float32 hardly resolves, some are equal, the rest are spread wide."""
+    crowd = rng.normal(size=(n // 2, 20)) * 1e-6
+    crowd[: n // 8] = crowd[0]
+    return np.vstack([crowd, rng.normal(size=(n - n // 2, 20)) * 10])
+
+
+@pytest.fixture(scope="module")
+def table():
+    return skewed(np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("algorithm", ["approximate", "auto"])
+def test_a_query_is_answered_as_if_it_were_alone(table, algorithm, monkeypatch):
+    if algorithm == "auto":
+        monkeypatch.setattr(module, "SCANNED", 0)  # it walks
+    index = NeighborIndex(table, algorithm=algorithm)
+    rng = np.random.default_rng(1)
+    asked = np.vstack([table[:40], table[-40:], skewed(rng, 80) + 1e-6])
+    whole = index.query(asked, 5)
+    backwards = index.query(asked[::-1], 5)
+    np.testing.assert_array_equal(whole.indices, backwards.indices[::-1])
+    np.testing.assert_array_equal(whole.distances, backwards.distances[::-1])
+    fresh = NeighborIndex(table, algorithm=algorithm)
+    for i in (0, 7, 45, 81, 122, 159):
+        alone = (index if i % 2 else fresh).query(asked[i : i + 1], 5)
+        np.testing.assert_array_equal(alone.indices[0], whole.indices[i])
+        np.testing.assert_array_equal(alone.distances[0], whole.distances[i])
+
+
+def test_the_cells_of_a_crowd_are_in_pieces(table):
+    """Otherwise the test above would say nothing about them."""
+    index = NeighborIndex(table, algorithm="approximate")
+    index.query(table[:1], 5)
+    pieces = index._links[1].pieces
+    assert np.diff(pieces).max() > 1
+
+
+def test_few_values_are_scanned_and_no_graph_is_made(table):
+    index = NeighborIndex(table)
+    near = index.query(table[:50] + 1e-4, 5)
+    assert index._links is None
+    exact = NeighborIndex(table, algorithm="exact").query(table[:50] + 1e-4, 5)
+    np.testing.assert_array_equal(near.indices, exact.indices)
+    np.testing.assert_array_equal(near.distances, exact.distances)
+
+
+MODELS = {
+    "Isomap": Isomap(2, n_neighbors=6, n_landmarks=20),
+    "LaplacianEigenmaps": LaplacianEigenmaps(2, n_neighbors=8),
+}
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def model(request, table):
+    from sklearn.base import clone
+
+    return clone(MODELS[request.param]).fit(np.unique(table, axis=0)[:: 1 if request.param == "Isomap" else 4])
+
+
+@pytest.mark.parametrize("scanned", [1 << 22, 0], ids=["scanned", "walked"])
+def test_a_row_is_placed_as_if_it_were_alone(model, table, scanned, monkeypatch):
+    monkeypatch.setattr(module, "SCANNED", scanned)
+    monkeypatch.setattr(module, "EXACT_ROWS", 1000)
+    again = pickle.loads(pickle.dumps(model))
+    assert not hasattr(again, "_cache")
+    new = table[::300] + 1e-3
+    Z = again.transform(new)
+    for i in range(0, len(new), 5):
+        np.testing.assert_array_equal(again.transform(new[i : i + 1])[0], Z[i])
+    np.testing.assert_array_equal(again.transform(new[::-1])[::-1], Z)
+
+
+def test_the_index_is_made_once_and_goes_with_the_fit(model, table, monkeypatch):
+    made = []
+    before = module.space_of
+    monkeypatch.setattr(module, "space_of", lambda *given: made.append(1) or before(*given))
+    again = pickle.loads(pickle.dumps(model))
+    for row in range(3):
+        again.transform(table[row : row + 1] + 1e-3)
+    assert len(made) == 1
+    assert "_cache" not in again.__getstate__()
+    again.set_params(n_neighbors=5).fit(table[::100])
+    assert again._cache.n == len(table[::100])
+    np.testing.assert_array_equal(
+        again.transform(table[:3]), type(again)(**again.get_params()).fit(table[::100]).transform(table[:3])
+    )
+
+
+def test_umap_keeps_its_index_in_the_same_way(rng):
+    X = rng.normal(size=(60, 3))
+    model = UMAP(n_epochs=5).fit(X)
+    assert "_cache" in vars(model) and "_cache" not in model.__getstate__()
+    model._forget()
+    assert "_cache" not in vars(model)
+
+
+def test_more_neighbours_than_a_piece_of_the_graph_has(rng):
+    """Groups of 20 rows so far apart that no way leads from one to another, and 60 neighbours asked for."""
+    X = np.repeat(np.arange(200.0)[:, None] * 1e3, 20, axis=0) + rng.normal(size=(4000, 3))
+    near = NeighborIndex(X, algorithm="approximate").query(X[:50] + 0.1, 60)
+    exact = NeighborIndex(X, algorithm="exact").query(X[:50] + 0.1, 60)
+    assert np.isfinite(near.distances).all()
+    np.testing.assert_array_equal(near.indices[:, :15], exact.indices[:, :15])

@@ -1,0 +1,108 @@
+"""Isomap on graphs that are not easy: in pieces, of many rows, with a radius; and how it says that it is not done."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import shortest_path
+from scipy.spatial import cKDTree
+from scipy.spatial.distance import cdist
+from scipy.stats import spearmanr
+from sklearn.datasets import make_s_curve, make_swiss_roll
+
+import lowdim
+from lowdim import Isomap, NeighborIndex
+from lowdim.data.validation import Reader
+from lowdim.errors import LowdimWarning, MemoryTooSmall
+from lowdim.knn.neighbor_graph import Search, vicinity_of
+from lowdim.linalg.dense_eigen import fix_signs
+
+
+def written_out(X, n_neighbors, k):
+    """Isomap by its definition: neighbours, bridges of a shortest spanning tree, all shortest ways, scaling."""
+    n = len(X)
+    D = cdist(X, X)
+    A = np.zeros((n, n))
+    for i in range(n):
+        near = np.argsort(D[i], kind="stable")[1 : n_neighbors + 1]
+        A[i, near] = A[near, i] = D[i, near]
+    piece = np.arange(n)
+    edges = sorted((D[i, j] if A[i, j] == 0 else 0.0, i, j) for i in range(n) for j in range(i))
+    for length, i, j in edges:  # Kruskal, with the edges of the graph for nothing
+        if piece[i] != piece[j]:
+            piece[piece == piece[i]] = piece[j]
+            if length > 0:
+                A[i, j] = A[j, i] = length
+    G = shortest_path(csr_array(A), directed=False)
+    J = np.eye(n) - 1 / n
+    values, vectors = np.linalg.eigh(-0.5 * J @ G**2 @ J)
+    return vectors[:, ::-1][:, :k] * np.sqrt(values[::-1][:k]), values[::-1][:k], G
+
+
+@pytest.mark.parametrize("pieces", [1, 2, 5])
+def test_it_is_the_definition_also_in_pieces(pieces, rng):
+    centres = rng.random((pieces, 3)) * 40
+    X = np.vstack([centre + rng.random((35, 3)) * [6, 1, 0.1] for centre in centres])
+    want, values, _ = written_out(X, 4, 2)
+    model = Isomap(2, n_neighbors=4).fit(X)
+    assert model.n_connected_components_ >= pieces
+    np.testing.assert_allclose(model.eigenvalues_, values, rtol=1e-5)
+    np.testing.assert_allclose(np.abs(model.embedding_), np.abs(want), atol=2e-4 * np.abs(want).max())
+
+
+def test_landmarks_of_a_graph_in_pieces_follow_the_same_ways(rng):
+    X = rng.random((120, 2)) + np.repeat([[0, 0], [9, 0], [0, 30]], 40, axis=0)
+    _, _, G = written_out(X, 4, 2)
+    model = Isomap(2, n_neighbors=4, n_landmarks=20, landmarks="farthest").fit(X)
+    np.testing.assert_allclose(model.landmark_ways_ * model.unit_, G[model.landmarks_], rtol=1e-5)
+
+
+def test_thousands_of_pieces_are_joined(rng):
+    X = np.repeat(rng.random((1500, 3)) * 100, 2, axis=0) + rng.random((3000, 3)) * 1e-3
+    model = Isomap(2, n_neighbors=1, n_landmarks=10).fit(X)
+    assert model.n_connected_components_ == 1500
+    assert np.isfinite(model.embedding_).all()
+    assert len(model.roads_.columns) == 2 * (1500 + 1499)
+
+
+def test_a_radius_sees_everybody_among_many_rows(rng):
+    """More rows than are compared pair by pair without being told to, and a few in a thousand would be missed."""
+    X = rng.normal(size=(12_500, 6))
+    near = vicinity_of(Reader(), X, Search(5, 0.9, "euclidean", 0, 2))
+    assert (near.graph.distances <= 0.9).sum() == 2 * len(cKDTree(X).query_pairs(0.9))
+    found, _ = Search(5, 0.9, "euclidean", 0, 2).new(Reader(), X[:500] + 0.01, X, len(X))
+    assert (found.distances <= 0.9).sum() == sum(map(len, cKDTree(X).query_ball_point(X[:500] + 0.01, 0.9)))
+
+
+def test_new_rows_among_many(rng):
+    X, along = make_s_curve(13_500, random_state=0)
+    model = Isomap(2, n_neighbors=8, n_landmarks=40).fit(X[:12_500])
+    Z = model.transform(X[12_500:])
+    assert abs(spearmanr(Z[:, 0], along[12_500:])[0]) > 0.99
+    near = NeighborIndex(X[:12_500], algorithm="exact").query(X[12_500:], 8)
+    np.testing.assert_array_equal(model.transform(near), Z)
+    back = model.transform(X[:200])
+    np.testing.assert_allclose(back, model.embedding_[:200], atol=2e-5 * np.abs(Z).max())
+
+
+def test_it_says_if_the_eigenvectors_are_rough(monkeypatch):
+    X = make_swiss_roll(500, random_state=0)[0]
+    monkeypatch.setattr("lowdim.decomposition.gower.STEPS", 2)
+    with pytest.warns(LowdimWarning, match="2 steps of block Lanczos"):
+        Isomap(8).fit(X)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_map_has_the_signs_of_every_map(seed):
+    X = make_swiss_roll(300, random_state=seed)[0]
+    for options in ({"n_landmarks": 30}, {"n_landmarks": 30, "landmarks": "farthest"}):
+        Z = Isomap(3, n_neighbors=8, random_state=seed, **options).fit(X).embedding_
+        np.testing.assert_array_equal(Z, fix_signs(Z))
+
+
+def test_landmarks_that_do_not_fit_are_refused(rng, monkeypatch):
+    graph = lowdim.neighbors(rng.random((300, 2)), 5)
+    monkeypatch.setattr("lowdim.runtime.memory.available_bytes", lambda: 20_000)
+    with pytest.raises(MemoryTooSmall, match="30 x 300 geodesic"):
+        Isomap(n_landmarks=30, landmarks="farthest").fit(graph)

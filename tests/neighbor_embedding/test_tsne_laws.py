@@ -1,0 +1,427 @@
+"""t-SNE: its forces, its affinities and its descent are what the formulas say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lowdim import TSNE, Affinities, Graph, _native, neighbors
+from lowdim.errors import BadInput, BadParameter
+from lowdim.neighbor_embedding.tsne import repulsion
+from lowdim.neighbor_embedding.tsne.affinities import conditional
+from lowdim.neighbor_embedding.tsne.barnes_hut import TreeRepulsion
+from lowdim.neighbor_embedding.tsne.fft_repulsion import MeshRepulsion, box_of
+from lowdim.neighbor_embedding.tsne.gradient_descent import Descent, Recipe
+from lowdim.neighbor_embedding.tsne.out_of_sample import Push
+from lowdim.neighbor_embedding.tsne.repulsion import DirectRepulsion
+
+
+def direct_forces(Y, dof=1.0):
+    """The sums over all pairs, as they are written, in float64."""
+    Y = np.asarray(Y, dtype=np.float64)
+    difference = Y[:, None] - Y[None]
+    base = 1 + (difference**2).sum(axis=2) / dof
+    kernel = base ** (-(dof + 1) / 2)
+    np.fill_diagonal(kernel, 0)
+    return ((kernel / base)[:, :, None] * difference).sum(axis=1), kernel.sum()
+
+
+def divergence(P, Y, dof=1.0):
+    """KL(P ‖ Q), as it is written."""
+    Y = np.asarray(Y, dtype=np.float64)
+    kernel = (1 + ((Y[:, None] - Y[None]) ** 2).sum(axis=2) / dof) ** (-(dof + 1) / 2)
+    np.fill_diagonal(kernel, 0)
+    Q, some = kernel / kernel.sum(), P > 0
+    return float((P[some] * np.log(P[some] / Q[some])).sum())
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return neighbors(np.random.default_rng(1).standard_normal((80, 5)), 30)
+
+
+@pytest.mark.parametrize("axes", [1, 2, 3])
+@pytest.mark.parametrize("dof", [1.0, 0.6, 4.0])
+def test_direct_sum(rng, axes, dof):
+    Y = (5 * rng.standard_normal((301, axes))).astype(np.float32)
+    forces, total = DirectRepulsion(dof, 2)(Y)
+    expected, expected_total = direct_forces(Y, dof)
+    np.testing.assert_allclose(forces, expected, rtol=1e-4, atol=1e-4 * np.abs(expected).max())
+    assert total == pytest.approx(expected_total, rel=1e-5)
+
+
+def errors(forces, expected):
+    """Relative errors of the forces, (n,). The descent centres the map, so a shift of all forces does not count."""
+    forces = forces - forces.mean(axis=0) + expected.mean(axis=0)
+    size = np.linalg.norm(expected, axis=1)
+    return np.linalg.norm(forces - expected, axis=1) / np.maximum(size, 0.05 * size.mean())
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 8.0, 30.0])
+@pytest.mark.parametrize("axes", [1, 2, 3])
+@pytest.mark.parametrize("dof", [1.0, 0.5, 3.0])
+def test_mesh_and_tree_are_near_the_direct_sum(rng, axes, scale, dof):
+    """Mean error at most 2 %, of one row in a hundred at most 15 %, from maps that are one spot to ones spread wide."""
+    Y = (scale * rng.standard_normal((3000, axes))).astype(np.float32)
+    forces, total = (TreeRepulsion if axes == 3 else MeshRepulsion)(dof, 2)(Y)
+    expected, expected_total = DirectRepulsion(dof, 2)(Y)
+    error = errors(forces, expected)
+    assert error.mean() < 0.02
+    assert np.quantile(error, 0.99) < 0.15
+    assert total == pytest.approx(expected_total, rel=3e-3)
+
+
+@pytest.mark.parametrize("groups", [1, 40])
+def test_the_widest_cells_of_the_mesh(rng, groups):
+    """A map as wide as that of 70,000 rows, even or in groups, has the widest cells."""
+    centres = 30 * rng.standard_normal((groups, 2)) * (groups > 1)
+    Y = centres[rng.integers(groups, size=6000)] + (30 if groups == 1 else 3) * rng.standard_normal((6000, 2))
+    Y = Y.astype(np.float32)
+    assert box_of(Y, 1.0).spacing == 0.44
+    forces, total = MeshRepulsion(1.0, 2)(Y)
+    expected, expected_total = DirectRepulsion(1.0, 2)(Y)
+    error = errors(forces, expected)
+    assert error.mean() < 0.02
+    assert np.quantile(error, 0.99) < 0.15
+    assert total == pytest.approx(expected_total, rel=1e-3)
+
+
+@pytest.mark.parametrize("shape", ["groups", "spots", "outlier", "line", "one place"])
+def test_the_tree_copes_with_any_map(rng, shape):
+    Y = 4 * rng.standard_normal((2500, 3))
+    if shape == "groups":
+        Y = 20 * rng.standard_normal((30, 3))[rng.integers(30, size=2500)] + rng.standard_normal((2500, 3))
+    if shape == "spots":  # many rows at the very same place
+        Y = Y[rng.integers(50, size=2500)]
+    if shape == "outlier":
+        Y[7] = 1e5
+    if shape == "line":
+        Y[:, 1:] = 0
+    if shape == "one place":
+        Y[:] = Y[0]
+    Y = Y.astype(np.float32)
+    forces, total = TreeRepulsion(1.0, 2)(Y)
+    expected, expected_total = DirectRepulsion(1.0, 2)(Y)
+    assert total == pytest.approx(expected_total, rel=3e-3)
+    if shape == "one place":
+        np.testing.assert_array_equal(forces, 0)
+    else:  # a few heavy spots are the worst there is for nodes: nothing averages out
+        assert errors(forces, expected).mean() < (0.1 if shape == "spots" else 0.02)
+
+
+def test_a_tree_with_every_node_opened_is_the_direct_sum(rng):
+    Y = (4 * rng.standard_normal((700, 3))).astype(np.float32)
+    out = np.empty_like(Y)
+    total = _native.repel_by_tree(Y, 1.0, 1e-12, 0.0, out, 2)
+    expected, expected_total = DirectRepulsion(1.0, 1)(Y)
+    np.testing.assert_allclose(out, expected, atol=1e-4 * np.abs(expected).max())
+    assert total == pytest.approx(expected_total, rel=1e-5)
+    with pytest.raises(ValueError, match="three axes"):
+        _native.repel_by_tree(Y[:, :2].copy(), 1.0, 0.5, 0.0, out[:, :2].copy(), 1)
+
+
+@pytest.mark.parametrize("dof", [1.0, 0.5, 4.0])
+def test_a_far_node_acts_by_its_points_and_their_variance(dof):
+    """Against the kernel's own mean over a small round cloud: the error is of fourth order in its size."""
+    cloud = np.vstack([np.eye(3), -np.eye(3)])
+    worst = []
+    for size in (0.4, 0.2):
+        Y = np.vstack([np.repeat(size * cloud, 2, axis=0), np.tile([1.5, 1.2, 0.9], (40, 1))]).astype(np.float32)
+        out = np.empty_like(Y)
+        _native.repel_by_tree(Y, dof, 1.0, 0.0, out, 1)
+        expected = direct_forces(Y, dof)[0]
+        worst.append(np.linalg.norm(out[-1] - expected[-1]) / np.linalg.norm(expected[-1]))
+    assert worst[0] < 0.02
+    assert worst[1] < worst[0] / 8
+
+
+@pytest.mark.parametrize("dof", [1.0, 2.0])
+@pytest.mark.parametrize("axes", [1, 2, 3])
+def test_the_step_follows_the_gradient_of_the_divergence(graph, axes, dof):
+    """One step without momentum is -rate × gradient / 4, against finite differences of KL."""
+    P = Affinities.from_graph(graph, 10)
+    Y = np.random.default_rng(2).standard_normal((80, axes)).astype(np.float32)
+    forces, total = DirectRepulsion(dof, 1)(Y)
+    velocity, gains, out = np.zeros_like(Y), np.full_like(Y, 0.8), np.empty_like(Y)
+    rule = (1.0, 1.0, 0.0, 1e9, 1 / total, 1 / dof, (dof + 1) / (2 * dof))
+    _native.descend(P.starts, P.columns, P.values, Y, forces, rule, velocity, gains, out, 1)
+    dense, h = P.to_sparse().toarray().astype(np.float64), 1e-4
+    for i, a in ((0, 0), (17, axes - 1), (79, 0)):
+        up, down = Y.astype(np.float64), Y.astype(np.float64)
+        up[i, a] += h
+        down[i, a] -= h
+        slope = (divergence(dense, up, dof) - divergence(dense, down, dof)) / (2 * h)
+        assert -velocity[i, a] == pytest.approx(slope / 4, rel=2e-3, abs=2e-6)
+    np.testing.assert_allclose(out, Y + velocity - (Y + velocity).mean(axis=0), atol=1e-5)
+
+
+@pytest.mark.parametrize("dof", [1.0, 2.0])
+@pytest.mark.parametrize("axes", [1, 2, 3])
+def test_a_new_row_follows_the_gradient_of_its_share_of_the_divergence(axes, dof, rng):
+    """One step goes down ν/2 Σ p log(1 + d²/ν) + ν/(ν+1) S / mean S, S the sum of (1 + d²/ν)^-(ν+1)/2 over the map."""
+    Y, z = (2 * rng.standard_normal((n, axes)).astype(np.float32) for n in (50, 4))
+    columns = np.array([rng.permutation(50)[:7] for _ in z], dtype=np.int32)
+    p = rng.dirichlet(np.ones(7), 4).astype(np.float32)
+    mean, rate = direct_forces(Y, dof)[1] / 50, 0.01
+    out = z.copy()
+    mesh = None, [], np.zeros(0, np.float32), 1.0
+    how = (dof, 1 / mean, rate, 0.8, 5.0, 1, 0.0, 0.0)
+    starts = np.arange(5, dtype=np.int64) * 7
+    _native.place_rows(starts, columns.ravel(), p.ravel(), Y, *mesh, how, out, 2)
+
+    def loss(i, place):
+        base = 1 + ((place - Y.astype(float)) ** 2).sum(axis=1) / dof
+        return dof / 2 * (p[i] @ np.log(base[columns[i]])) + dof / (dof + 1) * (base ** (-(dof + 1) / 2)).sum() / mean
+
+    for i, place in enumerate(z.astype(float)):
+        steps = 1e-5 * np.eye(axes)
+        slope = [(loss(i, place + step) - loss(i, place - step)) / 2e-5 for step in steps]
+        np.testing.assert_allclose((out[i] - z[i]) / rate, -np.array(slope), rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("few", [4000, 10])
+@pytest.mark.parametrize("axes", [1, 2, 3])
+def test_new_rows_are_pushed_as_the_rows_of_the_map_are_on_the_average(axes, few, rng, monkeypatch):
+    """The map's sum over all pairs is shared out evenly, whichever way it was found."""
+    monkeypatch.setattr(repulsion, "DIRECT_ROWS", few)
+    Y = (6 * rng.standard_normal((900, axes))).astype(np.float32)
+    push = Push(Y, 1.0, 2)
+    assert push.mean == pytest.approx(direct_forces(Y)[1] / 900, rel=3e-3)
+    assert (push.fields is not None, push.tree[0] > 0) == (few == 10 and axes < 3, few == 10 and axes == 3)
+
+
+def test_momentum_gains_and_the_longest_step(graph):
+    P = Affinities.uniform(graph)
+    rng = np.random.default_rng(3)
+    Y, before, gains = (rng.standard_normal((80, 2)).astype(np.float32) for _ in range(3))
+    gains = np.abs(gains) + 0.5
+    forces, total = DirectRepulsion(1.0, 1)(Y)
+    slopes = []
+    for exaggeration, rate, momentum, longest in ((1.0, 1.0, 0.0, 1e9), (4.0, 50.0, 0.8, 2.0)):
+        velocity, out, g = before.copy(), np.empty_like(Y), gains.copy()
+        rule = (exaggeration, rate, momentum, longest, 1 / total, 1.0, 1.0)
+        _native.descend(P.starts, P.columns, P.values, Y, forces, rule, velocity, g, out, 1)
+        difference = Y[:, None] - Y[None]
+        pull = P.to_sparse().toarray() / (1 + (difference**2).sum(axis=2))
+        slope = exaggeration * (pull[:, :, None] * difference).sum(axis=1) - forces / total
+        grown = np.where(np.sign(slope) != np.sign(before), gains + 0.2, gains * 0.8 + 0.01)
+        np.testing.assert_allclose(g, grown, rtol=1e-5)
+        step = momentum * before - rate * grown * slope
+        length = np.linalg.norm(step, axis=1, keepdims=True)
+        np.testing.assert_allclose(velocity, step * np.minimum(1, longest / length), rtol=1e-3, atol=1e-5)
+        slopes.append(slope)
+    assert not np.allclose(slopes[0], slopes[1])
+
+
+def test_divergence_is_the_formula(graph, rng):
+    P = Affinities.from_graph(graph, 10)
+    for dof in (1.0, 3.0):
+        descent = Descent(P, Recipe(dof=dof), 1)
+        Y = 3 * rng.standard_normal((80, 2)).astype(np.float32)
+        expected = divergence(P.to_sparse().toarray().astype(np.float64), Y, dof)
+        assert descent.divergence(descent.start(Y)) == pytest.approx(expected, rel=1e-5)
+
+
+@given(st.integers(2, 60), st.floats(1.1, 15), st.floats(1e-3, 1e3), st.integers(0, 2**32))
+def test_perplexity_is_reached(k, perplexity, scale, seed):
+    d = np.sort(np.random.default_rng(seed).random((4, k)) + 0.1, axis=1).astype(np.float32) * np.float32(scale)
+    perplexity = min(perplexity, 0.9 * k)
+    if perplexity <= 1.05:
+        return
+    p = conditional(d, perplexity, 1).astype(np.float64)
+    entropy = -(p * np.log(np.maximum(p, 1e-300))).sum(axis=1)
+    np.testing.assert_allclose(np.exp(entropy), perplexity, rtol=1e-5)
+    np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-6)
+    assert (np.diff(p, axis=1) <= 1e-9).all()
+    # Gaussian: log p falls linearly with the squared distance
+    some = p[0] > 1e-20
+    if some.sum() > 2:
+        squares, logs = d[0][some].astype(float) ** 2, np.log(p[0][some])
+        line = np.polyfit(squares, logs, 1)
+        np.testing.assert_allclose(np.polyval(line, squares), logs, atol=1e-3 * max(1, np.ptp(logs)))
+
+
+def test_ties_and_zeros_have_finite_weights():
+    for d in ([0, 0, 0, 0], [1, 1, 1, 1], [0, 0, 0, 1], [0, 1e-20, 1, 1e18], [1e-30, 2e-30, 3e-30, 4e-30]):
+        p = conditional(np.array([d], dtype=np.float32), 2.0, 1)
+        assert np.isfinite(p).all() and p.sum() == pytest.approx(1, rel=1e-6)
+    np.testing.assert_allclose(conditional(np.zeros((1, 5), np.float32), 2.0, 1), 0.2, rtol=1e-6)
+
+
+@given(st.integers(3, 40), st.integers(1, 12), st.integers(0, 2**32))
+def test_joint_affinities_are_symmetric_and_sum_to_one(n, k, seed):
+    X = np.random.default_rng(seed).standard_normal((n, 3))
+    for P in (Affinities.from_graph(neighbors(X, min(k, n - 1)), 5), Affinities.uniform(neighbors(X, min(k, n - 1)))):
+        dense = P.to_sparse().toarray()
+        np.testing.assert_array_equal(dense, dense.T)
+        assert dense.sum() == pytest.approx(1, rel=1e-5)
+        assert (np.diagonal(dense) == 0).all()
+        assert (np.diff(P.starts) >= min(k, n - 1)).all()
+
+
+def test_joint_affinities_are_the_sum_of_both_sides(graph):
+    weights = conditional(graph.distances, 8.0, 1)
+    A = np.zeros((80, 80))
+    np.put_along_axis(A, graph.indices.astype(np.int64), weights, axis=1)
+    joint = Affinities._joined(graph.indices, weights, 2).to_sparse()
+    np.testing.assert_allclose(joint.toarray(), (A + A.T) / 160, rtol=1e-6)
+    for begin, end in zip(joint.indptr[:-1], joint.indptr[1:], strict=True):
+        assert (np.diff(joint.indices[begin:end]) > 0).all()  # every column once, in order
+
+
+def test_several_perplexities_are_averaged():
+    X = np.random.default_rng(0).standard_normal((200, 4))
+    graph = neighbors(X, 90)
+    both = Affinities.from_graph(graph, (10, 30)).to_sparse().toarray()
+    each = [
+        Affinities._joined(graph.indices, conditional(graph.distances, p, 1), 1).to_sparse().toarray() for p in (10, 30)
+    ]
+    np.testing.assert_allclose(both, (each[0] + each[1]) / 2, atol=1e-9, rtol=1e-4)
+
+
+def test_affinities_of_ones_own(rng):
+    A = rng.random((30, 30))
+    P = Affinities.from_matrix(A).to_sparse().toarray()
+    S = A + A.T
+    np.fill_diagonal(S, 0)
+    np.testing.assert_allclose(P, S / S.sum(), rtol=1e-5)
+    model = TSNE(max_iter=30).fit(Affinities.from_matrix(A))
+    assert np.isfinite(model.embedding_).all()
+    for bad in (-A, np.eye(3), np.full((3, 3), np.nan), np.ones((2, 3))):
+        with pytest.raises(BadInput):
+            Affinities.from_matrix(bad)
+    with pytest.raises(BadParameter, match="perplexity"):
+        Affinities.from_graph(Graph(np.array([[1], [0]]), np.ones((2, 1))), -1)
+
+
+def test_affinities_in_three_arrays_are_checked(graph):
+    P = Affinities.from_graph(graph, 10)
+    parts = {"starts": P.starts, "columns": P.columns, "values": P.values}
+    again = Affinities(P.starts.astype(np.uint32), P.columns.tolist(), P.values.astype(np.float64))
+    for name, part in parts.items():
+        np.testing.assert_array_equal(getattr(again, name), part)
+        assert getattr(again, name).dtype == part.dtype
+
+    def changed(name, place, value):
+        part = parts[name].copy()
+        part[place] = value
+        return {**parts, name: part}
+
+    uneven = P.values.copy()
+    uneven[:40] *= 2
+    uneven /= uneven.sum()
+    diagonal = P.columns.copy()
+    diagonal[0] = 0
+    for bad, message in (
+        (changed("columns", 3, 80), "from 0 to 79"),
+        (changed("columns", 3, -1), "from 0 to 79"),
+        (changed("starts", 5, 10**6), "ascend"),
+        (changed("starts", -1, 3), "ascend"),
+        (changed("values", 3, np.nan), "finite"),
+        (changed("values", 3, -1), "not negative"),
+        ({**parts, "values": P.values[:-1]}, "ascend"),
+        ({**parts, "values": 2 * P.values}, "sum to 1"),
+        ({**parts, "values": uneven}, "symmetric"),
+        ({**parts, "columns": diagonal}, "symmetric"),
+        ({**parts, "columns": P.columns.astype(float)}, "three flat arrays"),
+        ({**parts, "starts": P.starts[:, None]}, "three flat arrays"),
+        ({"starts": np.array([0]), "columns": P.columns[:0], "values": P.values[:0]}, "2 rows"),
+    ):
+        with pytest.raises(BadInput, match=message):
+            Affinities(**bad)
+
+
+def test_kernels_read_no_row_that_is_not_there(graph, rng):
+    """Arrays that came past the checks of Affinities."""
+    P = Affinities.from_graph(graph, 10)
+    with pytest.raises(ValueError, match="read-only"):
+        P.columns[5] = 80
+    Y = rng.standard_normal((80, 2)).astype(np.float32)
+    columns = P.columns.copy()
+    columns[5] = 80
+    bad = Affinities._made(P.starts, columns, P.values)
+    with pytest.raises(ValueError, match="out of range"):
+        Descent(bad, Recipe(), 2)
+    with pytest.raises(ValueError, match="out of range"):
+        _native.log_lengths(bad.starts, bad.columns, bad.values, Y, 1.0, 2)
+    with pytest.raises(ValueError, match="out of range"):
+        bad.reordered(np.arange(80, dtype=np.int32), 2)
+    starts = P.starts.copy()
+    starts[4] = -7
+    state = [np.zeros_like(Y), np.ones_like(Y), np.empty_like(Y)]
+    with pytest.raises(ValueError, match="ascend"):
+        _native.descend(starts, P.columns, P.values, Y, Y, (1.0, 1.0, 0.8, 5.0, 1.0, 1.0, 1.0), *state, 2)
+
+
+def test_another_order_of_rows_is_the_same_matrix(graph, rng):
+    P = Affinities.from_graph(graph, 10)
+    order = rng.permutation(80).astype(np.int32)
+    expected = P.to_sparse().toarray()[np.ix_(order, order)]
+    np.testing.assert_array_equal(P.reordered(order, 2).to_sparse().toarray(), expected)
+    with pytest.raises(ValueError, match="every row once"):
+        P.reordered(np.zeros(80, np.int32), 1)
+
+
+def test_a_far_outlier_leaves_the_mesh_small(rng):
+    """The others get the forces that they have without it, and the sum is theirs."""
+    Y = (10 * rng.standard_normal((3000, 2))).astype(np.float32)
+    far = np.vstack([Y, np.float32([[1e5, -1e5]])])
+    assert np.prod(box_of(far, 1.0).cells) <= 2048**2
+    near, total = MeshRepulsion(1.0, 1)(far)
+    expected, expected_total = DirectRepulsion(1.0, 1)(far)
+    error = errors(near[:-1], expected[:-1])
+    assert error.mean() < 0.02
+    assert np.quantile(error, 0.99) < 0.15
+    assert total == pytest.approx(expected_total, rel=3e-3)
+    np.testing.assert_array_equal(near[-1], 0)
+    wide = (rng.uniform(-1, 1, (3000, 2)) * 1e6).astype(np.float32)
+    assert np.prod(box_of(wide, 1.0).cells) <= 2048**2
+    assert np.isfinite(MeshRepulsion(1.0, 1)(wide)[0]).all()
+    sizes = {(box.spacing, box.padded) for box in (box_of(wide * np.float32(s), 1.0) for s in np.linspace(1, 1.2, 30))}
+    assert len(sizes) <= 6  # so that kernels are seldom transformed anew
+
+
+def test_far_groups_have_meshes_of_their_own(rng):
+    """Points that are cut off the mesh still push each other apart."""
+    Y = np.vstack([10 * rng.standard_normal((7000, 2)), 4 * rng.standard_normal((68, 2)) + [5000, -9000]])
+    Y = rng.permutation(Y).astype(np.float32)
+    forces, total = MeshRepulsion(1.0, 2)(Y)
+    expected, expected_total = DirectRepulsion(1.0, 2)(Y)
+    assert total == pytest.approx(expected_total, rel=1e-3)
+    for group in (Y[:, 0] > 1000, Y[:, 0] < 1000):
+        assert errors(forces[group], expected[group]).mean() < 0.02
+
+
+def test_an_outlier_spoils_no_map_of_the_mesh(monkeypatch):
+    """The rows beside it keep as many neighbours, and the divergence is that of the direct sum."""
+    monkeypatch.setattr(repulsion, "DIRECT_ROWS", 10)
+    rng = np.random.default_rng(5)
+    X = np.vstack([rng.standard_normal((120, 8)) + 5 * rng.standard_normal(8) for _ in range(5)])
+    outlier = np.vstack([X, np.full((1, 8), 1e4)])
+
+    def kept(Z):
+        true, found = neighbors(X, 10).indices, neighbors(Z, 10).indices
+        return np.mean([len(np.intersect1d(a, b)) for a, b in zip(true, found, strict=True)]) / 10
+
+    alone, beside = TSNE(max_iter=300).fit(X), TSNE(max_iter=300).fit(outlier)
+    assert kept(beside.embedding_[:-1]) > kept(alone.embedding_) - 0.02
+    monkeypatch.undo()
+    judge = Descent(Affinities.from_graph(neighbors(outlier, 90), 30), Recipe(), 1)
+    state = judge.start(beside.embedding_)
+    assert judge.divergence(state) == pytest.approx(beside.kl_divergence_, rel=3e-3)
+
+
+@pytest.mark.parametrize("few", [4000, 10])
+@pytest.mark.parametrize("axes", [1, 2, 3])
+def test_rows_in_another_order_give_the_map_in_that_order(axes, few, monkeypatch):
+    """Up to rounding, which grows with the steps."""
+    monkeypatch.setattr(repulsion, "DIRECT_ROWS", few)
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((150, 6)) * [3, 2.5, 2, 1, 1, 1]
+    X = np.vstack([X, X[:20]])
+    order = rng.permutation(170)
+    options = {"n_components": axes, "max_iter": 12, "perplexity": 15}
+    Z = TSNE(**options).fit_transform(X)
+    np.testing.assert_allclose(TSNE(**options).fit_transform(X[order]), Z[order], atol=2e-3 * np.abs(Z).max())

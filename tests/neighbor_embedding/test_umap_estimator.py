@@ -1,0 +1,380 @@
+"""UMAP's map: the same bits for any threads, tables that are hard to map, and long runs."""
+
+from __future__ import annotations
+
+import hashlib
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import lowdim
+from lowdim import UMAP, _native, neighbors
+from lowdim.errors import BadInput, BadParameter, Cancelled, LowdimError, NotEnoughData
+from lowdim.neighbor_embedding.umap.find_ab import membership_curve
+from lowdim.neighbor_embedding.umap.fuzzy_graph import fuzzy_of
+
+
+def sha(Z):
+    return hashlib.sha256(np.ascontiguousarray(Z).tobytes()).hexdigest()
+
+
+# ---- the map ----
+
+
+@pytest.mark.parametrize("options", [{}, {"densmap": True}, {"n_components": 5}, {"init": "pca"}], ids=str)
+def test_the_same_bits_for_any_number_of_threads(monkeypatch, digits, options):
+    """A task is 512 rows, so that eight threads have one each; few edges would be left to one."""
+    from lowdim.neighbor_embedding.umap import optimizer as umap_layout
+
+    run, used = _native.umap_epochs, set()
+
+    def watched(*arguments):
+        used.add(min(arguments[-1], -(-len(arguments[0]) // 512)))
+        return run(*arguments)
+
+    monkeypatch.setattr(_native, "umap_epochs", watched)
+    monkeypatch.setattr(umap_layout, "FEW_EDGES", 0)
+    X = np.vstack([digits, digits + 0.25, digits[:600] + 0.5])
+    rows = np.vstack([X[:500], X + 0.1])
+    hashes = set()
+    for jobs in (1, 2, 4, 8):
+        model = UMAP(n_epochs=20, n_jobs=jobs, **options).fit(X)
+        hashes.add(sha(np.vstack([model.embedding_, model.transform(rows)])))
+        assert used == {jobs}
+        used.clear()
+    assert len(hashes) == 1
+    assert sha(UMAP(n_epochs=20, random_state=1, **options).fit_transform(X)) not in hashes
+
+
+@pytest.mark.parametrize("target", ["categorical", "numeric"])
+def test_supervision_update_and_inverse_too(monkeypatch, digits, labels, target):
+    from lowdim.neighbor_embedding.umap import optimizer as umap_layout
+
+    monkeypatch.setattr(umap_layout, "FEW_EDGES", 0)
+    X, hashes = digits[:1200], set()
+    for jobs in (1, 2, 4, 8):
+        told = UMAP(n_epochs=20, n_jobs=jobs, target_metric=target).fit(X, labels[:1200])
+        grown = UMAP(n_epochs=20, n_jobs=jobs, densmap=target == "numeric").fit(X).update(digits[1200:])
+        made = grown.inverse_transform(grown.embedding_[::7] + 0.1)
+        hashes.add((sha(told.embedding_), sha(grown.embedding_), sha(made)))
+    assert len(hashes) == 1
+
+
+def test_a_sheet_is_not_torn(kept_neighbors):
+    """Rows that take all their turns one row after another tear it: 31 pieces that keep 0.72 of the neighbours."""
+    X = lowdim.datasets.load("swissroll", n=2000, height=20.0).X
+    Z = UMAP().fit_transform(X)
+    assert kept_neighbors(X, Z) > 0.75 and neighbors(Z, 10).components().max() < 12
+
+
+def test_a_seed_is_a_map_and_row_order_is_part_of_it(digits, labels, accuracy):
+    """Rows draw by their number, so another order is as another seed: a map as good, not the same."""
+    X = digits[:600]
+    order = np.random.default_rng(0).permutation(600)
+    plain, turned = UMAP(n_epochs=200).fit_transform(X), UMAP(n_epochs=200).fit_transform(X[order])
+    assert sha(plain) == sha(UMAP(n_epochs=200).fit_transform(X))
+    y = labels[:600]
+    a, b = accuracy(plain, y), accuracy(turned, y[order])
+    assert abs(a - b) < 0.03 and min(a, b) > 0.93
+
+
+def test_float32_stays_and_the_input_is_left_alone(digits):
+    X = digits[:200].astype(np.float32)
+    before = X.copy()
+    model = UMAP(n_epochs=10).fit(X)
+    assert model.embedding_.dtype == np.float32 and model.transform(X[:3] + 1).dtype == np.float32
+    np.testing.assert_array_equal(X, before)
+    wide = UMAP(n_epochs=10).fit_transform(X.astype(np.float64))
+    assert wide.dtype == np.float64
+    np.testing.assert_array_equal(wide.astype(np.float32), model.embedding_)
+
+
+def test_a_graph_serves_as_well_as_the_rows(digits):
+    X = digits[:300]
+    graph = neighbors(X, 20)
+    by_rows = UMAP(n_epochs=30, init="random").fit(X)
+    by_graph = UMAP(n_epochs=30, init="random").fit(graph)
+    np.testing.assert_array_equal(by_rows.embedding_.astype(np.float32), by_graph.embedding_)
+    with pytest.raises(BadInput, match="fitted to a graph"):
+        by_graph.transform(X)
+    distances = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2))
+    given_distances = UMAP(n_epochs=30, init="random", metric="precomputed").fit(distances)
+    np.testing.assert_allclose(given_distances.embedding_, by_rows.embedding_, atol=0.5)
+    np.testing.assert_array_equal(given_distances.transform(distances), given_distances.embedding_)
+    assert np.isfinite(given_distances.transform(distances[:4] + 0.5)).all()
+
+
+def test_the_edges_are_for_drawing(digits):
+    model = UMAP(n_epochs=5).fit(digits[:100])
+    assert (model.edges_[:, 0] < model.edges_[:, 1]).all()
+    W = model.graph_.toarray()
+    np.testing.assert_array_equal(W, W.T)
+    np.testing.assert_array_equal(W[model.edges_[:, 0], model.edges_[:, 1]], model.weights_)
+    np.testing.assert_array_equal(W, fuzzy_of(neighbors(digits[:100], 14), 1.0, 1.0, 1).to_sparse().toarray())
+
+
+def test_edges_join_rows_of_the_table_where_some_are_equal(rng):
+    """Rows 0 to 9 are there three times; an edge names the first of them, and its ends are near."""
+    X = rng.standard_normal((60, 3))
+    model = UMAP(n_epochs=200, n_neighbors=5).fit(np.vstack([X[:10], X, X[:10]]))
+    plain = UMAP(n_epochs=200, n_neighbors=5).fit(X)
+    first = np.concatenate([np.arange(10), np.arange(20, 70)])
+    np.testing.assert_array_equal(model.edges_, first[plain.edges_])
+    assert model.graph_.shape == (80, 80)
+    np.testing.assert_array_equal(model.graph_.toarray()[np.ix_(first, first)], plain.graph_.toarray())
+
+    def mean_length(edges):
+        return np.linalg.norm(model.embedding_[edges[:, 0]] - model.embedding_[edges[:, 1]], axis=1).mean()
+
+    assert mean_length(model.edges_) < 0.5 * mean_length(np.random.default_rng(0).integers(0, 80, (500, 2)))
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 7, 20, 28, 40, 100])
+def test_any_number_of_axes(digits, k):
+    Z = UMAP(k, n_epochs=20).fit_transform(digits[:300])
+    assert Z.shape == (300, k) and np.isfinite(Z).all()
+    assert np.linalg.matrix_rank(Z - Z.mean(axis=0)) == k
+
+
+def test_separate_clouds_stay_separate(rng, blobs, accuracy):
+    X, y = blobs(rng, 5)
+    model = UMAP(n_neighbors=8).fit(np.vstack([X, X[:40]]))
+    assert accuracy(model.embedding_[:150], y) == 1.0
+    assert model.n_connected_components_ == 5  # equal rows are no parts of their own
+    assert UMAP(n_epochs=5).fit(X[:30]).n_connected_components_ == 1
+
+
+def test_every_parameter_arrives(monkeypatch, digits):
+    """What the kernels are told, and the graph, are what the parameters say."""
+    X, calls, run = digits[:200], [], _native.umap_epochs
+    monkeypatch.setattr(_native, "umap_epochs", lambda *told: (calls.append(told), run(*told))[1])
+    model = UMAP(
+        n_neighbors=8,
+        min_dist=0.3,
+        spread=1.5,
+        metric="manhattan",
+        n_epochs=20,
+        learning_rate=0.5,
+        negative_sample_rate=3,
+        repulsion_strength=0.7,
+        set_op_mix_ratio=0.4,
+        local_connectivity=2.0,
+        random_state=11,
+        n_jobs=1,
+    ).fit(X)
+    graph = fuzzy_of(neighbors(X, 7, metric="manhattan"), 2.0, 0.4, 1)
+    np.testing.assert_array_equal(model.graph_.toarray(), graph.to_sparse().toarray())
+    assert (model.a_, model.b_) == membership_curve(0.3, 1.5)
+    assert {told[7] for told in calls} == {20} and [told[5] for told in calls] == list(range(20))
+    for told in calls:
+        rate, forces, negatives, seed = told[8:12]
+        assert (rate, negatives, seed) == (0.5, 3, 11)
+        np.testing.assert_allclose(forces, [model.a_, model.b_, 0.7], rtol=1e-6)
+
+
+def test_a_start_that_is_given_is_taken_as_it_is(rng):
+    X = rng.standard_normal((40, 3))
+    twice = np.vstack([X, X[:5]])
+    start = 3 * rng.standard_normal((45, 2))
+    still = {"n_epochs": 1, "learning_rate": 1e-9}
+    Z = UMAP(init=start, **still).fit_transform(twice)
+    np.testing.assert_allclose(Z[:40], start[:40], atol=1e-6)  # of equal rows, the first one's
+    np.testing.assert_allclose(UMAP(init=start.tolist(), **still).fit_transform(twice), Z)
+    for init in ("pca", "spectral", "random"):
+        Z = UMAP(init=init, **still).fit_transform(X)
+        np.testing.assert_allclose((Z.min(axis=0), Z.max(axis=0)), [(0, 0), (10, 10)], atol=1e-5)
+    scores = lowdim.PCA(2).fit_transform(X)
+    Z = UMAP(init="pca", **still).fit_transform(X)
+    np.testing.assert_allclose(Z, 10 * (scores - scores.min(axis=0)) / np.ptp(scores, axis=0), atol=1e-2)
+
+
+# ---- hard tables ----
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.arange(6.0).reshape(3, 2),
+        np.arange(20.0).reshape(10, 2),
+        np.repeat(np.eye(3), 20, axis=0),
+        np.ones((30, 4)),
+        np.vstack([np.random.default_rng(0).standard_normal((60, 3)), [[1e9, 0, 0]]]),
+        np.arange(50.0)[:, None] ** 4,
+        np.eye(40),
+    ],
+    ids=["3 rows", "k >= n", "3 rows 20 times", "all equal", "an outlier", "growing gaps", "all at one distance"],
+)
+@pytest.mark.parametrize("options", [{}, {"densmap": True}, {"init": "pca"}, {"n_components": 3}], ids=str)
+def test_hard_tables(X, options):
+    model = UMAP(n_epochs=30, **options)
+    Z = model.fit_transform(X)
+    assert np.isfinite(Z).all()
+    np.testing.assert_array_equal(model.transform(X), Z)
+    assert np.isfinite(model.transform(X + 0.25)).all()
+    assert np.isfinite(model.inverse_transform(Z)).all()
+
+
+def test_a_far_outlier_does_not_squeeze_the_others(rng, kept_neighbors):
+    X = rng.standard_normal((300, 3))
+    far = np.vstack([X, [[1e9, 0, 0]]])
+    for options in ({}, {"densmap": True}, {"init": "random"}):
+        without = kept_neighbors(X, UMAP(n_epochs=200, **options).fit_transform(X))
+        with_it = kept_neighbors(X, UMAP(n_epochs=200, **options).fit_transform(far)[:-1])
+        assert with_it > without - 0.03
+
+
+def test_equal_rows_share_a_place(rng):
+    X = rng.standard_normal((100, 4))
+    Z = UMAP(n_epochs=50).fit_transform(np.vstack([X, X[:40], X[:5]]))
+    np.testing.assert_array_equal(Z[:40], Z[100:140])
+    np.testing.assert_array_equal(Z[:5], Z[140:])
+    np.testing.assert_array_equal(Z[:100], UMAP(n_epochs=50).fit_transform(X))
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_rows_at_distance_0_share_a_place_and_come_back_to_it(rng, kind):
+    order = rng.permutation(np.r_[np.arange(60), np.arange(30), np.full(20, 3)])  # one of them more often than k
+    X = rng.standard_normal((60, 4))[order]
+    D = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2))
+    if kind == "sparse":
+        some, own = neighbors(X, 40).to_sparse().tocoo(), np.arange(110)  # and that each is at distance 0 of itself
+        places = np.r_[some.row, own], np.r_[some.col, own]
+        D = sp.csr_array((np.r_[some.data, np.zeros(110)], places), shape=(110, 110))
+    model = UMAP(n_epochs=50, n_neighbors=10, metric="precomputed").fit(D)
+    for row in range(60):
+        assert len(np.unique(model.embedding_[order == row], axis=0)) == 1
+    assert len(np.unique(model.embedding_, axis=0)) == 60
+    np.testing.assert_array_equal(model.transform(D), model.embedding_)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"min_dist": 2.0}, "min_dist must be at most spread"),
+        ({"init": np.zeros((3, 2))}, "init must be numbers of shape"),
+        ({"init": [[0.0], [1.0, 2.0]]}, "init must be one of"),
+        ({"init": np.full((50, 2), 1e9)}, "within 1e"),
+        ({"init": np.zeros((50, 2))}, "all rows at one place"),
+        ({"init": np.full((50, 2), np.nan)}, "finite"),
+        ({"init": "magic"}, "init must be"),
+        ({"n_neighbors": 1}, "n_neighbors must be"),
+        ({"metric": "furlongs"}, "metric must be one of"),
+    ],
+)
+def test_parameters_that_break_their_rule(rng, options, words):
+    model = UMAP(**options)
+    with pytest.raises(BadParameter, match=words):
+        model.fit(rng.standard_normal((50, 3)))
+    assert not hasattr(model, "embedding_")
+
+
+def test_a_value_that_is_not_finite_is_named_by_its_place(rng):
+    """In the table that was given, though equal rows are taken once and fitted ones are found at once."""
+    X = np.repeat(rng.standard_normal((30, 3)), 2, axis=0)
+    model = UMAP(n_epochs=5).fit(X)
+    before = model.embedding_.copy()
+    bad = X.copy()
+    bad[41, 2] = np.nan
+    for work in (UMAP().fit, model.transform, model.update):
+        with pytest.raises(BadInput, match="row 41, column 2"):
+            work(bad)
+    with pytest.raises(BadInput, match="row 41, column 2"):
+        model.update(np.where(np.isnan(bad), np.inf, bad + 1))
+    np.testing.assert_array_equal(model.transform(X), before)
+
+
+def test_named_errors(rng):
+    X = rng.standard_normal((50, 3))
+    with pytest.raises(NotEnoughData, match="1 sample"):
+        UMAP().fit(X[:1])
+    with pytest.raises(BadParameter, match="needs rows"):
+        UMAP(init="pca").fit(neighbors(X, 5))
+    with pytest.raises(BadInput, match="Affinities are for TSNE"):
+        UMAP().fit(lowdim.Affinities.uniform(neighbors(X, 5)))
+    with pytest.raises(BadInput, match="one label a row"):
+        UMAP().fit(X, np.zeros(49))
+    with pytest.raises(BadInput, match="y contains NaN"):
+        UMAP(target_metric="numeric").fit(X, np.full(50, np.nan))
+    with pytest.raises(LowdimError, match="columns and the model 2"):
+        UMAP(n_epochs=3).fit(X).inverse_transform(X)
+
+
+# ---- long runs ----
+
+
+def test_a_stopped_layout_goes_on_to_the_same_bits(tmp_path, digits):
+    X, path = digits[:300], tmp_path / "layout"
+    whole = UMAP(n_epochs=60).fit_transform(X)
+    model = UMAP(n_epochs=60, checkpoint=path)
+
+    def stop(step):
+        return step.task == "UMAP" and step.done >= 55
+
+    with pytest.raises(Cancelled), lowdim.watch(stop):
+        model.fit(X)
+    assert path.exists() and not hasattr(model, "embedding_")
+    with pytest.raises(BadInput, match="other data or other parameters"):
+        UMAP(n_epochs=60, checkpoint=path, random_state=3).fit(X)
+    np.testing.assert_array_equal(model.fit_transform(X), whole)
+    path.write_bytes(b"not a checkpoint")
+    with pytest.raises(BadInput, match="not a checkpoint"):
+        model.fit(X)
+
+
+def test_the_map_can_be_watched_while_it_forms(digits):
+    """Twenty times a run, all rows, equal ones at one place; what was seen does not change later."""
+    X = np.vstack([digits[:100], digits[:7]])
+    seen = []
+
+    def look(step):
+        if step.task == "UMAP":
+            seen.append((step.done, step.total, step.snapshot()))
+
+    with lowdim.watch(look):
+        Z = UMAP(n_epochs=40).fit_transform(X)
+    assert [(done, total) for done, total, _ in seen] == [(done, 40) for done in range(2, 41, 2)]
+    for _, _, picture in seen:
+        assert picture.shape == (107, 2)
+        np.testing.assert_array_equal(picture[:7], picture[100:])
+    np.testing.assert_array_equal(seen[-1][2], Z.astype(np.float32))
+    np.testing.assert_array_equal(seen[4][2], _after(X, 10, 40))
+    moved = [np.linalg.norm(b[2] - a[2], axis=1).mean() for a, b in pairwise(seen)]
+    assert min(moved) > 0
+
+
+def _after(X, epochs, total):
+    """The map after some of its epochs: stopped there, it has that checkpoint's state."""
+    pictures = []
+
+    def stop(step):
+        if step.task == "UMAP" and step.done == epochs:
+            pictures.append(step.snapshot())
+            return True
+        return False
+
+    with pytest.raises(Cancelled), lowdim.watch(stop):
+        UMAP(n_epochs=total).fit(X)
+    return pictures[0]
+
+
+def test_save_and_load(tmp_path, fitted, digits):
+    lowdim.save(fitted, tmp_path / "map.lowdim")
+    loaded = lowdim.load(tmp_path / "map.lowdim")
+    np.testing.assert_array_equal(loaded.transform(digits[1400:1600]), fitted.transform(digits[1400:1600]))
+    np.testing.assert_array_equal(loaded.graph_.toarray(), fitted.graph_.toarray())
+
+
+def test_rows_with_one_mark_are_told_apart_by_their_values(monkeypatch, rng):
+    """Marks of 64 bits hardly ever meet by chance; when they do, no row takes another's place."""
+    from lowdim.data import duplicates as distinct
+
+    X = rng.integers(0, 3, (40, 3)).astype(float)
+    monkeypatch.setattr(distinct, "row_marks", lambda X, threads: np.zeros(len(X), np.uint64))
+    found = distinct.distinct_rows(X, 1)
+    np.testing.assert_array_equal(X[found.first][found.which], X)
+    places = distinct.find_rows(X, X[5:], distinct.Marks.of(X[5:], 1), 1)
+    hit = places >= 0
+    assert hit.any()
+    np.testing.assert_array_equal(X[hit], X[5:][places[hit]])

@@ -1,0 +1,236 @@
+"""UMAP on sparse tables, tables of whole numbers and more rows later; and runs that were killed."""
+
+from __future__ import annotations
+
+import os
+import sys
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import lowdim
+from lowdim import UMAP, neighbors
+from lowdim.data.duplicates import Distinct, Marks, distinct_rows, find_rows, row_marks
+from lowdim.errors import BadInput, BadParameter
+from lowdim.neighbor_embedding.umap.optimizer import Epochs
+
+
+def messy(X, rng):
+    """The same matrix with columns out of order, entries in two parts and zeros that are stored."""
+    csr = sp.csr_matrix(X)
+    coo = sp.coo_array(csr)
+    half = coo.data / 2
+    rows, columns = np.concatenate([coo.row, coo.row, [0, 1]]), np.concatenate([coo.col, coo.col, [5, 2]])
+    order = np.argsort(rows, kind="stable")
+    starts = np.searchsorted(rows[order], np.arange(csr.shape[0] + 1))
+    values = np.concatenate([half, half, [0.0, -0.0]])
+    shuffled = np.concatenate([a + rng.permutation(b - a) for a, b in pairwise(starts)])
+    return sp.csr_array((values[order][shuffled], columns[order][shuffled], starts), shape=X.shape)
+
+
+# ---- sparse rows ----
+
+
+def test_marks_are_the_same_for_dense_and_sparse_rows(rng):
+    X = rng.integers(-1, 2, (60, 20)) * rng.standard_normal((60, 20))
+    marks = row_marks(X, 1)
+    assert len(np.unique(marks)) == 60
+    for index in (np.int32, np.int64):
+        csr = sp.csr_array(X)
+        csr.indices, csr.indptr = csr.indices.astype(index), csr.indptr.astype(index)
+        np.testing.assert_array_equal(row_marks(csr, 2), marks)
+    np.testing.assert_array_equal(row_marks(sp.csr_array(X.astype(np.float32)), 1), row_marks(X.astype(np.float32), 1))
+    assert row_marks(X[:, :1], 1).tolist() != row_marks(X[:, 1:2], 1).tolist()
+
+
+def test_equal_sparse_rows_are_found(rng):
+    X = rng.integers(0, 2, (80, 5)).astype(float)
+    dense, sparse = distinct_rows(X, 1), distinct_rows(sp.csr_array(X), 1)
+    np.testing.assert_array_equal(dense.first, sparse.first)
+    np.testing.assert_array_equal(dense.which, sparse.which)
+    among = X[dense.first]
+    expected = find_rows(X, among, Marks.of(among, 1), 1)
+    np.testing.assert_array_equal(expected, dense.which)
+    for A in (X, sp.csr_array(X)):
+        for B in (among, sp.csr_array(among)):
+            marks = Marks.of(B, 1)
+            np.testing.assert_array_equal(find_rows(A, B, marks, 1), expected)
+            wrong = Marks(marks.values, np.roll(marks.rows, 1))  # marks of other rows: values decide
+            assert (find_rows(A, B, wrong, 1) == -1).all()
+
+
+def test_sparse_rows_give_the_map_of_the_dense_ones(digits, rng):
+    X = digits[:300]
+    twice = np.vstack([X, X[:20]])
+    given = messy(twice, rng)
+    before = given.copy()
+    model = UMAP(n_epochs=30, n_neighbors=10).fit(given)
+    for part in ("data", "indices", "indptr"):
+        np.testing.assert_array_equal(getattr(given, part), getattr(before, part))
+    dense = UMAP(n_epochs=30, n_neighbors=10).fit(twice)
+    assert sp.issparse(model.rows_) and model.rows_.has_canonical_format and model.rows_.data.all()
+    np.testing.assert_array_equal(model.edges_, dense.edges_)
+    np.testing.assert_allclose(model.weights_, dense.weights_, atol=1e-5)
+    for rows in (given, sp.csc_array(twice), sp.coo_matrix(twice), twice, twice.astype(np.uint8)):
+        np.testing.assert_array_equal(model.transform(rows), model.embedding_)
+        np.testing.assert_array_equal(dense.transform(rows), dense.embedding_)
+    new = digits[300:330]
+    np.testing.assert_array_equal(model.transform(new), model.transform(sp.csr_array(new)))
+    np.testing.assert_array_equal(model.inverse_transform(model.embedding_), twice)
+
+
+@pytest.mark.parametrize("init", ["pca", "spectral"])
+def test_sparse_rows_start_where_dense_ones_do(digits, init):
+    """Two far groups, so that the spectral start looks at the rows as well."""
+    X = np.vstack([digits[:100], digits[100:200] + 1000 * (digits[100:200] > 0)])
+    model = UMAP(n_epochs=1, init=init, learning_rate=1e-9, n_neighbors=8)
+    dense, sparse = model.fit_transform(X), model.fit_transform(sp.csr_array(X))
+    np.testing.assert_allclose(sparse, dense, atol=2e-2)
+
+
+def test_wide_sparse_rows_stay_sparse(rng):
+    X = sp.random_array((400, 1_000_000), density=2e-5, rng=rng, format="csr")
+    model = UMAP(n_epochs=10, metric="cosine", n_neighbors=5, init="random")
+    from lowdim.knn import blockwise as given
+
+    kept, given.DENSE_BYTES = given.DENSE_BYTES, 1 << 20
+    try:
+        Z = model.fit_transform(X)
+        np.testing.assert_array_equal(model.transform(X), Z)
+    finally:
+        given.DENSE_BYTES = kept
+    assert model.rows_.nnz == X.nnz
+
+
+def test_sparse_models_are_saved(tmp_path, digits):
+    X = sp.csr_array(digits[:300])
+    for model in (UMAP(n_epochs=20).fit(X), lowdim.TSNE(max_iter=20).fit(X)):
+        lowdim.save(model, tmp_path / "map.lowdim")
+        loaded = lowdim.load(tmp_path / "map.lowdim")
+        new = sp.csr_array(digits[290:320])
+        np.testing.assert_array_equal(loaded.transform(new), model.transform(new))
+
+
+# ---- whole numbers, dataframes, graphs ----
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, bool])
+def test_short_whole_numbers_are_kept_in_float32(digits, dtype):
+    X = digits[:200].astype(dtype)
+    model = UMAP(n_epochs=10).fit(X)
+    assert model.rows_.dtype == np.float32 and model.embedding_.dtype == np.float64
+    np.testing.assert_array_equal(model.transform(X), model.embedding_)
+    np.testing.assert_array_equal(model.transform(X.astype(float)), model.embedding_)
+    sparse = UMAP(n_epochs=10).fit(sp.csr_array(X))
+    assert sparse.rows_.dtype == np.float32
+    assert UMAP(n_epochs=10).fit(digits[:200].astype(np.int32)).rows_.dtype == np.float64
+
+
+def test_labels_that_are_missing(digits):
+    pd = pytest.importorskip("pandas")
+    X = digits[:100]
+    classes = np.arange(100) % 3
+    plain = np.where(np.arange(100) % 4, classes, -1)
+    expected = UMAP(n_epochs=5).fit(X, plain).embedding_
+    words = pd.array([pd.NA if c < 0 else f"c{c}" for c in plain], dtype="string")
+    numbers = pd.Series([pd.NA if c < 0 else c for c in plain], dtype="Int64")
+    nones = np.array([None if c < 0 else f"c{c}" for c in plain], dtype=object)
+    for y in (words, numbers, nones, np.where(plain < 0, np.nan, plain)):
+        np.testing.assert_array_equal(UMAP(n_epochs=5).fit(X, y).embedding_, expected)
+
+
+def test_a_graph_of_fewer_neighbours_is_what_was_used(digits):
+    assert UMAP(n_epochs=2).fit(neighbors(digits[:100], 6)).n_neighbors_ == 7
+    assert UMAP(n_epochs=2).fit(neighbors(digits[:100], 30)).n_neighbors_ == 15
+    assert UMAP(n_epochs=2).fit(digits[:100]).n_neighbors_ == 15
+    assert UMAP(n_epochs=2).fit(digits[:6]).n_neighbors_ == 6
+
+
+def test_distances_are_pairwise():
+    assert UMAP(metric="precomputed").__sklearn_tags__().input_tags.pairwise
+    assert not UMAP().__sklearn_tags__().input_tags.pairwise
+
+
+# ---- update ----
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_update_takes_equal_rows_once(digits, kind):
+    X = digits[:200]
+    model = UMAP(n_epochs=20).fit(kind(np.vstack([X, X[:30]])))
+    new = np.vstack([X[10:20], digits[200:250], digits[210:220]])
+    model.update(kind(new))
+    whole = np.vstack([X, X[:30], new])
+    assert model.embedding_.shape == (300, 2) and model.rows_.shape[0] == 250
+    expected = distinct_rows(whole, 1)
+    np.testing.assert_array_equal(model.distinct_, expected.first)
+    np.testing.assert_array_equal(model.which_, expected.which)
+    np.testing.assert_array_equal(model.transform(whole), model.embedding_)
+    np.testing.assert_array_equal(np.asarray(model.inverse_transform(model.embedding_)), whole)
+    again = model.embedding_.copy()
+    model.update(X[:5])  # nothing new
+    assert model.rows_.shape[0] == 250 and np.isfinite(model.embedding_).all()
+    assert len(again) + 5 == len(model.embedding_)
+
+
+def test_update_widens_rows_that_were_whole_numbers(digits):
+    model = UMAP(n_epochs=10).fit(digits[:100].astype(np.uint8))
+    new = digits[100:110] + 0.1
+    model.update(new)
+    np.testing.assert_array_equal(model.transform(new), model.embedding_[100:])
+
+
+def test_update_refuses_what_it_cannot_keep(monkeypatch, digits):
+    X = digits[:120]
+    told = UMAP(n_epochs=5).fit(X, np.arange(120) % 2)
+    with pytest.raises(BadInput, match="drawn with y"):
+        told.update(digits[120:130])
+    plain = UMAP(n_epochs=5).fit(X)
+    before, rows = plain.embedding_.copy(), plain.rows_
+    monkeypatch.setattr(Epochs, "advance", lambda self, state, first, last: {"map": state["map"] * np.nan})
+    with pytest.raises(BadParameter, match="flew apart"):
+        plain.update(digits[120:130])
+    assert plain.rows_ is rows
+    np.testing.assert_array_equal(plain.embedding_, before)
+    np.testing.assert_array_equal(plain.transform(X), before)
+    assert np.isfinite(plain.transform(digits[120:130])).all()
+
+
+def test_distinct_rows_followed_by_more():
+    some = Distinct(np.array([0, 2]), np.array([0, 0, 1]))
+    others = Distinct(np.array([0, 2]), np.array([0, 0, 1]))  # of the three rows that are not known
+    both = some.followed_by(np.array([1, -1, -1, 0, -1]), others)
+    np.testing.assert_array_equal(both.first, [0, 2, 4, 7])
+    np.testing.assert_array_equal(both.which, [0, 0, 1, 1, 2, 2, 0, 3])
+
+
+# ---- killed and resumed ----
+
+KILLED = """
+    import sys, numpy as np
+    from sklearn.datasets import load_digits
+    from lowdim import UMAP
+    X = load_digits().data[:600]
+    Z = UMAP(checkpoint=sys.argv[1] or None, n_epochs=4000, densmap={densmap}).fit_transform(X)
+    np.save(sys.argv[2], Z)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+@pytest.mark.parametrize("densmap", [False, True])
+def test_killed_and_resumed_gives_the_same_bits(resumes_after_kills, densmap):
+    resumes_after_kills(KILLED.format(densmap=densmap))
+
+
+def test_a_checkpoint_of_densmap_knows_the_lengths(tmp_path, rng):
+    """Rows twice as far apart have the same memberships, and other densities."""
+    X, path = rng.standard_normal((60, 3)), str(tmp_path / "c")
+    options = {"n_epochs": 20, "checkpoint": path, "init": "random"}
+    UMAP(densmap=True, **options).fit(X)
+    with pytest.raises(BadInput, match="other data"):
+        UMAP(densmap=True, **options).fit(2 * X)
+    os.remove(path)
+    UMAP(**options).fit(X)
+    UMAP(**options).fit(2 * X)

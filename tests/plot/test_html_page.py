@@ -1,0 +1,409 @@
+"""The interactive page: its text, and what a browser makes of it."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import gzip
+import itertools
+import json
+import re
+import shutil
+import subprocess
+import time
+import urllib.request
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lowdim import errors, plot
+
+HOSTILE = "</script><img src=x onerror=\"document.title='owned'\"> $$x^2$$ @x {safe} &amp;"
+
+
+def documents(html: str) -> dict[str, Any]:
+    """The models in the page, by kind."""
+    from html import unescape
+
+    text = re.search(r'<script type="application/json"[^>]*>(.*?)</script>', html, re.DOTALL)[1]
+    (document,) = json.loads(unescape(text)).values()
+    found: dict[str, list[dict[str, Any]]] = {}
+
+    def walk(node: Any) -> None:
+        if isinstance(node, dict):
+            if node.get("type") == "object" and "name" in node:
+                found.setdefault(node["name"], []).append(node.get("attributes", {}))
+            for value in node.values():
+                walk(value)
+        elif isinstance(node, list):
+            for value in node:
+                walk(value)
+
+    walk(document["roots"])
+    return found
+
+
+def columns(source: dict[str, Any]) -> dict[str, np.ndarray]:
+    """The columns of a data source, decoded."""
+
+    def decode(value: Any) -> np.ndarray:
+        if value["type"] == "ndarray" and isinstance(value["array"], dict):
+            data = base64.b64decode(value["array"]["data"])
+            plain = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
+            return np.frombuffer(plain, dtype=np.dtype(value["dtype"]))
+        return np.asarray(value["array"], dtype=object)
+
+    return {key: decode(value) for key, value in source["data"]["entries"]}
+
+
+# The text
+
+
+def test_the_page_holds_the_points_by_category_as_float32(rng) -> None:
+    Z, labels = rng.normal(size=(60, 2)), rng.choice(["b", "a", "c"], 60)
+    found = documents(plot.page(Z, labels))
+    assert len(found["ColumnDataSource"]) == 3
+    for name, source in zip("abc", found["ColumnDataSource"], strict=True):
+        data = columns(source)
+        assert data["x"].dtype == np.float32
+        np.testing.assert_array_equal(data["id"], np.flatnonzero(labels == name))
+        np.testing.assert_array_equal(np.column_stack([data["x"], data["y"]]), Z[labels == name].astype(np.float32))
+    assert [item["label"]["value"] for item in found["LegendItem"]] == ["a", "b", "c"]
+    assert found["Legend"][0]["click_policy"] == "hide"
+
+
+def test_amounts_have_a_bar_with_their_limits(rng) -> None:
+    Z, values = rng.normal(size=(40, 2)), rng.uniform(2, 9, 40)
+    found = documents(plot.page(Z, values))
+    mapper = found["LinearColorMapper"][0]
+    assert (mapper["low"], mapper["high"]) == (values.min(), values.max())
+    assert "ColorBar" in found
+    assert "Legend" not in found
+    np.testing.assert_array_equal(columns(found["ColumnDataSource"][0])["label"], values.astype(np.float32))
+
+
+def test_hover_lines_have_columns_of_our_own_names(rng) -> None:
+    Z = rng.normal(size=(3, 2))
+    hover = {"age@x": [1, 2, 3], "w{safe}": [0.5, 1.5, np.nan], HOSTILE: ["a", None, "c"]}
+    found = documents(plot.page(Z, ids=["p", "q", "r"], hover=hover))
+    lines = [line["entries"] if isinstance(line, dict) else line for line in found["HoverTool"][0]["tooltips"]]
+    assert [line[1] for line in lines] == ["@id", "@x", "@y", "@hover0", "@hover1", "@hover2"]
+    data = columns(found["ColumnDataSource"][0])
+    np.testing.assert_array_equal(data["hover0"], [1, 2, 3])
+    assert list(data["hover2"]) == ["a", "None", "c"]
+    assert list(data["id"]) == ["p", "q", "r"]
+
+
+def test_pictures_come_back_from_their_tags(rng) -> None:
+    from matplotlib.image import imread
+
+    images = rng.integers(0, 17, size=(4, 5, 6))
+    found = documents(plot.page(rng.normal(size=(4, 2)), images=images))
+    tags = columns(found["ColumnDataSource"][0])["image"]
+    low, high = images.min(), images.max()
+    for tag, image in zip(tags, images, strict=True):
+        data = re.fullmatch(r'<img src="data:image/png;base64,([A-Za-z0-9+/=]+)" width="84" style="[^"<>]*">', tag)[1]
+        shown = imread(BytesIO(base64.b64decode(data)), format="png")
+        np.testing.assert_allclose(shown, (image - low) / (high - low), atol=1 / 255)
+
+
+def test_only_pictures_pass_as_html(rng) -> None:
+    html = plot.page(rng.normal(size=(2, 2)), [HOSTILE, "b"], ids=[HOSTILE] * 2, hover={HOSTILE: [HOSTILE] * 2})
+    found = documents(html)
+    assert "safe" not in " ".join(line[1] for line in found["HoverTool"][0]["tooltips"])
+    assert "<img" not in re.sub(r"<script>.*?</script>", "", html, flags=re.DOTALL)
+
+
+def test_formulas_are_not_set_for_they_would_be_fetched(rng) -> None:
+    html = plot.page(rng.normal(size=(2, 2)), ["$$x$$", "b"], title="$$y$$")
+    found = documents(html)
+    assert found["Title"][0]["text"]["name"] == "PlainText"
+    assert found["PlainText"][0]["text"] == "$$y$$"
+    assert len(html) < len(plot.page(rng.normal(size=(2, 2)))) + 5000  # no typesetter came along
+
+
+def test_the_page_asks_nothing_of_the_network(rng) -> None:
+    html = plot.page(rng.normal(size=(5, 2)), title="t")
+    own = re.sub(r"<script.*?</script>", "", html, flags=re.DOTALL)
+    assert not re.search(r"(src|href)\s*=", own)
+    assert not re.search(r"<script[^>]*\bsrc=", html)
+    assert "default-src &#x27;none&#x27;; script-src &#x27;sha256-" in html
+    assert "unsafe-eval" not in html.partition("</title>")[0]
+    assert html.index("Content-Security-Policy") < html.index("<script")
+
+
+def test_70000_points_take_a_few_megabytes() -> None:
+    rng = np.random.default_rng(0)
+    html = plot.page(rng.normal(size=(70_000, 2)), rng.integers(0, 10, 70_000))
+    assert len(html) < 3_000_000
+
+
+def test_many_categories_are_joined_and_the_legend_has_columns(rng) -> None:
+    found = documents(plot.page(rng.normal(size=(900, 2)), rng.permutation(np.arange(900) % 90).astype(str)))
+    assert len(found["LegendItem"]) == 60
+    assert found["LegendItem"][-1]["label"]["value"] == "31 others"
+    assert found["Legend"][0]["ncols"] == 3
+
+
+@pytest.mark.parametrize("Z", [np.zeros((1, 2)), np.zeros((4, 1)), np.ones((4, 3), dtype=np.float32)])
+def test_odd_tables_make_a_page(Z) -> None:
+    found = documents(plot.page(Z, [None] * len(Z)))
+    assert [item["label"]["value"] for item in found["LegendItem"]] == ["missing"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"images": np.zeros((2, 3, 3))}, r"\(3, height, width\)"),
+        ({"images": np.full((3, 2, 2), np.nan)}, "not finite"),
+        ({"hover": {"age": [1]}}, r"hover\['age'\] must have one entry a row"),
+        ({"hover": [1, 2, 3]}, "map names"),
+        ({"ids": [1]}, "ids must have"),
+        ({"labels": [1]}, "one label a row"),
+    ],
+)
+def test_arguments_are_checked(arguments, words) -> None:
+    with pytest.raises(errors.BadInput, match=words):
+        plot.page(np.eye(3, 2), **arguments)
+
+
+def test_pictures_are_for_small_tables() -> None:
+    with pytest.raises(errors.BadInput, match="at most 5000 rows"):
+        plot.page(np.zeros((5001, 2)), images=np.zeros((5001, 1, 1)))
+
+
+def test_the_page_is_written_whole_or_not_at_all(tmp_path, monkeypatch) -> None:
+    target = tmp_path / "map.html"
+    assert plot.page(np.eye(2), path=target) == target.read_text(encoding="utf-8")
+    target.write_text("old")
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("lowdim.runtime.atomic_write.os.replace", fail)
+    with pytest.raises(errors.BadInput, match="No space left"):
+        plot.page(np.eye(2), path=target)
+    assert [p.name for p in tmp_path.iterdir()] == ["map.html"]
+    assert target.read_text() == "old"
+
+
+def test_without_bokeh_the_error_says_what_to_install(monkeypatch) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "bokeh.embed", None)
+    with pytest.raises(errors.MissingExtra, match=r"pip install 'lowdim\[app\]'"):
+        plot.page(np.eye(2))
+
+
+# The browser
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--enable-unsafe-swiftshader",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    "--disable-dev-shm-usage",
+    "--window-size=1000,700",
+    "--remote-debugging-port=0",
+    "--remote-allow-origins=*",
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+)
+# Everything on the page, also inside shadow roots.
+DEEP = """
+const deep = (root) => [...root.querySelectorAll('*')].flatMap(
+    (node) => [node, ...(node.shadowRoot ? deep(node.shadowRoot) : [])]);
+"""
+# Where the first point of the first renderer lies on the screen.
+FIRST_POINT = """(() => {
+    const view = Bokeh.index.roots[0];
+    const glyph = view.model.renderers[0];
+    const {x, y} = Object.fromEntries(glyph.data_source.data instanceof Map
+        ? glyph.data_source.data : Object.entries(glyph.data_source.data));
+    const box = view.el.getBoundingClientRect();
+    return [box.x + view.frame.x_scale.compute(x[0]), box.y + view.frame.y_scale.compute(y[0])];
+})()"""
+
+
+class Tab:
+    """A page in a browser, spoken to through its debugging protocol."""
+
+    def __init__(self, socket: Any) -> None:
+        self.socket, self.numbers = socket, itertools.count(1)
+        self.events: list[dict[str, Any]] = []
+
+    async def call(self, method: str, **parameters: Any) -> dict[str, Any]:
+        number = next(self.numbers)
+        await self.socket.write_message(json.dumps({"id": number, "method": method, "params": parameters}))
+        while True:
+            message = json.loads(await asyncio.wait_for(self.socket.read_message(), 60))
+            if message.get("id") == number:
+                assert "error" not in message, message
+                return message["result"]
+            self.events.append(message)
+
+    async def value(self, expression: str) -> Any:
+        result = await self.call("Runtime.evaluate", expression=expression, returnByValue=True)
+        assert "exceptionDetails" not in result, result
+        return result["result"].get("value")
+
+    async def until(self, expression: str) -> None:
+        for _ in range(200):
+            if await self.value(expression):
+                return
+            await asyncio.sleep(0.05)
+        raise AssertionError(f"never true: {expression}")
+
+    async def picture(self) -> np.ndarray:
+        from matplotlib.image import imread
+
+        data = (await self.call("Page.captureScreenshot", format="png"))["data"]
+        return np.round(255 * imread(BytesIO(base64.b64decode(data)), format="png")).astype(int)[..., :3]
+
+    def of_kind(self, method: str) -> list[dict[str, Any]]:
+        return [event["params"] for event in self.events if event["method"] == method]
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    if BROWSER is None:
+        pytest.skip("no chromium, chromium-browser or google-chrome on the path")
+    profile = tmp_path_factory.mktemp("profile")
+    process = subprocess.Popen(
+        [
+            BROWSER,
+            *FLAGS,
+            "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+            f"--user-data-dir={profile}",
+            "about:blank",
+        ],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    port = profile / "DevToolsActivePort"
+    for _ in range(600):
+        if port.exists() and port.read_text().strip():
+            break
+        assert process.poll() is None, "the browser ended"
+        time.sleep(0.05)
+    yield int(port.read_text().split()[0])
+    process.terminate()
+    process.wait(20)
+
+
+def visit(port: int, path: Path, look: Any) -> Any:
+    """Open the page, wait until it is drawn, look at it, and check that nothing went wrong or out."""
+    from tornado.websocket import websocket_connect
+
+    async def run() -> Any:
+        request = urllib.request.Request(f"http://127.0.0.1:{port}/json/new?about:blank", method="PUT")
+        with urllib.request.urlopen(request) as answer:
+            target = json.load(answer)
+        socket = await websocket_connect(target["webSocketDebuggerUrl"], max_message_size=1 << 28)
+        tab = Tab(socket)
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            await tab.call(f"{domain}.enable")
+        await tab.call("Page.navigate", url=path.as_uri())
+        await tab.until("window.Bokeh !== undefined && Bokeh.documents.length > 0 && Bokeh.documents[0].is_idle")
+        result = await look(tab)
+        requests = {event["request"]["url"].partition(":")[0] for event in tab.of_kind("Network.requestWillBeSent")}
+        assert requests <= {"file", "data", "blob"}, requests
+        assert not tab.of_kind("Runtime.exceptionThrown")
+        assert not [e for e in tab.of_kind("Log.entryAdded") if e["entry"]["level"] == "error"]
+        assert not [e for e in tab.of_kind("Runtime.consoleAPICalled") if e["type"] in ("error", "warning", "assert")]
+        socket.close()
+        while await socket.read_message() is not None:
+            pass  # until it is closed on both sides
+        with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/json/close/{target['id']}"):
+            pass
+        return result
+
+    return asyncio.run(run())
+
+
+def test_the_map_is_drawn_in_the_colours_of_its_categories(browser, tmp_path) -> None:
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 3, 3000)
+    Z = rng.normal(size=(3000, 2)) + 8 * np.eye(3)[labels][:, :2]
+    plot.page(Z, labels, title="Three", path=tmp_path / "map.html")
+
+    async def look(tab: Tab) -> tuple[np.ndarray, str]:
+        return await tab.picture(), await tab.value("document.title")
+
+    picture, title = visit(browser, tmp_path / "map.html", look)
+    assert title == "Three"
+    for color in plot.palette(3):
+        wanted = [int(color[i : i + 2], 16) for i in (1, 3, 5)]
+        # Three quarters of the colour and a quarter of white; several dots on top of one another are fuller.
+        near = (np.abs(picture - wanted).max(axis=-1) < 70) & (np.ptp(picture, axis=-1) > 60)
+        assert near.sum() > 500, color
+
+
+def test_a_hostile_label_stays_text_everywhere(browser, tmp_path) -> None:
+    Z = np.array([[0.0, 0.0], [1.0, 0.7], [1.0, 0.0]])
+    labels = [HOSTILE, "b", "c"]
+    path = tmp_path / "map.html"
+    plot.page(Z, labels, ids=[HOSTILE] * 3, hover={HOSTILE: [HOSTILE] * 3}, title=HOSTILE, path=path)
+
+    async def look(tab: Tab) -> dict[str, Any]:
+        # Labels are sorted, and "<" comes before letters: the hostile one is the first renderer.
+        x, y = await tab.value(FIRST_POINT)
+        await tab.call("Input.dispatchMouseEvent", type="mouseMoved", x=x - 30, y=y - 30)
+        await tab.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+        tips = DEEP + "deep(document).filter((e) => (e.className + '').includes('bk-tooltip'))"
+        await tab.until(f"(() => {{{tips.replace('deep(document)', 'return deep(document)')}.length > 0}})()")
+        await asyncio.sleep(0.3)
+        return await tab.value(
+            f"""(() => {{{DEEP}
+            const all = deep(document);
+            const body = all.filter((e) => !['SCRIPT', 'STYLE'].includes(e.tagName));
+            return {{
+                title: document.title,
+                images: all.filter((e) => e.tagName === 'IMG').length,
+                handlers: all.filter((e) => e.hasAttribute('onerror')).length,
+                math: all.filter((e) => (e.tagName + '').toLowerCase().startsWith('mjx')).length,
+                texts: body.flatMap((e) => [...e.childNodes].filter((c) => c.nodeType === 3).map((c) => c.data)),
+            }}; }})()"""
+        )
+
+    seen = visit(browser, path, look)
+    assert seen["title"] == HOSTILE
+    assert seen["images"] == seen["handlers"] == seen["math"] == 0
+    texts = [" ".join(text.split()) for text in seen["texts"]]
+    # Tooltip: the id, the label and the further line, whole.
+    assert texts.count(HOSTILE) >= 3, texts
+    assert any(text.startswith("</script><img") and text.endswith("…") for text in texts)  # the legend, cut
+
+
+def test_a_tooltip_shows_the_picture_and_a_click_hides_a_category(browser, tmp_path) -> None:
+    Z = np.array([[0.0, 0.0], [1.0, 0.7], [1.0, 0.0]])
+    path = tmp_path / "map.html"
+    plot.page(Z, ["a", "b", "b"], images=np.arange(12).reshape(3, 2, 2), path=path)
+
+    async def look(tab: Tab) -> list[Any]:
+        x, y = await tab.value(FIRST_POINT)
+        await tab.call("Input.dispatchMouseEvent", type="mouseMoved", x=x - 30, y=y - 30)
+        await tab.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+        await tab.until(f"(() => {{{DEEP} return deep(document).some((e) => e.tagName === 'IMG'); }})()")
+        await tab.until(
+            f"(() => {{{DEEP} return deep(document).find((e) => e.tagName === 'IMG').naturalWidth === 2; }})()"
+        )
+        entry = await tab.value(
+            f"""(() => {{{DEEP}
+            const box = deep(document).find((e) => (e.className + '').includes('bk-item')).getBoundingClientRect();
+            return [box.x + box.width / 2, box.y + box.height / 2]; }})()"""
+        )
+        for kind in ("mousePressed", "mouseReleased"):
+            await tab.call("Input.dispatchMouseEvent", type=kind, x=entry[0], y=entry[1], button="left", clickCount=1)
+        await tab.until("!Bokeh.index.roots[0].model.renderers[0].visible")
+        return await tab.value("Bokeh.index.roots[0].model.renderers.map((r) => r.visible)")
+
+    assert visit(browser, path, look) == [False, True]
