@@ -35,7 +35,7 @@ inline void require(bool holds, const char* message) {
 
 template <class T>
 lowdim::RowBlock<T> rows_of(const Matrix<T>& x) {
-    require(x.shape(1) <= 1 || x.stride(1) == 1, "the values of a row must lie next to each other");
+    require(x.shape(1) <= 1 || x.stride(1) == 1, "the values of a row must be next to each other in memory");
     return {x.data(), static_cast<std::int64_t>(x.shape(0)), static_cast<std::int64_t>(x.shape(1)), x.stride(0)};
 }
 
@@ -95,7 +95,7 @@ void require_below_or_empty(const Indices& indices, std::size_t bound, int threa
 
 template <class I>
 void require_ascending(const Vector<const I>& starts, std::size_t rows) {
-    require(starts.shape(0) == rows + 1, "not compressed sparse rows: there must be one start more than rows");
+    require(starts.shape(0) == rows + 1, "not compressed sparse rows: there must be one more start than rows");
     require(std::is_sorted(starts.data(), starts.data() + rows + 1), "the starts of the rows must ascend");
 }
 
@@ -103,7 +103,7 @@ void require_ascending(const Vector<const I>& starts, std::size_t rows) {
 template <class I>
 void require_starts(const Vector<const I>& starts, std::size_t rows, std::size_t stored) {
     require_ascending(starts, rows);
-    require(starts(0) >= 0 && static_cast<std::size_t>(starts(rows)) <= stored, "the starts of the rows must lie among the entries");
+    require(starts(0) >= 0 && static_cast<std::size_t>(starts(rows)) <= stored, "the starts of the rows must be within the entries");
 }
 
 // Throws unless these are row starts that cover all entries.

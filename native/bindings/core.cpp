@@ -25,7 +25,7 @@ void fill_normal(const Vector<T>& out, std::uint64_t seed, std::uint64_t stream,
 }
 
 void fill_words(const Vector<std::uint32_t>& out, std::uint64_t seed, std::uint64_t stream) {
-    require(out.shape(0) % 4 == 0, "out must hold whole draws of four words");
+    require(out.shape(0) % 4 == 0, "the length of out must be a multiple of four words");
     for (std::size_t i = 0; i < out.shape(0); i += 4) {
         const auto words = lowdim::draw(seed, stream, i / 4);
         std::copy(words.begin(), words.end(), out.data() + i);
@@ -40,7 +40,7 @@ void bind_for(nb::module_& m) {
 
 template <class T>
 void hash_rows(const Dense<const T>& x, const Vector<std::uint64_t>& out, int threads) {
-    require(out.shape(0) == x.shape(0), "out must have one entry a row");
+    require(out.shape(0) == x.shape(0), "out must have one entry per row");
     const auto d = static_cast<std::int64_t>(x.shape(1));
     run(threads, [&](const lowdim::ThreadTeam& team) {
         lowdim::parallel_ranges(static_cast<std::int64_t>(x.shape(0)), rows_per_block, team, [&](std::int64_t begin, std::int64_t end) {
@@ -66,8 +66,8 @@ void hash_sparse_rows(const Vector<const I>& starts, const Vector<const I>& colu
 
 template <class T, class I>
 void bind_sparse_hashes(nb::module_& m) {
-    m.def("mark_sparse_rows", &hash_sparse_rows<T, I>, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(),
-          "out"_a.noconvert(), "threads"_a, "The marks that these compressed rows would have as dense ones.");
+    m.def("hash_sparse_rows", &hash_sparse_rows<T, I>, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(),
+          "out"_a.noconvert(), "threads"_a, "The hashes that these compressed sparse rows would have as dense ones.");
 }
 
 }  // namespace
@@ -76,8 +76,8 @@ void bind_core(nb::module_& m) {
     bind_for<float>(m);
     bind_for<double>(m);
     m.def("fill_words", &fill_words, "out"_a.noconvert(), "seed"_a, "stream"_a, "Raw Philox 4x32-10 words.");
-    m.def("mark_rows", &hash_rows<float>, "x"_a.noconvert(), "out"_a.noconvert(), "threads"_a, "A 64-bit mark of every row's values.");
-    m.def("mark_rows", &hash_rows<double>, "x"_a.noconvert(), "out"_a.noconvert(), "threads"_a, "A 64-bit mark of every row's values.");
+    m.def("hash_rows", &hash_rows<float>, "x"_a.noconvert(), "out"_a.noconvert(), "threads"_a, "A 64-bit hash of every row's values.");
+    m.def("hash_rows", &hash_rows<double>, "x"_a.noconvert(), "out"_a.noconvert(), "threads"_a, "A 64-bit hash of every row's values.");
     bind_sparse_hashes<float, std::int32_t>(m);
     bind_sparse_hashes<double, std::int32_t>(m);
     bind_sparse_hashes<float, std::int64_t>(m);

@@ -9,10 +9,10 @@ namespace {
 
 nb::tuple symmetrize_memberships(const Starts& starts, const Ids& columns, const Vector<const float>& weights,
                                  const Vector<const float>& lengths, double set_op_mix_ratio, int threads) {
-    require(starts.shape(0) >= 1, "starts must have one entry more than there are rows");
+    require(starts.shape(0) >= 1, "there must be one more start than rows");
     const std::size_t n = starts.shape(0) - 1;
     require_graph(starts, n, columns, n, threads);
-    require(same_shape(weights, columns) && same_shape(lengths, columns), "weights and lengths must fit the columns");
+    require(same_shape(weights, columns) && same_shape(lengths, columns), "weights and lengths must have one entry per column index");
     std::vector<std::int64_t> new_starts;
     std::vector<std::int32_t> new_columns;
     std::vector<float> new_weights, new_lengths;
@@ -33,7 +33,7 @@ nb::tuple symmetrize_memberships(const Starts& starts, const Ids& columns, const
 }
 
 nb::tuple symmetrize_affinities(const Dense<const std::int32_t>& indices, const Dense<const float>& weights, double scale, int threads) {
-    require(same_shape(indices, weights), "indices and weights must have one shape");
+    require(same_shape(indices, weights), "indices and weights must have the same shape");
     const auto n = static_cast<std::int64_t>(indices.shape(0)), k = static_cast<std::int64_t>(indices.shape(1));
     require_below(indices, indices.shape(0), threads);
     std::vector<std::int64_t> forward(static_cast<std::size_t>(n + 1)), starts;
@@ -65,7 +65,7 @@ void reorder_graph(const Starts& starts, const Ids& columns, const Values& value
     require_below(columns, order.shape(0), threads);
     std::vector<bool> seen(static_cast<std::size_t>(n));
     for (std::int64_t r = 0; r < n; ++r) {
-        require(order(r) >= 0 && order(r) < n && !seen[order(r)], "the order must name every row once");
+        require(order(r) >= 0 && order(r) < n && !seen[order(r)], "the order must contain every row once");
         seen[order(r)] = true;
     }
     run(threads, [&](const lowdim::ThreadTeam& team) {
@@ -76,13 +76,14 @@ void reorder_graph(const Starts& starts, const Ids& columns, const Values& value
 }  // namespace
 
 void bind_graph(nb::module_& m) {
-    m.def("symmetrize", &symmetrize_memberships, "starts"_a.noconvert(), "columns"_a.noconvert(), "weights"_a.noconvert(),
-          "lengths"_a.noconvert(), "mix"_a, "threads"_a, "A fuzzy graph and its transpose as one: starts, columns, weights and lengths.");
-    m.def("join_affinities", &symmetrize_affinities, "indices"_a.noconvert(), "weights"_a.noconvert(), "scale"_a, "threads"_a,
+    m.def("symmetrize_memberships", &symmetrize_memberships, "starts"_a.noconvert(), "columns"_a.noconvert(), "weights"_a.noconvert(),
+          "lengths"_a.noconvert(), "set_op_mix_ratio"_a, "threads"_a,
+          "The fuzzy union (or intersection) of a graph and its transpose: starts, columns, weights and lengths.");
+    m.def("symmetrize_affinities", &symmetrize_affinities, "indices"_a.noconvert(), "weights"_a.noconvert(), "scale"_a, "threads"_a,
           "scale (A + A.T) in compressed sparse rows, for A with `weights` at `indices`.");
-    m.def("require_edges", &check_affinities, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "rows"_a,
+    m.def("check_affinities", &check_affinities, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "rows"_a,
           "threads"_a, "Raises unless these are compressed sparse rows of a square matrix.");
-    m.def("reorder_edges", &reorder_graph, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "order"_a.noconvert(),
+    m.def("reorder_graph", &reorder_graph, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "order"_a.noconvert(),
           "new_starts"_a.noconvert(), "new_columns"_a.noconvert(), "new_values"_a.noconvert(), "threads"_a,
           "Rows and columns in another order: new row r is old row order[r].");
 }

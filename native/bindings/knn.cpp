@@ -10,8 +10,8 @@ namespace {
 using Rows32 = Matrix<float>;
 
 lowdim::NeighborLists lists_of(const Dense<float>& distances, const Dense<std::int32_t>& indices, std::size_t rows) {
-    require(distances.shape(0) == rows && indices.shape(0) == rows, "the lists must have one row for each row");
-    require(distances.shape(1) == indices.shape(1) && distances.shape(1) >= 1, "the lists must be of one width");
+    require(distances.shape(0) == rows && indices.shape(0) == rows, "the lists must have one row per row of the data");
+    require(distances.shape(1) == indices.shape(1) && distances.shape(1) >= 1, "the lists must have the same width, at least 1");
     return {distances.data(), indices.data(), static_cast<std::int64_t>(distances.shape(1))};
 }
 
@@ -19,7 +19,7 @@ lowdim::SearchRows search_rows(const Rows32& x, std::optional<Vector<const float
     require(metric >= 0 && metric <= lowdim::metric_jaccard, "there is no such metric");
     require(x.shape(0) < static_cast<std::size_t>(lowdim::empty_index), "there are too many rows for 32-bit indices");
     require(metric < lowdim::metric_hamming || x.shape(1) % 2 == 0, "rows of bits must be whole words");
-    const float* shift_data = data_or_null(shift, x.shape(1), "shift must have one entry a column");
+    const float* shift_data = data_or_null(shift, x.shape(1), "shift must have one entry per column");
     return {rows_of(x), shift_data, metric};
 }
 
@@ -43,7 +43,7 @@ void exact_queries(const Rows32& queries, std::optional<Ids> self_ids, const Row
                    int metric, const Dense<float>& distances, const Dense<std::int32_t>& indices, int threads) {
     require(queries.shape(1) == base.shape(1), "queries and base must have the same columns");
     const auto query_rows = search_rows(queries, shift, metric), base_rows = search_rows(base, shift, metric);
-    const auto* self_data = data_or_null(self_ids, queries.shape(0), "names must have one entry a query");
+    const auto* self_data = data_or_null(self_ids, queries.shape(0), "self_ids must have one entry per query");
     const auto lists = lists_of(distances, indices, queries.shape(0));
     run(threads, [&](const lowdim::ThreadTeam& team) { lowdim::exact_queries(query_rows, self_data, base_rows, lists, team); });
 }
@@ -66,8 +66,8 @@ std::int64_t nn_descent_round(const Rows32& x, const Ids& order, int metric, con
     std::optional<Vector<const float>> unshifted;
     const auto rows = search_rows(x, unshifted, metric);
     const auto lists = lists_of(distances, indices, x.shape(0));
-    require(metric <= lowdim::metric_chebyshev, "rows of bits have no descent");
-    require(same_shape(is_new, distances), "fresh must have the shape of the lists");
+    require(metric <= lowdim::metric_chebyshev, "NN-descent does not support rows of bits");
+    require(same_shape(is_new, distances), "is_new must have the shape of the lists");
     require(order.shape(0) == x.shape(0), "order must have every row");
     require(forward >= 1 && reverse >= 0, "forward must be at least 1 and reverse at least 0");
     require_below(order, x.shape(0), threads);
@@ -83,8 +83,8 @@ void graph_search_queries(const Rows32& queries, const Rows32& base, const Dense
                           const Dense<float>& distances, const Dense<std::int32_t>& indices, int threads) {
     std::optional<Vector<const float>> unshifted;
     const auto query_rows = search_rows(queries, unshifted, metric), base_rows = search_rows(base, unshifted, metric);
-    require(metric <= lowdim::metric_chebyshev, "rows of bits have no walk");
-    require(queries.shape(1) == base.shape(1) && graph.shape(0) == base.shape(0), "queries, base and graph must fit together");
+    require(metric <= lowdim::metric_chebyshev, "graph search does not support rows of bits");
+    require(queries.shape(1) == base.shape(1) && graph.shape(0) == base.shape(0), "queries, base and graph must have matching shapes");
     require_below(graph, base.shape(0), threads);
     const auto lists = lists_of(distances, indices, queries.shape(0));
     require_below_or_empty(indices, base.shape(0), threads);
@@ -100,11 +100,11 @@ void refine_candidates(const Matrix<T>& queries, const Matrix<T>& base, std::opt
     require(metric >= 0 && metric <= lowdim::metric_chebyshev, "rows of bits are exact already");
     require(base.shape(0) < static_cast<std::size_t>(lowdim::empty_index), "there are too many rows for 32-bit indices");
     const auto query_rows = rows_of(queries), base_rows = rows_of(base);
-    const auto* self_data = data_or_null(self_ids, queries.shape(0), "selves must have one entry a query");
+    const auto* self_data = data_or_null(self_ids, queries.shape(0), "self_ids must have one entry per query");
     const std::int32_t* candidate_data = nullptr;
     std::int64_t width = 0;
     if (candidates) {
-        require(candidates->shape(0) == queries.shape(0), "candidates must have one row a query");
+        require(candidates->shape(0) == queries.shape(0), "candidates must have one row per query");
         require_below_or_empty(*candidates, base.shape(0), threads);
         candidate_data = candidates->data();
         width = static_cast<std::int64_t>(candidates->shape(1));
@@ -132,7 +132,7 @@ void score_candidates(const Rows32& x, const Ids& order, const Dense<const std::
 void select_nearest(const Rows32& block, std::optional<Ids> self_ids, std::int32_t first, const Dense<float>& distances,
                     const Dense<std::int32_t>& indices) {
     const auto rows = rows_of(block);
-    const auto* self_data = data_or_null(self_ids, block.shape(0), "selves must have one entry a row");
+    const auto* self_data = data_or_null(self_ids, block.shape(0), "self_ids must have one entry per row");
     const auto lists = lists_of(distances, indices, block.shape(0));
     nb::gil_scoped_release free;
     lowdim::kernels().knn.select_nearest(rows, self_data, first, lists);
@@ -141,38 +141,40 @@ void select_nearest(const Rows32& block, std::optional<Ids> self_ids, std::int32
 }  // namespace
 
 void bind_knn(nb::module_& m) {
-    m.def("tournament_rounds", &lowdim::all_pairs_round_count, "n"_a, "d"_a, "How many rounds compare n rows with each other.");
+    m.def("all_pairs_round_count", &lowdim::all_pairs_round_count, "n"_a, "d"_a, "The number of rounds that compare all pairs of n rows.");
     m.def(
-        "tournament_match",
+        "round_robin_pair",
         [](std::int64_t players, std::int64_t round, std::int64_t pair) {
             require(players >= 2 && players % 2 == 0 && round >= 0 && round < players - 1, "there is no such round");
-            require(pair >= 0 && pair < players / 2, "there is no such match");
+            require(pair >= 0 && pair < players / 2, "there is no such pair");
             const auto blocks = lowdim::round_robin_pair(players, round, pair);
             return std::pair<std::int64_t, std::int64_t>(blocks[0], blocks[1]);
         },
-        "teams"_a, "round"_a, "match"_a, "The two blocks that meet.");
-    m.def("tournament_round", &all_pairs_round, "x"_a.noconvert(), "shift"_a.none(), "metric"_a, "round"_a, "distances"_a.noconvert(),
-          "indices"_a.noconvert(), "threads"_a, "One round of the comparison of all pairs, into the lists.");
-    m.def("scan_queries", &exact_queries, "queries"_a.noconvert(), "names"_a.none(), "base"_a.noconvert(), "shift"_a.none(), "metric"_a,
+        "players"_a, "round"_a, "pair"_a, "The two blocks of a pair, by the circle method.");
+    m.def("all_pairs_round", &all_pairs_round, "x"_a.noconvert(), "shift"_a.none(), "metric"_a, "round"_a, "distances"_a.noconvert(),
+          "indices"_a.noconvert(), "threads"_a, "One round of exact all-pairs search, into the lists.");
+    m.def("exact_queries", &exact_queries, "queries"_a.noconvert(), "self_ids"_a.none(), "base"_a.noconvert(), "shift"_a.none(), "metric"_a,
           "distances"_a.noconvert(), "indices"_a.noconvert(), "threads"_a,
-          "The nearest of `base` to every query, into the lists; a base row called as the query is left out.");
-    m.def("probe_cells", &probe_cells, "queries"_a.noconvert(), "asking"_a.noconvert(), "asking_offsets"_a.noconvert(),
-          "base"_a.noconvert(), "members"_a.noconvert(), "member_offsets"_a.noconvert(), "same"_a, "shift"_a.none(), "metric"_a,
+          "Exact search: the nearest base rows of every query, into the lists; the base row self_ids[query] is excluded.");
+    m.def("probe_cells", &probe_cells, "queries"_a.noconvert(), "query_rows"_a.noconvert(), "query_offsets"_a.noconvert(),
+          "base"_a.noconvert(), "members"_a.noconvert(), "member_offsets"_a.noconvert(), "same_rows"_a, "shift"_a.none(), "metric"_a,
           "distances"_a.noconvert(), "indices"_a.noconvert(), "threads"_a,
-          "The nearest among the members of a cell to those who ask there, into the lists.");
-    m.def("descent_round", &nn_descent_round, "x"_a.noconvert(), "order"_a.noconvert(), "metric"_a, "distances"_a.noconvert(),
-          "indices"_a.noconvert(), "fresh"_a.noconvert(), "seed"_a, "round"_a, "forward"_a, "reverse"_a, "threads"_a,
-          "Introduce neighbours of neighbours; returns how many places changed hands.");
-    m.def("walk_queries", &graph_search_queries, "queries"_a.noconvert(), "base"_a.noconvert(), "graph"_a.noconvert(), "metric"_a,
-          "distances"_a.noconvert(), "indices"_a.noconvert(), "threads"_a, "Walk the graph from the lists towards the queries.");
-    m.def("refine_lists", &refine_candidates<float>, "queries"_a.noconvert(), "base"_a.noconvert(), "candidates"_a.none(),
-          "selves"_a.none(), "metric"_a, "root"_a, "scale"_a, "distances"_a.noconvert(), "indices"_a.noconvert(), "threads"_a,
+          "Inverted-file search: the nearest members of a cell to the queries of that cell, into the lists.");
+    m.def("nn_descent_round", &nn_descent_round, "x"_a.noconvert(), "order"_a.noconvert(), "metric"_a, "distances"_a.noconvert(),
+          "indices"_a.noconvert(), "is_new"_a.noconvert(), "seed"_a, "round"_a, "forward"_a, "reverse"_a, "threads"_a,
+          "One round of NN-descent; returns the number of list entries that changed.");
+    m.def("graph_search_queries", &graph_search_queries, "queries"_a.noconvert(), "base"_a.noconvert(), "graph"_a.noconvert(), "metric"_a,
+          "distances"_a.noconvert(), "indices"_a.noconvert(), "threads"_a,
+          "Best-first graph search for every query, starting from the entries of its list.");
+    m.def("refine_candidates", &refine_candidates<float>, "queries"_a.noconvert(), "base"_a.noconvert(), "candidates"_a.none(),
+          "self_ids"_a.none(), "metric"_a, "root"_a, "scale"_a, "distances"_a.noconvert(), "indices"_a.noconvert(), "threads"_a,
           "The nearest among the candidates (or all rows), measured in double precision, into the lists.");
-    m.def("refine_lists", &refine_candidates<double>, "queries"_a.noconvert(), "base"_a.noconvert(), "candidates"_a.none(),
-          "selves"_a.none(), "metric"_a, "root"_a, "scale"_a, "distances"_a.noconvert(), "indices"_a.noconvert(), "threads"_a);
-    m.def("remeasure_lists", &score_candidates, "x"_a.noconvert(), "order"_a.noconvert(), "candidates"_a.noconvert(), "metric"_a,
+    m.def("refine_candidates", &refine_candidates<double>, "queries"_a.noconvert(), "base"_a.noconvert(), "candidates"_a.none(),
+          "self_ids"_a.none(), "metric"_a, "root"_a, "scale"_a, "distances"_a.noconvert(), "indices"_a.noconvert(), "threads"_a);
+    m.def("score_candidates", &score_candidates, "x"_a.noconvert(), "order"_a.noconvert(), "candidates"_a.noconvert(), "metric"_a,
           "distances"_a.noconvert(), "indices"_a.noconvert(), "threads"_a,
           "The nearest among the candidates of every row, as sums over columns in float32, into the lists.");
-    m.def("select_rows", &select_nearest, "block"_a.noconvert(), "selves"_a.none(), "first"_a, "distances"_a.noconvert(),
-          "indices"_a.noconvert(), "The smallest of each row of given distances, whose first column is `first`, into the lists.");
+    m.def("select_nearest", &select_nearest, "block"_a.noconvert(), "self_ids"_a.none(), "first"_a, "distances"_a.noconvert(),
+          "indices"_a.noconvert(),
+          "The k smallest of each row of given distances, into the lists; `first` is the index of the first column.");
 }

@@ -13,8 +13,8 @@ template <class T>
 bool column_sums(const Matrix<T>& x, std::optional<Ids> codes, std::optional<Vector<const double>> weights, const Dense<double>& sums) {
     require(sums.shape(1) == x.shape(1), "sums must have a column for every column of x");
     const auto block = rows_of(x);
-    const auto* code = data_or_null(codes, x.shape(0), "codes must have one entry a row");
-    const auto* weight = data_or_null(weights, x.shape(0), "weights must have one entry a row");
+    const auto* code = data_or_null(codes, x.shape(0), "codes must have one entry per row");
+    const auto* weight = data_or_null(weights, x.shape(0), "weights must have one entry per row");
     const auto classes = static_cast<std::int64_t>(sums.shape(0));
     require_codes(codes, sums.shape(0));
     nb::gil_scoped_release unlocked;
@@ -27,9 +27,9 @@ bool center(const Matrix<T>& x, const Dense<const double>& means, const Dense<T>
     require(means.shape(1) == x.shape(1) && means.shape(0) >= 1, "means must have a column for every column of x");
     require(same_shape(out, x), "out must have the shape of x");
     const auto block = rows_of(x);
-    const auto* code = data_or_null(codes, x.shape(0), "codes must have one entry a row");
-    const auto* factor = data_or_null(scale, x.shape(1), "scale must have one entry a column");
-    const auto* root = data_or_null(root_weights, x.shape(0), "root_weights must have one entry a row");
+    const auto* code = data_or_null(codes, x.shape(0), "codes must have one entry per row");
+    const auto* factor = data_or_null(scale, x.shape(1), "scale must have one entry per column");
+    const auto* root = data_or_null(root_weights, x.shape(0), "root_weights must have one entry per row");
     require_codes(codes, means.shape(0));
     nb::gil_scoped_release unlocked;
     return lowdim::kernels().moments.of<T>().center(block, code, means.data(), factor, root, out.data());
@@ -37,7 +37,7 @@ bool center(const Matrix<T>& x, const Dense<const double>& means, const Dense<T>
 
 template <class T>
 bool shift_rows(const Matrix<T>& x, const Vector<const T>& shift, const Dense<T>& out, const Vector<double>& sums) {
-    require(shift.shape(0) == x.shape(1) && sums.shape(0) == x.shape(1), "shift and sums must have one entry a column");
+    require(shift.shape(0) == x.shape(1) && sums.shape(0) == x.shape(1), "shift and sums must have one entry per column");
     require(same_shape(out, x), "out must have the shape of x");
     const auto block = rows_of(x);
     nb::gil_scoped_release unlocked;
@@ -47,7 +47,7 @@ bool shift_rows(const Matrix<T>& x, const Vector<const T>& shift, const Dense<T>
 template <class T>
 void subtract_outer(const Dense<T>& part, const Vector<const double>& v, double factor) {
     const auto d = static_cast<std::int64_t>(part.shape(0));
-    require(part.shape(0) == part.shape(1) && v.shape(0) == part.shape(0), "part must be square and v as long");
+    require(part.shape(0) == part.shape(1) && v.shape(0) == part.shape(0), "part must be square, and v as long as its side");
     nb::gil_scoped_release unlocked;
     lowdim::kernels().moments.of<T>().subtract_outer(part.data(), v.data(), factor, d);
 }
@@ -56,7 +56,7 @@ template <class T>
 void add_scatter(const Dense<double>& sum, const Dense<const T>& part, const Dense<const double>& shifts) {
     const auto d = static_cast<std::int64_t>(sum.shape(0));
     require(sum.shape(0) == sum.shape(1) && part.shape(0) == sum.shape(0) && part.shape(1) == sum.shape(0),
-            "sum and part must be square and of one size");
+            "sum and part must be square and of the same size");
     require(shifts.shape(1) == sum.shape(0), "shifts must have a column for every column of sum");
     const auto classes = static_cast<std::int64_t>(shifts.shape(0));
     nb::gil_scoped_release unlocked;
@@ -82,7 +82,7 @@ template <class T, class I>
 void sparse_times(const Vector<const I>& starts, const Vector<const I>& columns, const Vector<const T>& values, const Dense<const T>& v,
                   const Dense<T>& out) {
     const auto block = sparse_rows<T, I>(starts, columns, values, out.shape(0), v.shape(0));
-    require(v.shape(1) == out.shape(1), "v and out must have one width");
+    require(v.shape(1) == out.shape(1), "v and out must have the same number of columns");
     nb::gil_scoped_release unlocked;
     lowdim::kernels().sparse.of<T, I>().times(block, v.data(), static_cast<std::int64_t>(v.shape(1)), out.data());
 }
@@ -91,7 +91,7 @@ template <class T, class I>
 void sparse_transpose_times(const Vector<const I>& starts, const Vector<const I>& columns, const Vector<const T>& values,
                             const Dense<const T>& u, const Dense<double>& out) {
     const auto block = sparse_rows<T, I>(starts, columns, values, u.shape(0), out.shape(0));
-    require(u.shape(1) == out.shape(1), "u and out must have one width");
+    require(u.shape(1) == out.shape(1), "u and out must have the same number of columns");
     nb::gil_scoped_release unlocked;
     lowdim::kernels().sparse.of<T, I>().transpose_times(block, u.data(), static_cast<std::int64_t>(u.shape(1)), out.data());
 }
@@ -112,15 +112,17 @@ void half_symmetric_times(const Matrix<T>& strip, std::int64_t start, const Dens
     require(start >= 0 && rows.columns == start + rows.rows, "a strip ends with its diagonal block");
     require(static_cast<std::int64_t>(v.shape(0)) >= rows.columns, "v must have a row for every column of the strip");
     require(k % lowdim::half_symmetric_padding == 0, "v must be padded to a multiple of 16 columns");
-    require(static_cast<std::int64_t>(own.shape(0)) == rows.rows && own.shape(1) == v.shape(1), "own has another shape");
-    require(static_cast<std::int64_t>(above.shape(0)) == start && above.shape(1) == v.shape(1), "above has another shape");
+    require(static_cast<std::int64_t>(own.shape(0)) == rows.rows && own.shape(1) == v.shape(1),
+            "own must have one row per row of the strip and the columns of v");
+    require(static_cast<std::int64_t>(above.shape(0)) == start && above.shape(1) == v.shape(1),
+            "above must have `start` rows and the columns of v");
     nb::gil_scoped_release unlocked;
     lowdim::kernels().half_symmetric.times.of<T>()(rows, start, v.data(), k, own.data(), above.data());
 }
 
 template <class T>
 void bind_half_symmetric(nb::module_& m) {
-    m.def("mirrored_times", &half_symmetric_times<T>, "strip"_a.noconvert(), "start"_a, "v"_a.noconvert(), "own"_a.noconvert(),
+    m.def("half_symmetric_times", &half_symmetric_times<T>, "strip"_a.noconvert(), "start"_a, "v"_a.noconvert(), "own"_a.noconvert(),
           "above"_a.noconvert(),
           "For rows from `start` of a symmetric matrix up to their diagonal block: own += strip @ v[:stop], "
           "above += strip[:, :start].T @ v[start:stop].");
@@ -183,7 +185,7 @@ void three_term_step(const Starts& starts, const Ids& columns, const Vector<cons
                      const Dense<const float>& z, const Dense<float>& out, float scale, float shift, float z_scale, int threads) {
     const std::size_t n = x.shape(0), width = x.shape(1);
     require(width == 8 || width == 16 || width == 32, "a block must have 8, 16 or 32 vectors");
-    require(same_shape(z, x) && same_shape(out, x), "z and out must be as x");
+    require(same_shape(z, x) && same_shape(out, x), "z and out must have the shape of x");
     require_graph(starts, n, columns, n, threads);
     require(same_shape(values, columns), "not compressed sparse rows: every column needs a value");
     const lowdim::ThreeTermStep step = {starts.data(), columns.data(), values.data(), x.data(), z.data(),
@@ -196,15 +198,16 @@ void three_term_step(const Starts& starts, const Ids& columns, const Vector<cons
 }
 
 void bind_chebyshev(nb::module_& m) {
-    m.def("chebyshev", &chebyshev_filter, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "v"_a.noconvert(),
+    m.def("chebyshev_filter", &chebyshev_filter, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "v"_a.noconvert(),
           "interval"_a, "degree"_a, "out"_a.noconvert(), "threads"_a,
-          "Chebyshev's polynomial of a symmetric sparse M, scaled so that the interval is [-1, 1], times v.");
-    m.def("chebyshev_of_root", &chebyshev_filter_gram, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(),
+          "The Chebyshev polynomial of a symmetric sparse M, with the interval mapped to [-1, 1], times v.");
+    m.def("chebyshev_filter_gram", &chebyshev_filter_gram, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(),
           "transposed_starts"_a.noconvert(), "transposed_columns"_a.noconvert(), "transposed_values"_a.noconvert(), "v"_a.noconvert(),
           "interval"_a, "degree"_a, "out"_a.noconvert(), "threads"_a,
-          "The same for M = AᵀA, from the sparse rows of A and of its transpose.");
-    m.def("filter_step", &three_term_step, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "x"_a.noconvert(),
-          "z"_a.noconvert(), "out"_a.noconvert(), "scale"_a, "shift"_a, "back"_a, "threads"_a, "out = scale S x + shift x + back z.");
+          "chebyshev_filter for M = AᵀA, from the sparse rows of A and of its transpose.");
+    m.def("three_term_step", &three_term_step, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "x"_a.noconvert(),
+          "z"_a.noconvert(), "out"_a.noconvert(), "scale"_a, "shift"_a, "z_scale"_a, "threads"_a,
+          "out = scale S x + shift x + z_scale z, for a symmetric sparse S.");
 }
 
 }  // namespace

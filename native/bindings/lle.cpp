@@ -16,7 +16,7 @@ template <class T>
 void local_grams(const Matrix<T>& x, const Matrix<T>& centers, const Members& indices, const Stack<double>& out, int threads) {
     const auto rows = rows_of(x), center_block = rows_of(centers);
     const auto m = static_cast<std::int64_t>(indices.shape(0)), k = static_cast<std::int64_t>(indices.shape(1));
-    require(rows.columns == center_block.columns && center_block.rows == m, "there must be a centre for every list of neighbours");
+    require(rows.columns == center_block.columns && center_block.rows == m, "there must be one center per list of neighbors");
     require(out.shape(0) == indices.shape(0) && out.shape(1) == indices.shape(1) && out.shape(2) == indices.shape(1),
             "out must be (m, k, k)");
     require_below(indices, x.shape(0), threads);
@@ -75,7 +75,7 @@ lowdim::Patches patches_of(const Members& members, int threads) {
 
 void block_sum_counts(const Members& members, const Vector<std::int32_t>& counts, int threads) {
     const auto patches = patches_of(members, threads);
-    require(counts.shape(0) == members.shape(0), "counts must have one entry a row");
+    require(counts.shape(0) == members.shape(0), "counts must have one entry per row");
     run(threads, [&](const lowdim::ThreadTeam& team) { lowdim::block_sum_counts(patches, counts.data(), team); });
 }
 
@@ -88,7 +88,7 @@ void block_sum(const Members& members, const Stack<const double>& blocks, const 
     require_span(starts, members.shape(0), values.shape(0));
     std::vector<std::int32_t> counts(patches.n);
     run(threads, [&](const lowdim::ThreadTeam& team) { lowdim::block_sum_counts(patches, counts.data(), team); });
-    for (std::int64_t i = 0; i < patches.n; ++i) require(starts(i + 1) - starts(i) == counts[i], "the starts do not fit the patches");
+    for (std::int64_t i = 0; i < patches.n; ++i) require(starts(i + 1) - starts(i) == counts[i], "the starts must match the patches");
     run(threads, [&](const lowdim::ThreadTeam& team) {
         lowdim::block_sum(patches, blocks.data(), starts.data(), columns.data(), values.data(), team);
     });
@@ -96,8 +96,8 @@ void block_sum(const Members& members, const Stack<const double>& blocks, const 
 
 template <class T>
 void bind_for(nb::module_& m) {
-    m.def("local_grams", &local_grams<T>, "x"_a.noconvert(), "centres"_a.noconvert(), "indices"_a.noconvert(), "out"_a.noconvert(),
-          "threads"_a, "Inner products of the neighbours of each centre, taken from the centre.");
+    m.def("local_grams", &local_grams<T>, "x"_a.noconvert(), "centers"_a.noconvert(), "indices"_a.noconvert(), "out"_a.noconvert(),
+          "threads"_a, "Local Gram matrices: inner products of the neighbors of each center, relative to the center.");
 }
 
 }  // namespace
@@ -105,12 +105,12 @@ void bind_for(nb::module_& m) {
 void bind_lle(nb::module_& m) {
     bind_for<float>(m);
     bind_for<double>(m);
-    m.def("local_weights", &reconstruction_weights, "grams"_a.noconvert(), "reg"_a, "out"_a.noconvert(), "threads"_a,
+    m.def("reconstruction_weights", &reconstruction_weights, "grams"_a.noconvert(), "reg"_a, "out"_a.noconvert(), "threads"_a,
           "Weights w = u / sum(u) with (G + reg trace(G)) u = 1, for a stack of G.");
-    m.def("local_eigen", &batched_eigh, "grams"_a.noconvert(), "values"_a.noconvert(), "vectors"_a.noconvert(), "threads"_a,
+    m.def("batched_eigh", &batched_eigh, "grams"_a.noconvert(), "values"_a.noconvert(), "vectors"_a.noconvert(), "threads"_a,
           "Descending eigenvalues and eigenvectors (in rows) of a stack of symmetric matrices.");
-    m.def("count_columns", &block_sum_counts, "members"_a.noconvert(), "counts"_a.noconvert(), "threads"_a,
-          "How many rows share a patch with each row.");
-    m.def("add_patches", &block_sum, "members"_a.noconvert(), "blocks"_a.noconvert(), "starts"_a.noconvert(), "columns"_a.noconvert(),
+    m.def("block_sum_counts", &block_sum_counts, "members"_a.noconvert(), "counts"_a.noconvert(), "threads"_a,
+          "The number of rows that share a patch with each row.");
+    m.def("block_sum", &block_sum, "members"_a.noconvert(), "blocks"_a.noconvert(), "starts"_a.noconvert(), "columns"_a.noconvert(),
           "values"_a.noconvert(), "threads"_a, "The sum of blocks over the members of each patch, in compressed sparse rows.");
 }

@@ -24,14 +24,13 @@ void calibrate_perplexity(const Dense<const float>& distances, double perplexity
     });
 }
 
-void gradient_step(const Starts& starts, const Ids& columns, const Values& values, const Map& y, const Map& repulsion,
-                   const nb::tuple& options, const Dense<float>& velocity, const Dense<float>& gains, const Dense<float>& out,
-                   int threads) {
+void tsne_step(const Starts& starts, const Ids& columns, const Values& values, const Embedding& y, const Embedding& repulsion,
+               const nb::tuple& options, const Dense<float>& velocity, const Dense<float>& gains, const Dense<float>& out, int threads) {
     const auto edges = edges_of(starts, columns, values, y.shape(0));
     const auto n = static_cast<std::int64_t>(y.shape(0));
     require(same_shape(repulsion, y) && same_shape(velocity, y) && same_shape(gains, y) && same_shape(out, y),
-            "all arrays must have the shape of the map");
-    require(options.size() == 7, "a rule has seven numbers");
+            "all arrays must have the shape of the embedding");
+    require(options.size() == 7, "there must be seven options");
     const auto number = [&](int i) { return static_cast<float>(nb::cast<double>(options[i])); };
     const lowdim::GradientStep step = {number(0), number(1), number(2), number(3), number(4), number(5), number(6)};
     run(threads, [&](const lowdim::ThreadTeam& team) {
@@ -53,7 +52,7 @@ void gradient_step(const Starts& starts, const Ids& columns, const Values& value
     });
 }
 
-double attraction_loss(const Starts& starts, const Ids& columns, const Values& values, const Map& y, double dof, int threads) {
+double attraction_loss(const Starts& starts, const Ids& columns, const Values& values, const Embedding& y, double dof, int threads) {
     const auto edges = edges_of(starts, columns, values, y.shape(0));
     require_below(columns, y.shape(0), threads);
     const auto n = static_cast<std::int64_t>(y.shape(0));
@@ -72,12 +71,12 @@ double attraction_loss(const Starts& starts, const Ids& columns, const Values& v
 }  // namespace
 
 void bind_tsne(nb::module_& m) {
-    m.def("calibrate", &calibrate_perplexity, "distances"_a.noconvert(), "perplexity"_a, "out"_a.noconvert(), "threads"_a,
-          "Gaussian weights of every row, summing to one, with the perplexity asked for.");
-    m.def("descend", &gradient_step, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "y"_a.noconvert(),
-          "repulsion"_a.noconvert(), "rule"_a, "velocity"_a.noconvert(), "gains"_a.noconvert(), "out"_a.noconvert(), "threads"_a,
-          "One step of t-SNE's descent, centred.\n\n"
-          "rule: exaggeration, rate, momentum, longest step, 1 / sum, 1 / dof, factor of the gradient.");
-    m.def("log_lengths", &attraction_loss, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "y"_a.noconvert(),
-          "dof"_a, "threads"_a, "Sum of value * log(1 + d**2 / dof) over all entries.");
+    m.def("calibrate_perplexity", &calibrate_perplexity, "distances"_a.noconvert(), "perplexity"_a, "out"_a.noconvert(), "threads"_a,
+          "Gaussian weights of every row, summing to one, with the given perplexity.");
+    m.def("tsne_step", &tsne_step, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "y"_a.noconvert(),
+          "repulsion"_a.noconvert(), "options"_a, "velocity"_a.noconvert(), "gains"_a.noconvert(), "out"_a.noconvert(), "threads"_a,
+          "One gradient step of t-SNE with momentum and gains; the result is centered.\n\n"
+          "options: exaggeration, learning rate, momentum, largest step, 1 / Z, 1 / dof, factor of the gradient.");
+    m.def("attraction_loss", &attraction_loss, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "y"_a.noconvert(),
+          "dof"_a, "threads"_a, "The attractive part of the loss: the sum of value * log(1 + d**2 / dof) over all entries.");
 }

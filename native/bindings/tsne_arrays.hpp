@@ -7,12 +7,12 @@
 
 #include "bindings/run.hpp"
 
-using Map = Dense<const float>;
+using Embedding = Dense<const float>;
 using Values = Vector<const float>;
 
 template <class Work>
 void for_axes(std::size_t axes, const Work& work) {
-    require(axes >= 1 && axes <= 3, "a map has 1, 2 or 3 axes");
+    require(axes >= 1 && axes <= 3, "an embedding must have 1, 2 or 3 dimensions");
     if (axes == 1) work.template operator()<1>();
     if (axes == 2) work.template operator()<2>();
     if (axes == 3) work.template operator()<3>();

@@ -138,10 +138,10 @@ void fill_pool(T value, const std::int32_t* positions, std::int64_t first, std::
     }
 }
 
-// The weighted least-squares isotonic fit, into `out`, scaled so that its weighted sum of squares is `total` (unless that is
+// The weighted least-squares isotonic_regression fit, into `out`, scaled so that its weighted sum of squares is `total` (unless that is
 // 0). Returns the sum of squares before scaling.
 template <class T>
-double isotonic(const OrderedValues<T>& sequence, double total, T* out, const ThreadTeam& team) {
+double isotonic_regression(const OrderedValues<T>& sequence, double total, T* out, const ThreadTeam& team) {
     const std::int64_t n = sequence.n, size = BlockPools<T>::size;
     std::vector<std::vector<Pool>> parts(static_cast<std::size_t>(block_count(n, size)));
     std::vector<BlockPools<T>> workers(static_cast<std::size_t>(team.threads), BlockPools<T>(sequence));

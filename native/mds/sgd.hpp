@@ -25,7 +25,7 @@ struct SgdRound {
 
 // One round: each block is paired with one other; (n, k) coordinates change in place. Returns Σ (δ - d)² before the moves.
 template <class T>
-double sgd_round(const SgdRound<T>& options, std::int64_t round, T* y, const ThreadTeam& team) {
+double mds_sgd_round(const SgdRound<T>& options, std::int64_t round, T* y, const ThreadTeam& team) {
     const std::int64_t n = options.x.rows, k = options.k, size = options.size, blocks = block_count(n, size);
     const std::int64_t players = blocks + blocks % 2;
     std::vector<double> sums(static_cast<std::size_t>(players / 2), 0.0);

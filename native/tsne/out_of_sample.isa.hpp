@@ -5,9 +5,9 @@ constexpr float regather_radius = 0.25f;  // how far a row may move before its s
 
 // The repulsion of the fixed embedding on one row: by mesh, octree or exact sum, whichever the embedding has.
 template <int D>
-class FrozenRepulsion {
+class FixedRepulsion {
   public:
-    FrozenRepulsion(const FrozenMap& map, const Mesh& mesh, const MeshFields& fields, const TreeScratch& scratch)
+    FixedRepulsion(const FixedEmbedding& map, const Mesh& mesh, const MeshFields& fields, const TreeScratch& scratch)
         : map_(map), mesh_(mesh), fields_(fields), scratch_(scratch) {}
 
     void operator()(const float* position, float* force) {
@@ -40,7 +40,7 @@ class FrozenRepulsion {
         sources_ = gather_sources(map_.tree, low, high, scratch_);
     }
 
-    const FrozenMap& map_;
+    const FixedEmbedding& map_;
     const Mesh& mesh_;
     const MeshFields& fields_;
     const TreeScratch& scratch_;
@@ -50,10 +50,10 @@ class FrozenRepulsion {
 
 // Gradient descent with momentum, independently for each row.
 template <int D>
-void tsne_out_of_sample(const FrozenMap& map, const Mesh& mesh, const MeshFields& fields, const AffinityGraph& edges,
+void tsne_out_of_sample(const FixedEmbedding& map, const Mesh& mesh, const MeshFields& fields, const AffinityGraph& edges,
                         const TreeScratch& scratch, std::int64_t begin, std::int64_t end, float* positions) {
     for (std::int64_t i = begin; i < end; ++i) {
-        FrozenRepulsion<D> repulsion(map, mesh, fields, scratch);
+        FixedRepulsion<D> repulsion(map, mesh, fields, scratch);
         float* position = positions + i * D;
         float velocity[D] = {};
         for (int step = 0; step < map.steps; ++step) {

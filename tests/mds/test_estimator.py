@@ -322,7 +322,7 @@ def test_a_stress_that_rose_at_the_end_is_no_rest(monkeypatch, rng):
     from lowdim import _native
 
     met = iter([10.0] * 12 * 3 + [100.0] * 12)
-    monkeypatch.setattr(_native, "meeting_round", lambda *arguments: next(met))
+    monkeypatch.setattr(_native, "mds_sgd_round", lambda *arguments: next(met))
     with pytest.warns(LowdimWarning, match=r"stopped after 4 epochs .* Raise max_iter\.$"):
         model = MDS(solver="sgd", max_iter=4).fit(rng.standard_normal((1200, 3)))
     assert not model.converged_

@@ -231,8 +231,8 @@ def test_groups_stay_groups(groups, axes, init):
 
 def test_the_schedule(monkeypatch, rng):
     """12 for 250 steps at rate n / 12, then 1 at rate n, momentum 0.8; late exaggeration and rates as asked for."""
-    X, told, descend = rng.standard_normal((60, 4)), [], _native.descend
-    monkeypatch.setattr(_native, "descend", lambda *parts: (told.append(parts[5][:3]), descend(*parts))[1])
+    X, told, step = rng.standard_normal((60, 4)), [], _native.tsne_step
+    monkeypatch.setattr(_native, "tsne_step", lambda *parts: (told.append(parts[5][:3]), step(*parts))[1])
 
     def schedule(**options):
         told.clear()

@@ -55,7 +55,7 @@ struct TreeScratch {
     float* nodes;
 };
 
-struct FrozenMap {
+struct FixedEmbedding {
     const float* y;
     const float* axes;  // the same coordinates, axis by axis
     std::int64_t n;
@@ -70,7 +70,7 @@ struct GradientKernels {
                           std::int64_t, double*);
     double (*attraction_loss)(const AffinityGraph&, const float*, double, std::int64_t, std::int64_t);
     double (*repulsion_exact)(const float*, const float*, std::int64_t, float, std::int64_t, std::int64_t, float*);
-    void (*out_of_sample)(const FrozenMap&, const Mesh&, const MeshFields&, const AffinityGraph&, const TreeScratch&, std::int64_t,
+    void (*out_of_sample)(const FixedEmbedding&, const Mesh&, const MeshFields&, const AffinityGraph&, const TreeScratch&, std::int64_t,
                           std::int64_t, float*);
 };
 

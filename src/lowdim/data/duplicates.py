@@ -48,9 +48,9 @@ def row_marks(X: Any, threads: int) -> NDArray[np.uint64]:
     """A 64-bit mark of every row's values, (n,): the same for a dense row and a sparse one without doubles."""
     marks = np.empty(X.shape[0], dtype=np.uint64)
     if sp.issparse(X):
-        _native.mark_sparse_rows(X.indptr, X.indices, X.data, marks, threads)
+        _native.hash_sparse_rows(X.indptr, X.indices, X.data, marks, threads)
     else:
-        _native.mark_rows(np.ascontiguousarray(X), marks, threads)
+        _native.hash_rows(np.ascontiguousarray(X), marks, threads)
     return marks
 
 

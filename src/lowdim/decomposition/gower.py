@@ -70,8 +70,8 @@ class Scaling:
 def gram_in_place(D: NDArray[np.float32], threads: int) -> tuple[NDArray[np.float64], float]:
     """Turn distances (n, n) into the centred Gram matrix; returns the means of their squares and the sum of its own."""
     means, squares = np.empty(len(D)), np.empty(len(D))
-    _native.square_rows(D, means, threads)
-    _native.center_rows(D, means, float(means.mean()), squares, threads)
+    _native.square_distances(D, means, threads)
+    _native.double_center(D, means, float(means.mean()), squares, threads)
     return means, float(squares.sum())
 
 
@@ -119,7 +119,7 @@ def residual_variance(
         part = slice(start, start + 256)
         out = np.empty((len(own[part]), 2 + 3 * k))
         rows, points = np.ascontiguousarray(table(part)), np.ascontiguousarray(at[part], dtype=np.float64)
-        _native.pair_sums(rows, own[part], other, factor, points, turned, out, threads)
+        _native.correlation_sums(rows, own[part], other, factor, points, turned, out, threads)
         sums += out.sum(axis=0)
     sums /= len(own) * len(other)
     e, ee, ge = sums[2:].reshape(k, 3).T

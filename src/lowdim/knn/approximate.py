@@ -129,7 +129,7 @@ def approximate(space: Space, k: int, target: float, seed: int) -> tuple[Lists, 
         return _search(space, k, target, seed)
     rough, _, cells = _search(sketch, min(space.n - 1, LONGER * k), min(target, ROUGH), seed)
     lists = Lists.empty(space.n, min(space.n - 1, max(k, SHORTEST)))
-    _native.remeasure_lists(
+    _native.score_candidates(
         space.work, cells.members, rough.indices, space.kernel, lists.distances, lists.indices, space.threads
     )
     recall = _improve(space, cells, lists, 0, (Sample.of(space, k, seed), target, seed))
@@ -181,7 +181,7 @@ def _descend(space: Space, cells: Cells, lists: Lists, fresh: Array, party: int,
     for turn in range(MOST_ROUNDS):
         if recall >= target:
             break
-        changed = _native.descent_round(
+        changed = _native.nn_descent_round(
             space.work,
             cells.members,
             space.kernel,
@@ -214,7 +214,7 @@ def true_lists(space: Space, rows: NDArray[np.int32], k: int) -> Lists:
     """The k nearest to some of the rows, as sums over columns."""
     out = Lists.empty(len(rows), k)
     queries = np.ascontiguousarray(space.work[rows])
-    _native.scan_queries(
+    _native.exact_queries(
         queries, rows, space.work, space.shift, space.kernel, out.distances, out.indices, space.threads
     )
     return out
@@ -224,7 +224,7 @@ def nearest_centres(space: Space, work: Array, centres: Array, count: int) -> Li
     """For each row the numbers of its nearest centres, nearest first, and the sums to them, (m, count)."""
     found = Lists.empty(len(work), count)
     base = np.ascontiguousarray(space.work[centres])
-    _native.scan_queries(work, None, base, space.shift, space.kernel, found.distances, found.indices, space.threads)
+    _native.exact_queries(work, None, base, space.shift, space.kernel, found.distances, found.indices, space.threads)
     return found
 
 

@@ -48,7 +48,7 @@ def select(blocks: Blocks, m: int, n: int, k: int, own: bool, threads: int) -> L
         block = lengths(blocks(start, stop), np.arange(start, stop))
         selves = np.arange(start, stop, dtype=np.int32) if own else None
         part = out[slice(start, stop)]
-        _native.select_rows(block, selves, 0, part.distances, part.indices)
+        _native.select_nearest(block, selves, 0, part.distances, part.indices)
         return stop
 
     for stop in ordered_map(work, range(0, m, size), threads):

@@ -51,9 +51,9 @@ def all_pairs(space: Space, k: int) -> Lists:
     """The k nearest rows of every row, exactly."""
     n = space.n
     found = Lists.empty(n, _with_slack(space, k, n - 1))
-    rounds = _native.tournament_rounds(*space.work.shape)
+    rounds = _native.all_pairs_round_count(*space.work.shape)
     for turn in range(rounds):
-        _native.tournament_round(
+        _native.all_pairs_round(
             space.work, space.shift, space.kernel, turn, found.distances, found.indices, space.threads
         )
         report("comparing all pairs", turn + 1, rounds)
@@ -75,7 +75,7 @@ def _scan(space: Space, work: Array, names: Array | None, found: Lists, task: st
     for start in range(0, m, QUERY_ROWS):
         cut = slice(start, min(start + QUERY_ROWS, m))
         part, own = found[cut], None if names is None else names[cut]
-        _native.scan_queries(
+        _native.exact_queries(
             work[cut], own, space.work, space.shift, space.kernel, part.distances, part.indices, space.threads
         )
         report(task, cut.stop, m)
@@ -84,7 +84,7 @@ def _scan(space: Space, work: Array, names: Array | None, found: Lists, task: st
 def refined(space: Space, source: Array, candidates: Array | None, k: int, names: Array | None) -> Lists:
     """The k nearest among the candidates of each query (all rows if None), measured in double precision."""
     out = Lists.empty(len(source), k)
-    _native.refine_lists(
+    _native.refine_candidates(
         source,
         space.source,
         candidates,

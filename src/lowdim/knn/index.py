@@ -249,7 +249,7 @@ class NeighborIndex:
         )
         for step in range(nearest.k):
             cells.probe(space, work, lists, nearest.indices[:, step], marks)
-        _native.walk_queries(
+        _native.graph_search_queries(
             work, space.work, graph.indices, space.kernel, lists.distances, lists.indices, space.threads
         )
         out = refined(space, source, lists.indices, k, None)

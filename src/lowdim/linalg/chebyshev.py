@@ -24,7 +24,7 @@ class Polynomial:
         self.parts = _parts(M) if root is None else (*_parts(root), *_parts(sp.csr_array(root.T)))
         entries = M.nnz if root is None else root.nnz
         self.threads = min(threads, 1 + entries // ENTRIES_A_THREAD)
-        self._apply: Any = _native.chebyshev if root is None else _native.chebyshev_of_root
+        self._apply: Any = _native.chebyshev_filter if root is None else _native.chebyshev_filter_gram
 
     def times(self, V: Array) -> Array:
         """M V."""

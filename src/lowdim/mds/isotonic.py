@@ -65,7 +65,9 @@ class Ranks(Disparities):
         else:
             if any_ties:
                 _native.sort_ties(*self.tied, self.mapped, self.ranking, threads)
-            _native.isotonic(self.mapped, self.weights, self.ranking, self.pairs.total, self.targets, threads)
+            _native.isotonic_regression(
+                self.mapped, self.weights, self.ranking, self.pairs.total, self.targets, threads
+            )
         return self.targets
 
     def narrow(self, pairs: Pairs) -> Disparities:
@@ -78,7 +80,7 @@ class Ranks(Disparities):
 
     def curve(self) -> Array | None:
         """A corner at both ends of every level (where pairs are tied, their mean)."""
-        fitted = self.targets[self.ranking.places].astype(np.float64)
+        fitted = self.targets[self.ranking.positions].astype(np.float64)
         known = np.isfinite(self.levels)
         starts, sizes = self.starts[known], (self.ends - self.starts)[known]
         x = self.levels[known].astype(np.float64)
@@ -89,13 +91,13 @@ class Ranks(Disparities):
 
     def _fit_groups(self, threads: int) -> None:
         """Means of tied pairs that rise."""
-        places = self.ranking.places
+        places = self.ranking.positions
         values = self.mapped[places].astype(np.float64)
         heavy = np.ones(len(values)) if self.weights is None else self.weights[places].astype(np.float64)
         mass = np.add.reduceat(heavy, self.starts)
         means = np.add.reduceat(values * heavy, self.starts) / np.where(mass > 0, mass, 1)
         levels = np.empty_like(means)
-        _native.isotonic(means, mass, None, 0.0, levels, threads)
+        _native.isotonic_regression(means, mass, None, 0.0, levels, threads)
         sizes = self.ends - self.starts
         fitted = np.repeat(levels, sizes)
         if self.ties == "tertiary":

@@ -52,13 +52,13 @@ class Curve(Disparities):
     def update(self, y: Array, threads: int) -> Array:
         """The nearest curve to the distances of the map."""
         given, where = self.pairs.distances, (self.breaks, self.low, self.width)
-        moments = np.array(_native.bend_moments(y, given, self.pairs.weights, *where, self.targets, threads))
+        moments = np.array(_native.spline_moments(y, given, self.pairs.weights, *where, self.targets, threads))
         factors = scipy.optimize.nnls(self._root, self._pull @ (self.rising.T @ moments))[0]
         squares = float(np.square(self._root @ factors).sum())  # Σ w d̂²
         if squares > 0:
             factors *= np.sqrt(self.pairs.total / squares)
         self.coefficients = self.rising @ factors
-        _native.bend_curve(given, *where, self.coefficients, self.targets, threads)
+        _native.evaluate_spline(given, *where, self.coefficients, self.targets, threads)
         return self.targets
 
     def narrow(self, pairs: Pairs) -> Disparities:

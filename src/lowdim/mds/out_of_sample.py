@@ -98,7 +98,7 @@ def _majorise(places: Array, fixed: Array, wanted: Array, weights: Array | None,
     y = np.ascontiguousarray(fixed.T, dtype=wanted.dtype)
     settled = np.zeros(len(places), dtype=np.uint8)
     tol = REST[wanted.dtype.itemsize] * (float(np.abs(fixed).max(initial=0.0)) + 1)
-    _native.place_rows(y, np.ascontiguousarray(wanted), weights, MOST_STEPS, tol, places, settled, threads)
+    _native.mds_out_of_sample(y, np.ascontiguousarray(wanted), weights, MOST_STEPS, tol, places, settled, threads)
     return settled == 0
 
 

@@ -61,7 +61,7 @@ def descend(source: Measure | Array, start: Array, schedule: Schedule, unit: flo
         for _ in range(shuffles):
             order = rng.permutation(n).astype(np.int32)
             for turn in rng.permutation(ring)[:rounds]:
-                met += _native.meeting_round(
+                met += _native.mds_sgd_round(
                     table, kernel, root, scale / unit, order, size, share, int(turn), y, threads
                 )
         path.append(met * ring / (rounds * shuffles))
@@ -84,12 +84,12 @@ def measured_stress(source: Measure | Array, points: Array, unit: float, threads
     for begin in range(0, n, size):
         end = min(n, begin + size)
         mapped = np.empty((end - begin, n))
-        _native.measure_rows(places[begin:end], places, 0, True, 1.0, mapped, threads)
+        _native.cross_distances(places[begin:end], places, 0, True, 1.0, mapped, threads)
         if kernel < 0:
             wanted = table[begin:end] / table.dtype.type(unit)
         else:
             wanted = np.empty((end - begin, n), dtype=table.dtype)
-            _native.measure_rows(table[begin:end], table, kernel, root, scale / unit, wanted, threads)
+            _native.cross_distances(table[begin:end], table, kernel, root, scale / unit, wanted, threads)
         gaps = np.nan_to_num(mapped - wanted)  # NaN: the distance is not known
         by_point[begin:end] = np.einsum("ij,ij->i", gaps, gaps)
         total += float(np.nansum(wanted.astype(np.float64) ** 2)) / 2

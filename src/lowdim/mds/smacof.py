@@ -89,7 +89,7 @@ def majorise(pairs: Pairs, start: Array, disparities: Disparities, steps: Steps,
     for step in range(1, steps.max_iter + 1):
         y = np.ascontiguousarray(current.T, dtype=dtype)
         targets = disparities.update(y, steps.threads)
-        stress, squares, drift = _native.pull_pairs(
+        stress, squares, drift = _native.stress_pass(
             y, targets, pairs.weights, disparities.ranking, False, pulled, steps.threads
         )
         if squares <= 0:  # all points in one place: nothing pulls

@@ -28,7 +28,7 @@ def sstress_gradient(pairs: Pairs, points: Array, threads: int) -> tuple[float, 
     """The loss of a map (n, k) and its gradient."""
     y = np.ascontiguousarray(points.T, dtype=pairs.distances.dtype)
     out = np.empty(points.shape)
-    loss = _native.pull_pairs(y, pairs.distances, pairs.weights, None, True, out, threads)[0]
+    loss = _native.stress_pass(y, pairs.distances, pairs.weights, None, True, out, threads)[0]
     return loss, 4 * out
 
 
@@ -81,7 +81,7 @@ def _best_step(pairs: Pairs, points: Array, direction: Array, threads: int) -> f
     dtype = pairs.distances.dtype
     size = float(np.abs(direction).max()) or 1.0
     y, p = (np.ascontiguousarray(part.T, dtype=dtype) for part in (points, direction / size))
-    line = np.polynomial.Polynomial(_native.line_of_pairs(y, p, pairs.distances, pairs.weights, threads))
+    line = np.polynomial.Polynomial(_native.sstress_line(y, p, pairs.distances, pairs.weights, threads))
     roots = line.deriv().roots()
     real = np.real(roots[np.abs(np.imag(roots)) <= 1e-8 * (1 + np.abs(roots))])
     return float(real[np.argmin(line(real))]) / size if len(real) else 0.0

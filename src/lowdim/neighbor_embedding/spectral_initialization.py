@@ -145,7 +145,7 @@ class _Smooth:
 
     def _step(self, x: Array, z: Array, out: Array, scale: float, shift: float, back: float) -> None:
         """Out = scale S x + shift x + back z."""
-        _native.filter_step(*self.edges, x, z, out, scale, shift, back, self.threads)
+        _native.three_term_step(*self.edges, x, z, out, scale, shift, back, self.threads)
 
 
 def _by_filter(smooth: _Smooth, trivial: Array, k: int, seed: int) -> Array:

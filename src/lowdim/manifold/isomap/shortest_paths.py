@@ -63,7 +63,7 @@ class Roads:
         lengths = np.ascontiguousarray(matrix.data, dtype=np.float32)
         n = matrix.shape[0]
         names = np.empty(n, dtype=np.int32)
-        _native.local_order(starts, columns, lengths, names)
+        _native.locality_order(starts, columns, lengths, names)
         degrees = np.diff(starts)[names]
         moved = np.concatenate([[0], np.cumsum(degrees)])
         take = np.repeat(starts[:-1][names] - moved[:-1], degrees) + np.arange(len(columns))
@@ -97,7 +97,7 @@ class Roads:
         nodes, lengths = np.ascontiguousarray(nodes[order]), np.ascontiguousarray(lengths[order], dtype=np.float32)
         for start in range(0, m, QUERIES):
             part = slice(start, start + QUERIES)
-            _native.geodesics(
+            _native.shortest_paths(
                 self.starts,
                 self.columns,
                 self.lengths,

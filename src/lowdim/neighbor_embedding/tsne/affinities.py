@@ -89,7 +89,7 @@ class Affinities:
 
     @classmethod
     def _joined(cls, indices: NDArray[np.int32], weights: NDArray[np.float32], threads: int) -> Affinities:
-        return cls._made(*_native.join_affinities(indices, weights, 0.5 / len(indices), threads))
+        return cls._made(*_native.symmetrize_affinities(indices, weights, 0.5 / len(indices), threads))
 
     @classmethod
     def _made(cls, starts: NDArray[np.int64], columns: NDArray[np.int32], values: NDArray[np.float32]) -> Affinities:
@@ -111,7 +111,7 @@ class Affinities:
         """The same with new row r for old row order[r]."""
         old = self.starts, self.columns, self.values
         new = np.empty_like(self.starts), np.empty_like(self.columns), np.empty_like(self.values)
-        _native.reorder_edges(*old, order, *new, threads)
+        _native.reorder_graph(*old, order, *new, threads)
         return Affinities._made(*new)
 
 
@@ -161,7 +161,7 @@ def conditional(distances: NDArray[np.float32], perplexity: Perplexity, threads:
     total = np.zeros(distances.shape, dtype=np.float32)
     for one in wanted:
         part = np.empty_like(total)
-        _native.calibrate(distances, one, part, threads)
+        _native.calibrate_perplexity(distances, one, part, threads)
         total += part
     return total / np.float32(len(wanted)) if len(wanted) > 1 else total
 

@@ -30,5 +30,5 @@ class TreeRepulsion:
     def __call__(self, Y: Floats) -> tuple[Floats, float]:
         """Forces (n, 3), and the sum of the kernel over all ordered pairs."""
         out = np.empty_like(Y)
-        total = _native.repel_by_tree(Y, self.dof, *self.rule, out, self.threads)
+        total = _native.repulsion_barnes_hut(Y, self.dof, *self.rule, out, self.threads)
         return out, total

@@ -64,7 +64,7 @@ class Fields:
         """Forces at the places Y, (n, k), and the sum of the sums."""
         out = np.empty_like(Y)
         box = self.box
-        total = _native.gather_forces(self.values, list(box.cells), box.origin, box.spacing, Y, out, threads)
+        total = _native.gather_from_mesh(self.values, list(box.cells), box.origin, box.spacing, Y, out, threads)
         return out, total
 
 
@@ -119,7 +119,7 @@ class MeshRepulsion:
         """
         if len(Y) <= FEW_POINTS:
             forces = np.empty_like(Y)
-            return forces, _native.repel_directly(Y, self.dof, forces, 1)
+            return forces, _native.repulsion_exact(Y, self.dof, forces, 1)
         box = self._box(Y)
         inside = box.holds(Y) if box.cut else np.True_
         if inside.all():
@@ -141,7 +141,7 @@ class MeshRepulsion:
 
     def _fields(self, Y: Floats, box: Box) -> Fields:
         density = np.empty(box.cells, dtype=np.float32)
-        _native.spread_masses(Y, box.origin, box.spacing, density, self.threads)
+        _native.scatter_to_mesh(Y, box.origin, box.spacing, density, self.threads)
         spectrum = self._forward(density, box.padded)
         product = np.empty((len(box.cells) + 1, *spectrum.shape), dtype=np.complex64)
         _native.multiply_spectra(spectrum, self._kernels(box), product, self.threads)

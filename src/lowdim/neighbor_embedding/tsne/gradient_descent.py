@@ -61,7 +61,7 @@ class Descent:
     ) -> None:
         self.affinities, self.recipe, self.threads = affinities, recipe, threads
         P = affinities
-        _native.require_edges(P.starts, P.columns, P.values, P.n, threads)
+        _native.check_affinities(P.starts, P.columns, P.values, P.n, threads)
         self.which = np.arange(affinities.n) if which is None else which
         self._ordered = np.arange(affinities.n, dtype=np.int32), affinities, Twins.of(self.which)
         self._repulsion: Repulsion | None = None
@@ -112,7 +112,7 @@ class Descent:
         rule = (exaggeration, rate, MOMENTUM, LONGEST, 1 / max(total, 1e-12), 1 / recipe.dof, factor)
         moved, velocity, gains = np.empty_like(Y), state["velocity"].copy(), state["gains"].copy()
         P, twins = self._in_order(state)
-        _native.descend(P.starts, P.columns, P.values, Y, forces, rule, velocity, gains, moved, self.threads)
+        _native.tsne_step(P.starts, P.columns, P.values, Y, forces, rule, velocity, gains, moved, self.threads)
         if twins is not None:
             for values in (moved, velocity, gains):
                 twins.meet(values)
@@ -123,7 +123,7 @@ class Descent:
     def divergence(self, state: State) -> float:
         """KL(P ‖ Q), with the normaliser that the repulsion finds."""
         P, dof, Y = self._in_order(state)[0], self.recipe.dof, state["map"]
-        lengths = _native.log_lengths(P.starts, P.columns, P.values, Y, dof, self.threads)
+        lengths = _native.attraction_loss(P.starts, P.columns, P.values, Y, dof, self.threads)
         total = max(self.repel(Y)[1], 1e-12)
         return self._negative_entropy + (dof + 1) / 2 * lengths + float(np.log(total))
 

@@ -73,7 +73,7 @@ class Placing:
         spacing = 1.0 if push.fields is None else push.fields.box.spacing
         values = None if push.fields is None else push.fields.values
         how = (self.dof, 1 / push.mean, RATE, MOMENTUM, LONGEST, STEPS, *push.tree)
-        _native.place_rows(starts, columns, pulls, Y, values, cells, origin, spacing, how, out, threads)
+        _native.tsne_out_of_sample(starts, columns, pulls, Y, values, cells, origin, spacing, how, out, threads)
         return out
 
     @cached_property

@@ -28,7 +28,7 @@ class DirectRepulsion:
         """Forces (n, k), and the sum of the kernel over all ordered pairs."""
         out = np.empty_like(Y)
         threads = self.threads if len(Y) > SERIAL_ROWS else 1
-        total = _native.repel_directly(Y, self.dof, out, threads)
+        total = _native.repulsion_exact(Y, self.dof, out, threads)
         return out, total
 
 

@@ -116,7 +116,7 @@ def map_radii(
     """
     m = len(positions)
     shares, spreads = np.empty(m, np.float32), np.empty(m, np.float32)
-    _native.umap_radii(positions, among, starts, columns, forces.a, forces.b, shares, spreads, threads)
+    _native.densmap_sums(positions, among, starts, columns, forces.a, forces.b, shares, spreads, threads)
     wide = shares.astype(np.float64)
     return wide, np.log(TINY + spreads / np.maximum(wide, TINY))
 

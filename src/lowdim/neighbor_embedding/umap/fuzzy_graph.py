@@ -101,7 +101,7 @@ def smooth(distances: Array, local_connectivity: float, threads: int) -> Members
     m, k = distances.shape
     out = Memberships(np.empty((m, k), np.float32), np.empty(m, np.float32), np.empty(m, np.float32))
     target = float(np.log2(k + 1))
-    _native.smooth_neighbors(distances, target, float(local_connectivity), out.cores, out.widths, out.weights, threads)
+    _native.smooth_knn(distances, target, float(local_connectivity), out.cores, out.widths, out.weights, threads)
     return out
 
 
@@ -122,7 +122,7 @@ def fuzzy_of(graph: Graph | None, local_connectivity: float, mix: float, threads
 def symmetric(directed: Fuzzy, mix: float, threads: int) -> Fuzzy:
     """A directed fuzzy graph and its transpose as one symmetric graph."""
     parts = directed.starts, directed.columns, directed.weights, directed.lengths
-    return Fuzzy(*_native.symmetrize(*parts, mix, threads))
+    return Fuzzy(*_native.symmetrize_memberships(*parts, mix, threads))
 
 
 def rows_in_order(starts: Array, order: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -44,7 +44,7 @@ def test_the_fused_pass_equals_its_twin(n, k, squared, dtype):
     y, targets, weights = cloud(n, k, dtype)
     for heavy in (None, weights):
         out = np.empty((n, k))
-        sums = _native.pull_pairs(y, targets, heavy, None, squared, out, 2)
+        sums = _native.stress_pass(y, targets, heavy, None, squared, out, 2)
         want, want_sums = pulled_by_numpy(y, targets, np.ones_like(targets) if heavy is None else heavy, squared)
         scale = np.abs(want).max() + 1
         np.testing.assert_allclose(out, want, atol=CLOSE[dtype] * scale * n)
@@ -59,7 +59,7 @@ def test_flat_maps_in_single_precision_lose_nothing_by_their_shortcut(n):
     y[:, 1] = y[:, 0]
     y[:, -1] *= 1e3
     out = np.empty((n, 2))
-    sums = _native.pull_pairs(y, targets, None, None, False, out, 1)
+    sums = _native.stress_pass(y, targets, None, None, False, out, 1)
     want, want_sums = pulled_by_numpy(y, targets, np.ones_like(targets), False)
     np.testing.assert_allclose(out, want, atol=1e-5 * np.sqrt(n), rtol=3e-6)
     np.testing.assert_allclose(sums, want_sums, rtol=3e-6)
@@ -73,8 +73,8 @@ def test_slots_only_say_where_a_target_stands(dtype, rng):
     shuffled = np.empty_like(targets)
     shuffled[slots] = targets
     plain, moved = np.empty((150, 2)), np.empty((150, 2))
-    sums = _native.pull_pairs(y, targets, weights, None, False, plain, 1)
-    assert _native.pull_pairs(y, shuffled, weights, ranking, False, moved, 1) == sums
+    sums = _native.stress_pass(y, targets, weights, None, False, plain, 1)
+    assert _native.stress_pass(y, shuffled, weights, ranking, False, moved, 1) == sums
     np.testing.assert_array_equal(plain, moved)
     ordered, scattered = np.empty_like(targets), np.empty_like(targets)
     _native.map_distances(y, None, ordered, 1)
@@ -95,8 +95,8 @@ def test_a_ranking_holds_ranks_in_buckets(n, rng):
     ranking = _native.Ranking(order, n)
     slots = ranking.slots()
     np.testing.assert_array_equal(np.sort(slots), np.arange(count))
-    np.testing.assert_array_equal(slots[order], ranking.places)
-    np.testing.assert_array_equal(ranking.places // BUCKET, np.arange(count) // BUCKET)
+    np.testing.assert_array_equal(slots[order], ranking.positions)
+    np.testing.assert_array_equal(ranking.positions // BUCKET, np.arange(count) // BUCKET)
     i, j = np.triu_indices(n, 1)
     tile_by_tile = np.lexsort([j, i, j // 128, i // 128])
     for bucket in range(-(-count // BUCKET)):  # within one, the tiles go along
@@ -111,12 +111,12 @@ def test_a_ranking_is_checked_once(order, n):
 
 @pytest.mark.parametrize(("count", "n"), [(2, 3), (0, -1), (0, 2**40)])
 def test_a_ranking_is_of_all_pairs(count, n):
-    with pytest.raises(ValueError, match="one entry a pair"):
+    with pytest.raises(ValueError, match="one entry per pair"):
         _native.Ranking(np.arange(count, dtype=np.int32), n)
 
 
 def test_a_ranking_outlives_its_maker_through_its_arrays():
-    places = _native.Ranking(np.arange(990, dtype=np.int32), 45).places
+    places = _native.Ranking(np.arange(990, dtype=np.int32), 45).positions
     np.testing.assert_array_equal(places, np.arange(990))
     assert not places.flags.writeable
 
@@ -124,7 +124,7 @@ def test_a_ranking_outlives_its_maker_through_its_arrays():
 def test_points_in_one_place_pull_nowhere():
     y = np.zeros((2, 5))
     out = np.empty((5, 2))
-    sums = _native.pull_pairs(y, np.ones(10), None, None, False, out, 1)
+    sums = _native.stress_pass(y, np.ones(10), None, None, False, out, 1)
     assert sums == (10.0, 0.0, 0.0)
     assert not out.any()
 
@@ -133,7 +133,7 @@ def test_points_in_one_place_pull_nowhere():
 def test_the_line_is_the_loss(dtype):
     y, targets, weights = cloud(140, 2, dtype)
     p = cloud(140, 2, dtype, seed=1)[0]
-    line = np.polynomial.Polynomial(_native.line_of_pairs(y, p, targets, weights, 2))
+    line = np.polynomial.Polynomial(_native.sstress_line(y, p, targets, weights, 2))
     for t in (-1.3, 0.0, 0.2, 2.0):
         moved = y.astype(np.float64) + t * p
         loss = pulled_by_numpy(moved, targets, weights, True)[1][0]
@@ -147,8 +147,8 @@ def test_measures(kernel, name, dtype, rng):
 
     X, Y = (rng.standard_normal((m, 37)).astype(dtype) for m in (70, 41))
     packed, table = np.empty(70 * 69 // 2, dtype), np.empty((41, 70), dtype)
-    _native.measure_pairs(X, kernel, kernel == 0, 2.0, packed, 2)
-    _native.measure_rows(Y, X, kernel, kernel == 0, 2.0, table, 2)
+    _native.pairwise_distances(X, kernel, kernel == 0, 2.0, packed, 2)
+    _native.cross_distances(Y, X, kernel, kernel == 0, 2.0, table, 2)
     np.testing.assert_allclose(packed, 2 * pdist(X.astype(float), name), rtol=CLOSE[dtype])
     np.testing.assert_allclose(table, 2 * cdist(Y.astype(float), X.astype(float), name), rtol=CLOSE[dtype])
 
@@ -162,19 +162,19 @@ def test_isotonic_regression(n, dtype, rng):
         weights = rng.uniform(0.1, 2, n).astype(dtype)
         for heavy in (None, weights):
             out = np.empty_like(values)
-            squares = _native.isotonic(values, heavy, None, 0.0, out, 2)
+            squares = _native.isotonic_regression(values, heavy, None, 0.0, out, 2)
             mass = np.ones(n) if heavy is None else heavy.astype(float)
             want = isotonic_regression(values.astype(float), sample_weight=mass)
             np.testing.assert_allclose(out, want, atol=1e-6 if dtype == np.float32 else 1e-12)
             assert squares == pytest.approx(mass @ want**2, rel=1e-5, abs=1e-9)
             if squares > 0:
-                assert _native.isotonic(values, heavy, None, 3.0, out, 2) == squares
+                assert _native.isotonic_regression(values, heavy, None, 3.0, out, 2) == squares
                 assert mass @ out.astype(float) ** 2 == pytest.approx(3.0, rel=1e-5)
 
 
 def test_values_without_weight_change_nothing():
     out = np.empty(6)
-    _native.isotonic(
+    _native.isotonic_regression(
         np.array([5.0, 1.0, 2.0, 9.0, 0.0, 3.0]), np.array([0.0, 1.0, 1.0, 0.0, 0.0, 1.0]), None, 0.0, out, 1
     )
     np.testing.assert_allclose(out[[1, 2, 5]], [1, 2, 3])
@@ -186,20 +186,20 @@ def test_many_values_without_weight_are_as_if_they_were_not_there(rng):
     weights[rng.uniform(size=30_000) < 0.5] = 0
     weights[5_000:9_000] = 0  # whole runs, the rest of a block
     out, there = np.empty_like(values), weights > 0
-    _native.isotonic(values, weights, None, 0.0, out, 2)
+    _native.isotonic_regression(values, weights, None, 0.0, out, 2)
     np.testing.assert_allclose(out[there], isotonic_regression(values[there], sample_weight=weights[there]), atol=1e-12)
 
 
 def test_a_sequence_may_stand_in_any_order(rng):
     values, weights = rng.standard_normal(44_850), rng.uniform(0, 1, 44_850)
     ranking = _native.Ranking(rng.permutation(44_850).astype(np.int32), 300)
-    places = ranking.places
+    places = ranking.positions
     plain, moved = np.empty_like(values), np.empty_like(values)
-    squares = _native.isotonic(values[places], weights[places], None, 0.0, plain, 2)
-    assert _native.isotonic(values, weights, ranking, 0.0, moved, 2) == squares
+    squares = _native.isotonic_regression(values[places], weights[places], None, 0.0, plain, 2)
+    assert _native.isotonic_regression(values, weights, ranking, 0.0, moved, 2) == squares
     np.testing.assert_array_equal(moved[places], plain)
     with pytest.raises(ValueError, match="as many pairs"):
-        _native.isotonic(values[1:], weights[1:], ranking, 0.0, moved[1:], 2)
+        _native.isotonic_regression(values[1:], weights[1:], ranking, 0.0, moved[1:], 2)
 
 
 def test_ties_are_put_in_order():
@@ -207,8 +207,8 @@ def test_ties_are_put_in_order():
     ranking = _native.Ranking(np.array([0, 1, 2, 3, 5, 4], np.int32), 4)
     values, other = values[np.argsort(ranking.slots())], ranking.copy()
     _native.sort_ties(np.array([0, 4]), np.array([3, 6]), values, ranking, 1)
-    np.testing.assert_array_equal(ranking.places, [2, 1, 0, 3, 4, 5])
-    np.testing.assert_array_equal(other.places, [0, 1, 2, 3, 5, 4])
+    np.testing.assert_array_equal(ranking.positions, [2, 1, 0, 3, 4, 5])
+    np.testing.assert_array_equal(other.positions, [0, 1, 2, 3, 5, 4])
 
 
 def met_by_numpy(D, order, size, rate, pairs_of_parties, y):
@@ -237,7 +237,7 @@ def test_a_round_of_meetings_equals_its_twin(rng):
     want, stress = met_by_numpy(D, order, 6, 0.3, [(3, 1), (2, 0)], y)
     for source, kernel in ((X, 0), (D, -1)):
         got = y.copy()
-        assert _native.meeting_round(source, kernel, True, 1.0, order, 6, 0.3, 1, got, 2) == pytest.approx(stress)
+        assert _native.mds_sgd_round(source, kernel, True, 1.0, order, 6, 0.3, 1, got, 2) == pytest.approx(stress)
         np.testing.assert_allclose(got, want, rtol=1e-10)
 
 
@@ -245,7 +245,7 @@ def test_a_tournament_meets_every_pair_of_parties_once(rng):
     """With a rate of zero nothing moves, and the rounds sum the stress of all pairs of different parties."""
     X, y = rng.standard_normal((40, 5)), rng.standard_normal((40, 2))
     order = np.arange(40, dtype=np.int32)
-    total = sum(_native.meeting_round(X, 0, True, 1.0, order, 8, 0.0, r, y.copy(), 2) for r in range(5))
+    total = sum(_native.mds_sgd_round(X, 0, True, 1.0, order, 8, 0.0, r, y.copy(), 2) for r in range(5))
     apart = np.arange(40)[:, None] // 8 != np.arange(40)[None, :] // 8
     gaps = (squareform(pdist(X)) - squareform(pdist(y))) ** 2
     assert total == pytest.approx(gaps[apart].sum() / 2)
@@ -256,8 +256,8 @@ def test_bits_do_not_depend_on_threads():
     seen = set()
     for threads in (1, 2, 4, 8):
         out, fit = np.empty((700, 2)), np.empty_like(targets)
-        sums = _native.pull_pairs(y, targets, weights, None, False, out, threads)
-        squares = _native.isotonic(targets, weights, None, 0.0, fit, threads)
+        sums = _native.stress_pass(y, targets, weights, None, False, out, threads)
+        squares = _native.isotonic_regression(targets, weights, None, 0.0, fit, threads)
         seen.add((sums, squares, out.tobytes(), fit.tobytes()))
     assert len(seen) == 1
 
@@ -269,7 +269,7 @@ def test_long_passes_have_the_same_bits_too(dtype):
     seen = set()
     for threads in (1, 2, 3, 8):
         out = np.empty((1500, 2))
-        sums = _native.pull_pairs(y, targets, None, None, False, out, threads)
+        sums = _native.stress_pass(y, targets, None, None, False, out, threads)
         seen.add((out.tobytes(), sums))
     assert len(seen) == 1
     want, want_sums = pulled_by_numpy(y, targets, np.ones_like(targets), False)

@@ -95,16 +95,16 @@ def test_gram_of_distances(rng):
     J = np.eye(n) - 1 / n
     B = -0.5 * (squares - squares.mean(axis=1, keepdims=True) - squares.mean(axis=1) + squares.mean())
     work, means, totals = D.copy(), np.empty(n), np.empty(n)
-    _native.square_rows(work, means, 2)
+    _native.square_distances(work, means, 2)
     assert_array_equal(work, squares)
     assert_allclose(means, squares.mean(axis=1, dtype=float), rtol=1e-12)
-    _native.center_rows(work, means, float(means.mean()), totals, 2)
+    _native.double_center(work, means, float(means.mean()), totals, 2)
     assert_allclose(work, B, atol=1e-6)
     assert_allclose(totals, np.square(work, dtype=float).sum(axis=1), rtol=1e-5)
     symmetric = (D + D.T) / 2
     work = symmetric.copy()
-    _native.square_rows(work, means, 1)
-    _native.center_rows(work, means, float(means.mean()), totals, 1)
+    _native.square_distances(work, means, 1)
+    _native.double_center(work, means, float(means.mean()), totals, 1)
     assert_allclose(work, -0.5 * J @ np.square(symmetric, dtype=float) @ J, atol=1e-6)
     V, out = rng.standard_normal((n, k)), np.empty((n, k))
     _native.gram_times(work, V, out, 2)
@@ -116,7 +116,7 @@ def test_pair_sums(rng):
     table, own, other = rng.random((m, n)).astype(np.float32), rng.random(m) + 2, rng.random(n) + 2
     at, Z = rng.standard_normal((m, k)), rng.standard_normal((n, k))
     out = np.empty((m, 2 + 3 * k))
-    _native.pair_sums(table, own, other, -2.0, at, np.ascontiguousarray(Z.T), out, 2)
+    _native.correlation_sums(table, own, other, -2.0, at, np.ascontiguousarray(Z.T), out, 2)
     g = np.sqrt(np.maximum(own[:, None] + other - 2 * table.astype(float), 0))
     assert_allclose(out[:, 0], g.sum(axis=1), rtol=1e-12)
     assert_allclose(out[:, 1], (g**2).sum(axis=1), rtol=1e-12)
@@ -133,11 +133,11 @@ def test_what_does_not_fit_is_refused(rng):
     good = [roads.starts, roads.columns, roads.lengths, roads.names]
     for bad in (-1, 20):
         with pytest.raises(ValueError, match="out of range"):
-            _native.geodesics(*good, np.array([[bad]], dtype=np.int32), zero, np.zeros(1, dtype=np.int32), out, 1)
+            _native.shortest_paths(*good, np.array([[bad]], dtype=np.int32), zero, np.zeros(1, dtype=np.int32), out, 1)
     with pytest.raises(ValueError, match="negative"):
-        _native.geodesics(*good, np.zeros((1, 1), dtype=np.int32), zero - 1, np.zeros(1, dtype=np.int32), out, 1)
+        _native.shortest_paths(*good, np.zeros((1, 1), dtype=np.int32), zero - 1, np.zeros(1, dtype=np.int32), out, 1)
     with pytest.raises(ValueError, match="begin with 0"):
-        _native.local_order(roads.starts + 1, roads.columns, roads.lengths, roads.names.copy())
+        _native.locality_order(roads.starts + 1, roads.columns, roads.lengths, roads.names.copy())
 
 
 @pytest.mark.parametrize("isa", ["baseline", "avx2"])

@@ -35,8 +35,8 @@ def test_tournament_finds_the_nearest_of_all_pairs(rng, metric, n, d):
     x = rng.integers(-4, 5, size=(n, d)).astype(np.float32)
     k = min(7, n - 1)
     lists = Lists.empty(n, k)
-    for turn in range(_native.tournament_rounds(n, d)):
-        _native.tournament_round(x, None, metric, turn, lists.distances, lists.indices, 2)
+    for turn in range(_native.all_pairs_round_count(n, d)):
+        _native.all_pairs_round(x, None, metric, turn, lists.distances, lists.indices, 2)
     distances, indices = nearest(pairs(metric, x, x), k, np.arange(n))
     assert np.array_equal(lists.indices, indices)
     assert np.array_equal(lists.distances, distances)
@@ -44,7 +44,7 @@ def test_tournament_finds_the_nearest_of_all_pairs(rng, metric, n, d):
 
 @pytest.mark.parametrize("teams", [2, 4, 6, 8, 74])
 def test_in_a_round_every_block_plays_once_and_in_all_every_pair_does(teams):
-    rounds = [[_native.tournament_match(teams, r, m) for m in range(teams // 2)] for r in range(teams - 1)]
+    rounds = [[_native.round_robin_pair(teams, r, m) for m in range(teams // 2)] for r in range(teams - 1)]
     for matches in rounds:  # two threads must never hold the lists of one block
         assert sorted(team for match in matches for team in match) == list(range(teams))
     met = {frozenset(match) for matches in rounds for match in matches}
@@ -57,10 +57,10 @@ def test_rounds_compare_all_pairs_of_an_odd_number_of_blocks():
     x = rng.integers(-2, 3, size=(96 * 7 - 5, 12000)).astype(np.float32)
     k = 40
     lists = Lists.empty(len(x), k)
-    rounds = _native.tournament_rounds(*x.shape)
+    rounds = _native.all_pairs_round_count(*x.shape)
     assert rounds == 8
     for turn in range(rounds):
-        _native.tournament_round(x, None, 0, turn, lists.distances, lists.indices, 2)
+        _native.all_pairs_round(x, None, 0, turn, lists.distances, lists.indices, 2)
     wide = x.astype(float)
     squares = (wide**2).sum(1)
     D = squares[:, None] + squares - 2 * wide @ wide.T
@@ -76,7 +76,7 @@ def test_queries_scan_the_whole_base(rng, metric, m):
     queries = rng.integers(-4, 5, size=(m, 6)).astype(np.float32)
     lists = Lists.empty(m, 9)
     shift = np.array([1, 2, 3, 4, 5, 6], dtype=np.float32)
-    _native.scan_queries(queries, None, base, shift, metric, lists.distances, lists.indices, 2)
+    _native.exact_queries(queries, None, base, shift, metric, lists.distances, lists.indices, 2)
     distances, indices = nearest(pairs(metric, queries, base), 9)
     assert np.array_equal(lists.indices, indices)
     assert np.array_equal(lists.distances, distances)
@@ -85,8 +85,8 @@ def test_queries_scan_the_whole_base(rng, metric, m):
 def test_equal_rows_are_at_distance_zero_whatever_they_hold(rng):
     x = np.repeat(rng.normal(1e4, 1, size=(50, 37)).astype(np.float32), 4, axis=0)
     lists = Lists.empty(200, 3)
-    for turn in range(_native.tournament_rounds(*x.shape)):
-        _native.tournament_round(x, x.mean(0), 0, turn, lists.distances, lists.indices, 1)
+    for turn in range(_native.all_pairs_round_count(*x.shape)):
+        _native.all_pairs_round(x, x.mean(0), 0, turn, lists.distances, lists.indices, 1)
     assert (lists.distances == 0).all()
     assert (lists.indices // 4 == np.arange(200)[:, None] // 4).all()
 
@@ -135,7 +135,7 @@ def test_descent_offers_every_pair_that_has_a_neighbour_in_common(rng):
     fresh = np.ones((n, k), dtype=np.uint8)
     order = rng.permutation(n).astype(np.int32)
     # One round is done in passes; all of them see the lists of the start, so nothing more is offered.
-    _native.descent_round(x, order, 0, lists.distances, lists.indices, fresh, 0, 0, k, n, 2)
+    _native.nn_descent_round(x, order, 0, lists.distances, lists.indices, fresh, 0, 0, k, n, 2)
     for i in range(n):
         expected = sorted(offered[i], key=lambda j: D[i, j])[:k]
         assert lists.indices[i].tolist() == expected
@@ -151,7 +151,7 @@ def test_descent_marks_what_is_new_and_only_that(rng):
     lists = Lists(np.take_along_axis(far, by, 1), np.take_along_axis(start, by, 1))
     fresh = np.ones((80, 5), dtype=np.uint8)
     order = np.arange(80, dtype=np.int32)
-    changed = _native.descent_round(x, order, 0, lists.distances, lists.indices, fresh, 0, 0, 5, 5, 1)
+    changed = _native.nn_descent_round(x, order, 0, lists.distances, lists.indices, fresh, 0, 0, 5, 5, 1)
     new = (lists.indices[:, :, None] != start[:, None, :]).all(axis=2)
     assert np.array_equal(fresh == 1, new)
     assert changed >= new.sum() > 0
@@ -165,7 +165,7 @@ def test_refining_measures_in_double_precision(rng, dtype, metric):
     candidates = np.array([rng.permutation(70)[:30] for _ in range(20)], dtype=np.int32)
     candidates[:, 7] = NOBODY
     out = Lists.empty(20, 5)
-    _native.refine_lists(queries, base, candidates, None, metric, True, 2.0, out.distances, out.indices, 2)
+    _native.refine_candidates(queries, base, candidates, None, metric, True, 2.0, out.distances, out.indices, 2)
     D = np.full((20, 70), np.inf)
     allowed = [c[c != NOBODY] for c in candidates]
     for i, some in enumerate(allowed):
@@ -183,7 +183,7 @@ def test_remeasuring_chooses_among_the_candidates(rng, metric, d):
     candidates[:, 3] = NOBODY
     lists = Lists.empty(60, 6)
     order = rng.permutation(60).astype(np.int32)
-    _native.remeasure_lists(x, order, candidates, metric, lists.distances, lists.indices, 2)
+    _native.score_candidates(x, order, candidates, metric, lists.distances, lists.indices, 2)
     D, masked = pairs(metric, x, x), np.full((60, 60), np.inf)
     for i, some in enumerate(candidates):
         masked[i, some[some != NOBODY]] = D[i, some[some != NOBODY]]
@@ -211,7 +211,7 @@ def test_walking_the_graph_asks_the_nearest_first(rng):
     lists = Lists.empty(40, 20)
     lists.indices[:, 0] = 3
     lists.distances[:, 0] = pairs(0, queries, base[3:4])[:, 0]
-    _native.walk_queries(queries, base, graph, 0, lists.distances, lists.indices, 2)
+    _native.graph_search_queries(queries, base, graph, 0, lists.distances, lists.indices, 2)
     D = pairs(0, queries, base)
     for i in range(40):
         expected = walked(D[i], graph, 3, 20)
@@ -223,7 +223,7 @@ def test_selecting_from_given_distances(rng):
     block = rng.integers(0, 9, size=(30, 200)).astype(np.float32)
     selves = rng.integers(0, 200, size=30).astype(np.int32)
     lists = Lists.empty(30, 11)
-    _native.select_rows(block, selves, 0, lists.distances, lists.indices)
+    _native.select_nearest(block, selves, 0, lists.distances, lists.indices)
     distances, indices = nearest(block, 11, selves)
     assert np.array_equal(lists.indices, indices)
     assert np.array_equal(lists.distances, distances)
@@ -233,8 +233,8 @@ def test_indices_out_of_range_are_refused(rng):
     x = rng.normal(size=(10, 3)).astype(np.float32)
     lists = Lists.empty(10, 2)
     with pytest.raises(ValueError, match="out of range"):
-        _native.refine_lists(
+        _native.refine_candidates(
             x, x, np.full((10, 2), 10, dtype=np.int32), None, 0, True, 1.0, lists.distances, lists.indices, 1
         )
     with pytest.raises(ValueError, match="no such round"):
-        _native.tournament_round(x, None, 0, 99, lists.distances, lists.indices, 1)
+        _native.all_pairs_round(x, None, 0, 99, lists.distances, lists.indices, 1)

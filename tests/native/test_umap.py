@@ -23,7 +23,7 @@ def graph_of(rng, n=60, k=6, d=3):
 def test_the_fast_power_is_within_a_hundred_thousandth(b):
     x = np.concatenate([np.geomspace(1e-12, 1e6, 20_003), np.linspace(0.5, 2, 1001)]).astype(np.float32)
     out = np.empty_like(x)
-    _native.powers(x, b, out)
+    _native.fast_powers(x, b, out)
     truth = x.astype(np.float64) ** float(np.float32(b))
     inside = (truth > 2.0**-118) & (truth < 2.0**58)
     assert np.abs(out / truth - 1)[inside].max() < 1e-5
@@ -33,7 +33,7 @@ def test_the_fast_power_is_within_a_hundred_thousandth(b):
 def test_the_fast_power_of_extremes_is_finite():
     x = np.array([0.0, 1e-45, 1e-38, 3e38], dtype=np.float32)
     out = np.empty_like(x)
-    _native.powers(x, 2.5, out)
+    _native.fast_powers(x, 2.5, out)
     assert np.isfinite(out).all() and (out > 0).all()
 
 
@@ -216,7 +216,7 @@ def test_both_views_of_an_edge_become_one(rng, mix):
     wanted = mix * (W + W.T - W * W.T) + (1 - mix) * W * W.T
     seen = []
     for threads in (1, 2, 4, 8, 16):
-        parts = _native.symmetrize(starts, columns, weights, lengths, mix, threads)
+        parts = _native.symmetrize_memberships(starts, columns, weights, lengths, mix, threads)
         seen.append(b"".join(part.tobytes() for part in parts))
     assert len(set(seen)) == 1
     graph = Fuzzy(*parts)
@@ -234,7 +234,7 @@ def test_affinities_are_joined_by_the_same_sum(rng):
     np.put_along_axis(A, indices.astype(np.int64), weights, axis=1)
     seen = []
     for threads in (1, 2, 8):
-        starts, columns, values = _native.join_affinities(indices, weights, 0.5, threads)
+        starts, columns, values = _native.symmetrize_affinities(indices, weights, 0.5, threads)
         seen.append(starts.tobytes() + columns.tobytes() + values.tobytes())
     assert len(set(seen)) == 1
     rows = np.repeat(np.arange(n), np.diff(starts))
@@ -244,24 +244,24 @@ def test_affinities_are_joined_by_the_same_sum(rng):
 
 def test_a_graph_without_edges_stays_one():
     nothing = np.empty(0, np.float32)
-    parts = _native.symmetrize(np.zeros(4, np.int64), np.empty(0, np.int32), nothing, nothing, 1.0, 2)
+    parts = _native.symmetrize_memberships(np.zeros(4, np.int64), np.empty(0, np.int32), nothing, nothing, 1.0, 2)
     np.testing.assert_array_equal(parts[0], np.zeros(4))
     assert [len(part) for part in parts[1:]] == [0, 0, 0]
     one_way = np.array([0, 1, 1], np.int64), np.array([1], np.int32), np.ones(1, np.float32), np.ones(1, np.float32)
-    assert [len(part) for part in _native.symmetrize(*one_way, 0.0, 1)] == [3, 0, 0, 0]
+    assert [len(part) for part in _native.symmetrize_memberships(*one_way, 0.0, 1)] == [3, 0, 0, 0]
     with pytest.raises(ValueError):
-        _native.symmetrize(one_way[0], np.array([2], np.int32), *one_way[2:], 0.0, 1)
+        _native.symmetrize_memberships(one_way[0], np.array([2], np.int32), *one_way[2:], 0.0, 1)
 
 
 def test_marks_tell_rows_apart(rng):
     X = rng.integers(0, 2, (500, 9)).astype(np.float64)
     marks = np.empty(500, np.uint64)
-    _native.mark_rows(X, marks, 2)
+    _native.hash_rows(X, marks, 2)
     same = (X[:, None] == X[None]).all(axis=2)
     np.testing.assert_array_equal(marks[:, None] == marks[None], same)
     narrow, signed = np.empty(500, np.uint64), np.empty(500, np.uint64)
-    _native.mark_rows(X.astype(np.float32), narrow, 1)
-    _native.mark_rows(np.where(X == 0, -0.0, X), signed, 1)
+    _native.hash_rows(X.astype(np.float32), narrow, 1)
+    _native.hash_rows(np.where(X == 0, -0.0, X), signed, 1)
     np.testing.assert_array_equal(marks, narrow)
     np.testing.assert_array_equal(marks, signed)
 
@@ -271,7 +271,7 @@ def test_filter_step(rng, width):
     graph = graph_of(rng)
     x, z = rng.standard_normal((2, 60, width)).astype(np.float32)
     out = np.empty_like(x)
-    _native.filter_step(graph.starts, graph.columns, graph.weights, x, z, out, 2.0, -0.5, 0.25, 2)
+    _native.three_term_step(graph.starts, graph.columns, graph.weights, x, z, out, 2.0, -0.5, 0.25, 2)
     np.testing.assert_allclose(out, 2 * (graph.to_sparse() @ x) - 0.5 * x + 0.25 * z, rtol=1e-4, atol=1e-5)
 
 

@@ -34,7 +34,7 @@ def test_moments(n, breaks, dtype):
     d = pdist(y.T.astype(np.float64))
     for heavy in (None, weights):
         mapped = np.empty_like(given)
-        got = _native.bend_moments(y, given, heavy, np.array(breaks), LOW, WIDTH, mapped, 2)
+        got = _native.spline_moments(y, given, heavy, np.array(breaks), LOW, WIDTH, mapped, 2)
         want = functions(given, breaks) @ (d if heavy is None else d * heavy)
         np.testing.assert_allclose(got, want, rtol=CLOSE[dtype], atol=CLOSE[dtype] * n)
         np.testing.assert_allclose(mapped, d, rtol=CLOSE[dtype], atol=CLOSE[dtype])
@@ -46,7 +46,7 @@ def test_curve(count, dtype, rng):
     given = rng.uniform(0, 4, count).astype(dtype)
     breaks, coefficients = np.array([0.3, 0.7]), np.array([-0.1, 0.5, 2.0, -3.0, 5.0])
     out = np.empty_like(given)
-    _native.bend_curve(given, breaks, LOW, WIDTH, coefficients, out, 2)
+    _native.evaluate_spline(given, breaks, LOW, WIDTH, coefficients, out, 2)
     want = np.maximum(coefficients @ functions(given, breaks), 0)
     np.testing.assert_allclose(out, want, rtol=CLOSE[dtype], atol=CLOSE[dtype])
 
@@ -55,8 +55,8 @@ def test_bits_do_not_depend_on_threads():
     y, given, weights = pairs(500, np.float64)
     breaks, mapped, seen = np.array([0.4]), np.empty_like(given), set()
     for threads in (1, 2, 3, 8):
-        sums = _native.bend_moments(y, given, weights, breaks, LOW, WIDTH, mapped, threads)
-        _native.bend_curve(given, breaks, LOW, WIDTH, np.arange(4.0), mapped, threads)
+        sums = _native.spline_moments(y, given, weights, breaks, LOW, WIDTH, mapped, threads)
+        _native.evaluate_spline(given, breaks, LOW, WIDTH, np.arange(4.0), mapped, threads)
         seen.add(np.array(sums).tobytes() + mapped.tobytes())
     assert len(seen) == 1
 
@@ -66,6 +66,6 @@ def test_what_does_not_fit_is_refused():
     for wrong in (given[:-1], given):
         width = WIDTH if wrong is not given else 0.0
         with pytest.raises(ValueError, match="must"):
-            _native.bend_moments(y, wrong, None, np.empty(0), LOW, width, np.empty_like(given), 1)
+            _native.spline_moments(y, wrong, None, np.empty(0), LOW, width, np.empty_like(given), 1)
     with pytest.raises(ValueError, match="three coefficients"):
-        _native.bend_curve(given, np.empty(0), LOW, WIDTH, np.zeros(2), np.empty_like(given), 1)
+        _native.evaluate_spline(given, np.empty(0), LOW, WIDTH, np.zeros(2), np.empty_like(given), 1)

@@ -28,7 +28,7 @@ def test_eigen(k, count, rng):
     A = rng.standard_normal((count, k, max(1, k // 2)))
     G = A @ A.transpose(0, 2, 1)  # half of the values are zero
     values, vectors = np.empty((count, k)), np.empty((count, k, k))
-    _native.local_eigen(G, values, vectors, 2)
+    _native.batched_eigh(G, values, vectors, 2)
     np.testing.assert_allclose(values, np.linalg.eigvalsh(G)[:, ::-1], atol=1e-12 * np.abs(G).max() * k)
     np.testing.assert_allclose(vectors @ vectors.transpose(0, 2, 1), np.tile(np.eye(k), (count, 1, 1)), atol=1e-12)
     rebuilt = vectors.transpose(0, 2, 1) @ (values[:, :, None] * vectors)
@@ -40,7 +40,7 @@ def test_eigen(k, count, rng):
 )
 def test_eigen_of_simple_matrices(matrix):
     values, vectors = np.empty((1, 4)), np.empty((1, 4, 4))
-    _native.local_eigen(matrix[None], values, vectors, 1)
+    _native.batched_eigh(matrix[None], values, vectors, 1)
     np.testing.assert_allclose(
         values[0], np.linalg.eigvalsh(matrix)[::-1], atol=1e-14 * max(1e-100, np.abs(matrix).max())
     )
@@ -51,10 +51,10 @@ def test_weights_without_a_ridge_fall_back_on_eigenvalues(rng):
     """A matrix that is not definite has its negative eigenvalues lifted to zero."""
     G = np.stack([np.diag([1.0, 2.0, 4.0]), np.diag([1.0, 2.0, -3.0]), np.eye(3)])
     w = np.empty((3, 3))
-    _native.local_weights(G, 0.0, w, 1)
+    _native.reconstruction_weights(G, 0.0, w, 1)
     np.testing.assert_allclose(w[0], np.array([4, 2, 1]) / 7)
     np.testing.assert_allclose(w[2], 1 / 3)
-    _native.local_weights(G, 0.5, w, 1)
+    _native.reconstruction_weights(G, 0.5, w, 1)
     np.testing.assert_allclose(w[0], (u := 1 / (np.array([1, 2, 4]) + 3.5)) / u.sum())
     assert np.isfinite(w).all()
 
@@ -68,16 +68,16 @@ def test_add_patches(threads, rng):
     for i in range(n):
         expected[np.ix_(members[i], members[i])] += blocks[i]
     counts = np.empty(n, dtype=np.int32)
-    _native.count_columns(members, counts, threads)
+    _native.block_sum_counts(members, counts, threads)
     np.testing.assert_array_equal(counts, (expected != 0).sum(axis=1))
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
     columns, values = np.empty(starts[-1], dtype=np.int32), np.empty(starts[-1])
-    _native.add_patches(members, blocks, starts, columns, values, threads)
+    _native.block_sum(members, blocks, starts, columns, values, threads)
     found = sp.csr_array((values, columns, starts), shape=(n, n))
     np.testing.assert_allclose(found.toarray(), expected, atol=1e-13)
     assert found.has_canonical_format
     with pytest.raises(ValueError, match="starts"):
-        _native.add_patches(members, blocks, starts + 1, columns, values, threads)
+        _native.block_sum(members, blocks, starts + 1, columns, values, threads)
 
 
 @pytest.mark.parametrize("degree", [1, 2, 3, 20])
@@ -88,12 +88,12 @@ def test_chebyshev(degree, width, rng):
     V, out = rng.standard_normal((60, width)), np.empty((60, width))
     low, high = 0.5, 4.0
     pieces = (M.indptr.astype(np.int32), M.indices.astype(np.int32), M.data)
-    _native.chebyshev(*pieces, V, (low, high), degree, out, 3)
+    _native.chebyshev_filter(*pieces, V, (low, high), degree, out, 3)
     values, vectors = np.linalg.eigh(M.toarray())
     polynomial = np.polynomial.chebyshev.Chebyshev([0] * degree + [1])((values - (low + high) / 2) / ((high - low) / 2))
     np.testing.assert_allclose(out, vectors @ (polynomial[:, None] * (vectors.T @ V)), rtol=1e-8, atol=1e-8)
     with pytest.raises(ValueError, match="empty"):
-        _native.chebyshev(*pieces, V, (1.0, 1.0), degree, out, 1)
+        _native.chebyshev_filter(*pieces, V, (1.0, 1.0), degree, out, 1)
 
 
 @pytest.mark.parametrize("degree", [1, 2, 7])
@@ -107,8 +107,8 @@ def test_chebyshev_of_a_root(degree, width, threads, rng):
     def parts(matrix):
         return matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32), matrix.data
 
-    _native.chebyshev_of_root(*parts(A), *parts(sp.csr_array(A.T)), V, (0.5, 4.0), degree, out, threads)
-    _native.chebyshev(*parts(M), V, (0.5, 4.0), degree, want, 1)
+    _native.chebyshev_filter_gram(*parts(A), *parts(sp.csr_array(A.T)), V, (0.5, 4.0), degree, out, threads)
+    _native.chebyshev_filter(*parts(M), V, (0.5, 4.0), degree, want, 1)
     np.testing.assert_allclose(out, want, rtol=1e-9, atol=1e-9 * np.abs(want).max())
     with pytest.raises(ValueError, match="compressed sparse rows"):
-        _native.chebyshev_of_root(*parts(A), *parts(sp.csr_array(A[:5].T)), V[:5], (0.5, 4.0), degree, out[:5], 1)
+        _native.chebyshev_filter_gram(*parts(A), *parts(sp.csr_array(A[:5].T)), V[:5], (0.5, 4.0), degree, out[:5], 1)
