@@ -104,7 +104,7 @@ void bind_ranking(nb::module_& m) {
             "slots", [](const Ranking& self) { return array_of(self.slots_by_pair()); }, nb::sig("def slots(self) -> NDArray[numpy.int32]"),
             "The storage position of each pair.")
         .def_prop_ro(
-            "places",
+            "positions",
             [](nb::handle self) {
                 const auto& ranking = nb::cast<const Ranking&>(self);
                 return view_of(self, ranking.positions(), ranking.count());

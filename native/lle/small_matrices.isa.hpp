@@ -48,87 +48,83 @@ inline void interleave(const double* from, std::int64_t count, std::int64_t size
     }
 }
 
+// Whether the entries off the diagonal are negligible in all matrices of the batch.
+LOWDIM_INLINE bool is_diagonal(const double* A, std::int64_t k) {
+    double off[batch] = {}, all[batch] = {};
+    for (std::int64_t a = 0; a < k; ++a)
+        for (std::int64_t b = 0; b < k; ++b)
+#pragma omp simd
+            for (int l = 0; l < batch; ++l) {
+                const double square = A[(a * k + b) * batch + l] * A[(a * k + b) * batch + l];
+                all[l] += square;
+                off[l] += a == b ? 0.0 : square;
+            }
+    bool diagonal = true;
+    for (int l = 0; l < batch; ++l) diagonal = diagonal && !(off[l] > 1e-31 * all[l]);
+    return diagonal;
+}
+
+// The Jacobi rotation that annihilates entry (p, q) of A, accumulated in V.
+LOWDIM_INLINE void jacobi_rotate(double* A, double* V, std::int64_t k, std::int64_t p, std::int64_t q) {
+    double c[batch], s[batch], change[batch];
+    double *pp = A + (p * k + p) * batch, *qq = A + (q * k + q) * batch, *pq = A + (p * k + q) * batch;
+#pragma omp simd
+    for (int l = 0; l < batch; ++l) {
+        const double half = pq[l] == 0 ? 1.0 : 2 * pq[l];
+        const double tau = (qq[l] - pp[l]) / half;
+        const double size = std::fabs(tau) + std::sqrt(1 + tau * tau);
+        const double t = pq[l] == 0 ? 0.0 : (tau < 0 ? -1.0 : 1.0) / size;
+        c[l] = 1 / std::sqrt(1 + t * t);
+        s[l] = t * c[l];
+        change[l] = t * pq[l];
+    }
+    double first[batch], second[batch];
+    for (int l = 0; l < batch; ++l) {
+        first[l] = pp[l] - change[l];
+        second[l] = qq[l] + change[l];
+    }
+    double *row_p = A + p * k * batch, *row_q = A + q * k * batch;
+    double *vec_p = V + p * k * batch, *vec_q = V + q * k * batch;
+    for (std::int64_t r = 0; r < k; ++r) {
+        double *ap = row_p + r * batch, *aq = row_q + r * batch;
+        double *vp = vec_p + r * batch, *vq = vec_q + r * batch;
+        double *mirror_p = A + (r * k + p) * batch, *mirror_q = A + (r * k + q) * batch;
+        double new_p[batch], new_q[batch];
+#pragma omp simd
+        for (int l = 0; l < batch; ++l) {
+            new_p[l] = c[l] * ap[l] - s[l] * aq[l];
+            new_q[l] = s[l] * ap[l] + c[l] * aq[l];
+            const double x = vp[l], y = vq[l];
+            vp[l] = c[l] * x - s[l] * y;
+            vq[l] = s[l] * x + c[l] * y;
+        }
+#pragma omp simd
+        for (int l = 0; l < batch; ++l) {
+            ap[l] = mirror_p[l] = new_p[l];
+            aq[l] = mirror_q[l] = new_q[l];
+        }
+    }
+    double* qp = A + (q * k + p) * batch;
+    for (int l = 0; l < batch; ++l) {
+        pp[l] = first[l];
+        qq[l] = second[l];
+        pq[l] = qp[l] = 0;
+    }
+}
+
 // Eigenvalues on the diagonal of A, eigenvectors in the rows of V, by cyclic Jacobi rotations.
 inline void jacobi_eigen(double* A, double* V, std::int64_t k) {
     for (std::int64_t e = 0; e < k * k; ++e)
         for (int l = 0; l < batch; ++l) V[e * batch + l] = e % (k + 1) == 0 ? 1.0 : 0.0;
     for (int sweep = 0; sweep < 40; ++sweep) {
-        double off[batch] = {}, all[batch] = {};
-        for (std::int64_t a = 0; a < k; ++a)
-            for (std::int64_t b = 0; b < k; ++b)
-#pragma omp simd
-                for (int l = 0; l < batch; ++l) {
-                    const double square = A[(a * k + b) * batch + l] * A[(a * k + b) * batch + l];
-                    all[l] += square;
-                    off[l] += a == b ? 0.0 : square;
-                }
-        bool diagonal = true;
-        for (int l = 0; l < batch; ++l) diagonal = diagonal && !(off[l] > 1e-31 * all[l]);
-        if (diagonal) return;
+        if (is_diagonal(A, k)) return;
         for (std::int64_t p = 0; p + 1 < k; ++p)
-            for (std::int64_t q = p + 1; q < k; ++q) {
-                double c[batch], s[batch], change[batch];
-                double *pp = A + (p * k + p) * batch, *qq = A + (q * k + q) * batch, *pq = A + (p * k + q) * batch;
-#pragma omp simd
-                for (int l = 0; l < batch; ++l) {
-                    const double half = pq[l] == 0 ? 1.0 : 2 * pq[l];
-                    const double tau = (qq[l] - pp[l]) / half;
-                    const double size = std::fabs(tau) + std::sqrt(1 + tau * tau);
-                    const double t = pq[l] == 0 ? 0.0 : (tau < 0 ? -1.0 : 1.0) / size;
-                    c[l] = 1 / std::sqrt(1 + t * t);
-                    s[l] = t * c[l];
-                    change[l] = t * pq[l];
-                }
-                double first[batch], second[batch];
-                for (int l = 0; l < batch; ++l) {
-                    first[l] = pp[l] - change[l];
-                    second[l] = qq[l] + change[l];
-                }
-                double *row_p = A + p * k * batch, *row_q = A + q * k * batch;
-                double *vec_p = V + p * k * batch, *vec_q = V + q * k * batch;
-                for (std::int64_t r = 0; r < k; ++r) {
-                    double *ap = row_p + r * batch, *aq = row_q + r * batch;
-                    double *vp = vec_p + r * batch, *vq = vec_q + r * batch;
-                    double *mirror_p = A + (r * k + p) * batch, *mirror_q = A + (r * k + q) * batch;
-                    double new_p[batch], new_q[batch];
-#pragma omp simd
-                    for (int l = 0; l < batch; ++l) {
-                        new_p[l] = c[l] * ap[l] - s[l] * aq[l];
-                        new_q[l] = s[l] * ap[l] + c[l] * aq[l];
-                        const double x = vp[l], y = vq[l];
-                        vp[l] = c[l] * x - s[l] * y;
-                        vq[l] = s[l] * x + c[l] * y;
-                    }
-#pragma omp simd
-                    for (int l = 0; l < batch; ++l) {
-                        ap[l] = mirror_p[l] = new_p[l];
-                        aq[l] = mirror_q[l] = new_q[l];
-                    }
-                }
-                double* qp = A + (q * k + p) * batch;
-                for (int l = 0; l < batch; ++l) {
-                    pp[l] = first[l];
-                    qq[l] = second[l];
-                    pq[l] = qp[l] = 0;
-                }
-            }
+            for (std::int64_t q = p + 1; q < k; ++q) jacobi_rotate(A, V, k, p, q);
     }
 }
 
-// For up to eight matrices G: u solves (G + ridge) u = 1 by Cholesky, and w = u / Σu. If a pivot vanishes (no ridge, or a
-// Gram matrix of non-Euclidean distances), negative eigenvalues are clipped first. `scratch`: 2 k k + 2 k batches.
-inline void reconstruction_weights(const double* grams, std::int64_t count, std::int64_t k, double reg, double* weights, double* scratch) {
-    double *A = scratch, *u = A + k * k * batch, *V = u + 2 * k * batch;
-    double ridge[batch], floor[batch];
-    bool singular[batch] = {};
-    interleave(grams, count, k * k, A);
-    for (int l = 0; l < batch; ++l) {
-        double trace = 0;
-        for (std::int64_t a = 0; a < k; ++a) trace += A[a * (k + 1) * batch + l];
-        ridge[l] = trace > 0 ? reg * trace : (reg > 0 ? reg : 1.0);
-        floor[l] = trace > 0 ? 1e-14 * trace : 0.0;
-        for (std::int64_t a = 0; a < k; ++a) A[a * (k + 1) * batch + l] += ridge[l];
-    }
+// The Cholesky factor of A in its lower triangle. Pivots at or below `floor` mark a matrix as singular.
+LOWDIM_INLINE void cholesky(double* A, std::int64_t k, const double* floor, bool* singular) {
     for (std::int64_t a = 0; a < k; ++a) {
         for (std::int64_t b = 0; b <= a; ++b) {
             double sum[batch];
@@ -149,6 +145,10 @@ inline void reconstruction_weights(const double* grams, std::int64_t count, std:
             }
         }
     }
+}
+
+// u = A⁻¹ 1 from the Cholesky factor of A.
+LOWDIM_INLINE void cholesky_solve_ones(const double* A, std::int64_t k, double* u) {
     for (std::int64_t a = 0; a < k; ++a)
         for (int l = 0; l < batch; ++l) {
             double sum = 1;
@@ -161,22 +161,47 @@ inline void reconstruction_weights(const double* grams, std::int64_t count, std:
             for (std::int64_t j = a + 1; j < k; ++j) sum -= A[(j * k + a) * batch + l] * u[j * batch + l];
             u[a * batch + l] = sum / A[a * (k + 1) * batch + l];
         }
+}
+
+// u = (G₊ + ridge)⁻¹ 1 for the singular matrices, from eigenvalues (diagonal of A) and eigenvectors V of G; negative
+// eigenvalues are clipped.
+LOWDIM_INLINE void eigen_solve_ones(const double* A, const double* V, std::int64_t count, std::int64_t k, const bool* singular,
+                                    const double* ridge, const double* floor, double* u) {
+    for (int l = 0; l < count; ++l) {
+        if (!singular[l]) continue;
+        for (std::int64_t a = 0; a < k; ++a) u[a * batch + l] = 0;
+        for (std::int64_t e = 0; e < k; ++e) {
+            const double value = A[e * (k + 1) * batch + l];
+            double sum = 0;
+            for (std::int64_t a = 0; a < k; ++a) sum += V[(e * k + a) * batch + l];
+            const double coefficient = sum / ((value > 0 ? value : 0.0) + (ridge[l] > floor[l] ? ridge[l] : floor[l]));
+            for (std::int64_t a = 0; a < k; ++a) u[a * batch + l] += coefficient * V[(e * k + a) * batch + l];
+        }
+    }
+}
+
+// For up to eight matrices G: u solves (G + ridge) u = 1 by Cholesky, and w = u / Σu. If a pivot vanishes (no ridge, or a
+// Gram matrix of non-Euclidean distances), negative eigenvalues are clipped first. `scratch`: 2 k k + 2 k batches.
+inline void reconstruction_weights(const double* grams, std::int64_t count, std::int64_t k, double reg, double* weights, double* scratch) {
+    double *A = scratch, *u = A + k * k * batch, *V = u + 2 * k * batch;
+    double ridge[batch], floor[batch];
+    bool singular[batch] = {};
+    interleave(grams, count, k * k, A);
+    for (int l = 0; l < batch; ++l) {
+        double trace = 0;
+        for (std::int64_t a = 0; a < k; ++a) trace += A[a * (k + 1) * batch + l];
+        ridge[l] = trace > 0 ? reg * trace : (reg > 0 ? reg : 1.0);
+        floor[l] = trace > 0 ? 1e-14 * trace : 0.0;
+        for (std::int64_t a = 0; a < k; ++a) A[a * (k + 1) * batch + l] += ridge[l];
+    }
+    cholesky(A, k, floor, singular);
+    cholesky_solve_ones(A, k, u);
     bool any = false;
     for (int l = 0; l < count; ++l) any = any || singular[l];
     if (any) {
         interleave(grams, count, k * k, A);
         jacobi_eigen(A, V, k);
-        for (int l = 0; l < count; ++l) {
-            if (!singular[l]) continue;
-            for (std::int64_t a = 0; a < k; ++a) u[a * batch + l] = 0;
-            for (std::int64_t e = 0; e < k; ++e) {
-                const double value = A[e * (k + 1) * batch + l];
-                double sum = 0;
-                for (std::int64_t a = 0; a < k; ++a) sum += V[(e * k + a) * batch + l];
-                const double coefficient = sum / ((value > 0 ? value : 0.0) + (ridge[l] > floor[l] ? ridge[l] : floor[l]));
-                for (std::int64_t a = 0; a < k; ++a) u[a * batch + l] += coefficient * V[(e * k + a) * batch + l];
-            }
-        }
+        eigen_solve_ones(A, V, count, k, singular, ridge, floor, u);
     }
     for (int l = 0; l < count; ++l) {
         double total = 0;

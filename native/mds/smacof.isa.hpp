@@ -126,13 +126,40 @@ inline void stress_row_in_plane(const float* x, const float* y, const float* her
 }
 #endif
 
+// A row of a tile: the forces between point i and points first … first + count, added to `own` and to `columns`.
+template <class T, bool squared>
+LOWDIM_INLINE void stress_row(const PairTable<T>& pairs, std::int64_t i, std::int64_t first, std::int64_t count, const T* target_row,
+                              T* columns, std::int64_t width, double* own, PairSums& sums) {
+    T square[pair_block], factor[pair_block];
+    const std::int64_t at = pair_index(i, first, pairs.n);
+    squared_map_distances(pairs, i, first, count, square);
+    if (pairs.weights == nullptr) {
+        pair_factors<T, squared, false>(square, target_row, nullptr, count, factor, sums);
+    } else {
+        pair_factors<T, squared, true>(square, target_row, pairs.weights + at, count, factor, sums);
+    }
+    for (std::int64_t c = 0; c < pairs.k; ++c) {
+        const T here = pairs.y[c * pairs.n + i];
+        const T* there = pairs.y + c * pairs.n + first;
+        T* column = columns + c * width;
+        T sum = 0;
+#pragma omp simd reduction(+ : sum)
+        for (std::int64_t j = 0; j < count; ++j) {
+            const T force = factor[j] * (here - there[j]);
+            sum += force;
+            column[j] -= force;
+        }
+        own[c] += static_cast<double>(sum);
+    }
+}
+
 // One tile of pairs: own[i] = Σ factor (y_i - y_j), and likewise for the points of the columns.
 // Sums stay in T for a few rows, in `scratch`, before they are added in double.
 template <class T, bool squared>
 void stress_tile(const PairTable<T>& pairs, const PairTile& tile, T* scratch, double* own, double* others, PairSums& sums) {
     constexpr std::int64_t few = 32;
     const std::int64_t k = pairs.k, width = tile.column_end - tile.column_begin;
-    T square[pair_block], target[pair_block], factor[pair_block];
+    T target[pair_block];
     const std::int32_t* slot = pairs.slots == nullptr ? nullptr : pairs.slots + tile.first_pair;
     std::fill(own, own + (tile.row_end - tile.row_begin) * k, 0.0);
     std::fill(others, others + width * k, 0.0);
@@ -145,8 +172,7 @@ void stress_tile(const PairTable<T>& pairs, const PairTile& tile, T* scratch, do
         for (std::int64_t i = begin; i < end; ++i) {
             const std::int64_t first = std::max(tile.column_begin, i + 1), count = tile.column_end - first;
             if (count <= 0) continue;
-            const std::int64_t at = pair_index(i, first, pairs.n);
-            const T* target_row = pairs.targets + at;
+            const T* target_row = pairs.targets + pair_index(i, first, pairs.n);
             if (slot == nullptr) {
                 prefetch_row(pairs.targets, pair_index(std::min(i + 6, end - 1), first, pairs.n), count);
             } else {
@@ -165,25 +191,8 @@ void stress_tile(const PairTable<T>& pairs, const PairTile& tile, T* scratch, do
                 }
             }
 #endif
-            squared_map_distances(pairs, i, first, count, square);
-            if (pairs.weights == nullptr) {
-                pair_factors<T, squared, false>(square, target_row, nullptr, count, factor, sums);
-            } else {
-                pair_factors<T, squared, true>(square, target_row, pairs.weights + at, count, factor, sums);
-            }
-            for (std::int64_t c = 0; c < k; ++c) {
-                const T here = pairs.y[c * pairs.n + i];
-                const T* there = pairs.y + c * pairs.n + first;
-                T* column = scratch + c * width + first - tile.column_begin;
-                T sum = 0;
-#pragma omp simd reduction(+ : sum)
-                for (std::int64_t j = 0; j < count; ++j) {
-                    const T force = factor[j] * (here - there[j]);
-                    sum += force;
-                    column[j] -= force;
-                }
-                own[(i - tile.row_begin) * k + c] += static_cast<double>(sum);
-            }
+            stress_row<T, squared>(pairs, i, first, count, target_row, scratch + first - tile.column_begin, width,
+                                   own + (i - tile.row_begin) * k, sums);
         }
 #ifdef LOWDIM_PLANAR_ROWS
         planar.add_to(sums);

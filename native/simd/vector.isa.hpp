@@ -1,6 +1,13 @@
 // A vector register of floats, as wide as the instruction set provides.
 // No include guard: kernels.cpp includes this once per instruction set, inside a namespace.
 
+// Forced inlining, where a call would spill registers or change how products and sums are fused (and with it the last bit).
+#if defined(__GNUC__)
+#define LOWDIM_INLINE inline __attribute__((always_inline))
+#else
+#define LOWDIM_INLINE inline
+#endif
+
 #if defined(__AVX512F__)
 constexpr int lanes = 16;
 #elif defined(__AVX2__)

@@ -5,12 +5,6 @@
 // Each vector lane holds one row, so results do not depend on the vector width.
 // No include guard: kernels.cpp includes this once per instruction set, inside a namespace.
 
-#if defined(__GNUC__) || defined(__clang__)
-#define LOWDIM_INLINE inline __attribute__((always_inline))  // a call would spill the rows' positions
-#else
-#define LOWDIM_INLINE inline
-#endif
-
 inline RowFloats clipped(RowFloats v) {
     v = v > 4.0f ? set_floats(4.0f) : v;
     return v < -4.0f ? set_floats(-4.0f) : v;
@@ -243,5 +237,3 @@ void densmap_sums(const UmapStep& step, std::int64_t begin_row, std::int64_t end
         phi_distance_sums[i] = phi_distance_sum;
     }
 }
-
-#undef LOWDIM_INLINE
