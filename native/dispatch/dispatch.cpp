@@ -20,9 +20,9 @@ namespace {
 // LOWDIM_ISA=baseline or avx2 lowers the choice (for tests and comparisons); it never raises it above what the processor
 // supports.
 const Kernels& choose() {
-    const char* wish = std::getenv("LOWDIM_ISA");
-    [[maybe_unused]] const auto allowed = [wish](const char* name) {
-        return wish == nullptr || *wish == 0 || std::strcmp(wish, name) == 0;
+    const char* requested = std::getenv("LOWDIM_ISA");
+    [[maybe_unused]] const auto allowed = [requested](const char* name) {
+        return requested == nullptr || *requested == 0 || std::strcmp(requested, name) == 0;
     };
 #ifdef LOWDIM_HAS_avx512
     if (allowed("avx512") && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&

@@ -85,9 +85,9 @@ class BidirectionalEdges {
 
 // A symmetric graph in compressed sparse rows. combine(forward, reverse, value) makes one value of both directions and says
 // whether to keep the edge; reserve(count) is called once, and then write(offset, value) for every entry.
-template <class Value, class Join, class Room, class Write>
+template <class Value, class Combine, class Reserve, class Write>
 void symmetrize_rows(const BidirectionalEdges<Value>& edges, std::vector<std::int64_t>& starts, std::vector<std::int32_t>& columns,
-                     const ThreadTeam& team, const Join& combine, const Room& reserve, const Write& write) {
+                     const ThreadTeam& team, const Combine& combine, const Reserve& reserve, const Write& write) {
     const std::int64_t n = edges.rows();
     if (team.stopped()) return;
     starts.assign(static_cast<std::size_t>(n + 1), 0);

@@ -34,8 +34,8 @@ inline void squared_norms(const float* values, std::int64_t d, float* norms) {
 // Packs rows `which` of x (or the first ones), minus `shift`, into groups; padding up to whole tiles is zero.
 void pack_rows(const RowBlock<float>& x, const std::int32_t* which, const float* shift, float* values, float* norms) {
     const std::int64_t d = x.columns;
-    const std::int64_t room = (x.rows + tile_columns - 1) / tile_columns * tile_columns;
-    for (std::int64_t first = 0; first < room; first += lanes, values += d * lanes, norms += lanes) {
+    const std::int64_t padded = (x.rows + tile_columns - 1) / tile_columns * tile_columns;
+    for (std::int64_t first = 0; first < padded; first += lanes, values += d * lanes, norms += lanes) {
         const int filled = static_cast<int>(std::max<std::int64_t>(0, std::min<std::int64_t>(lanes, x.rows - first)));
         const float* row[lanes];
         for (int l = 0; l < filled; ++l) row[l] = x.row(which == nullptr ? first + l : which[first + l]);

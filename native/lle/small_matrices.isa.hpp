@@ -88,7 +88,7 @@ LOWDIM_INLINE void jacobi_rotate(double* A, double* V, std::int64_t k, std::int6
     for (std::int64_t r = 0; r < k; ++r) {
         double *ap = row_p + r * batch, *aq = row_q + r * batch;
         double *vp = vec_p + r * batch, *vq = vec_q + r * batch;
-        double *mirror_p = A + (r * k + p) * batch, *mirror_q = A + (r * k + q) * batch;
+        double *column_p = A + (r * k + p) * batch, *column_q = A + (r * k + q) * batch;
         double new_p[batch], new_q[batch];
 #pragma omp simd
         for (int l = 0; l < batch; ++l) {
@@ -100,8 +100,8 @@ LOWDIM_INLINE void jacobi_rotate(double* A, double* V, std::int64_t k, std::int6
         }
 #pragma omp simd
         for (int l = 0; l < batch; ++l) {
-            ap[l] = mirror_p[l] = new_p[l];
-            aq[l] = mirror_q[l] = new_q[l];
+            ap[l] = column_p[l] = new_p[l];
+            aq[l] = column_q[l] = new_q[l];
         }
     }
     double* qp = A + (q * k + p) * batch;

@@ -21,7 +21,7 @@ struct Pool {
 // registers; means are compared by cross-multiplication, without division.
 class Pools {
   public:
-    explicit Pools(std::size_t room) { finished_.reserve(room); }
+    explicit Pools(std::size_t capacity) { finished_.reserve(capacity); }
 
     void add(const Pool& pool) {
         if (open_.weight > 0 && (pool.weight <= 0 || open_.sum * pool.weight < pool.sum * open_.weight)) {
@@ -138,7 +138,7 @@ void fill_pool(T value, const std::int32_t* positions, std::int64_t first, std::
     }
 }
 
-// The weighted least-squares isotonic_regression fit, into `out`, scaled so that its weighted sum of squares is `total` (unless that is
+// The weighted least-squares isotonic fit, into `out`, scaled so that its weighted sum of squares is `total` (unless that is
 // 0). Returns the sum of squares before scaling.
 template <class T>
 double isotonic_regression(const OrderedValues<T>& sequence, double total, T* out, const ThreadTeam& team) {
@@ -159,11 +159,11 @@ double isotonic_regression(const OrderedValues<T>& sequence, double total, T* ou
     const std::vector<Pool> pools = whole.finish();
     double squares = 0;
     for (const Pool& pool : pools) squares += pool.weight > 0 ? pool.sum * (pool.sum / pool.weight) : 0.0;
-    const double stretch = total > 0 && squares > 0 ? std::sqrt(total / squares) : 1.0;
+    const double scale = total > 0 && squares > 0 ? std::sqrt(total / squares) : 1.0;
     parallel_ranges(n, size, team, [&](std::int64_t i, std::int64_t end) {
         auto pool = std::upper_bound(pools.begin(), pools.end(), i, [](std::int64_t at, const Pool& p) { return at < p.end; });
         for (; i < end; ++pool) {
-            const T mean = pool->weight > 0 ? static_cast<T>(stretch * (pool->sum / pool->weight)) : T(0);
+            const T mean = pool->weight > 0 ? static_cast<T>(scale * (pool->sum / pool->weight)) : T(0);
             const std::int64_t last = std::min(end, pool->end);
             fill_pool(mean, sequence.positions, i, last, out);
             i = last;

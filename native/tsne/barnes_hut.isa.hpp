@@ -88,10 +88,10 @@ inline float repulsion_of_nodes(const float* point, const float* nodes, std::int
         const float b = 1.0f / (1.0f + inverse * (x0 * x0 + x1 * x1 + x2 * x2));
         const float w = mass * (cauchy ? b : std::pow(b, power));
         sum += w * (1.0f + b * (sum2 * along * b - sum1 * trace));
-        const float pull = w * b * (1.0f + b * (force2 * along * b - force1 * trace)), turn = 2.0f * force1 * w * b * b;
-        f0 += pull * x0 - turn * q0;
-        f1 += pull * x1 - turn * q1;
-        f2 += pull * x2 - turn * q2;
+        const float radial = w * b * (1.0f + b * (force2 * along * b - force1 * trace)), correction = 2.0f * force1 * w * b * b;
+        f0 += radial * x0 - correction * q0;
+        f1 += radial * x1 - correction * q1;
+        f2 += radial * x2 - correction * q2;
     }
     force[0] += f0;
     force[1] += f1;

@@ -141,11 +141,11 @@ inline float repulsion_at(const float* point, const float* axes, std::int64_t pi
         const float inverse = 1.0f / dof, power = -0.5f * (dof + 1.0f);
         for (std::int64_t j = 0; j < n; ++j) {
             const float x0 = p0 - c0[j], x1 = D > 1 ? p1 - c1[j] : 0.0f, x2 = D > 2 ? p2 - c2[j] : 0.0f;
-            const float base = 1.0f + inverse * (x0 * x0 + x1 * x1 + x2 * x2), w = std::pow(base, power), attracted = w / base;
+            const float base = 1.0f + inverse * (x0 * x0 + x1 * x1 + x2 * x2), w = std::pow(base, power), factor = w / base;
             sum += w;
-            f0 += attracted * x0;
-            f1 += attracted * x1;
-            f2 += attracted * x2;
+            f0 += factor * x0;
+            f1 += factor * x1;
+            f2 += factor * x2;
         }
     }
     force[0] = f0;

@@ -78,7 +78,7 @@ def test_sources_that_stand_far_apart(rng):
     assert_allclose(got, np.abs(along[rows][:, None] - along), rtol=1e-3, atol=1e-3)
 
 
-def test_the_order_of_the_roads_is_a_permutation_that_keeps_neighbours_near(rng):
+def test_the_order_of_the_roads_is_a_permutation_that_keeps_neighbors_near(rng):
     roads = Roads.of(random_graph(500, 2, rng))
     assert_array_equal(np.sort(roads.names), np.arange(500))
     shuffle = rng.permutation(1000)

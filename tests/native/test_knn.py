@@ -1,4 +1,4 @@
-"""The native steps of the neighbour search against NumPy twins."""
+"""The native steps of the neighbor search against NumPy twins."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_probing_compares_with_the_members_of_the_cell_only(rng):
     assert np.array_equal(lists.indices, np.where(np.isinf(distances), NOBODY, indices))
 
 
-def test_descent_offers_every_pair_that_has_a_neighbour_in_common(rng):
+def test_descent_offers_every_pair_that_has_a_neighbor_in_common(rng):
     n, k = 60, 4
     x = rng.normal(size=(n, 19)).astype(np.float32)
     D = pairs(0, x, x)

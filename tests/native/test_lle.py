@@ -12,14 +12,14 @@ from lowdim import _native
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(("n", "d", "k"), [(9, 1, 1), (20, 7, 5), (33, 50, 12)])
 def test_grams(dtype, n, d, k, rng):
-    X, centres = (rng.standard_normal((n, d)).astype(dtype) + 100 for _ in range(2))
+    X, centers = (rng.standard_normal((n, d)).astype(dtype) + 100 for _ in range(2))
     indices = np.argsort(rng.uniform(size=(n, n)), axis=1)[:, :k].astype(np.int32)
     out = np.empty((n, k, k))
-    _native.local_grams(X, centres, indices, out, 3)
-    D = X[indices].astype(float) - centres[:, None].astype(float)
+    _native.local_grams(X, centers, indices, out, 3)
+    D = X[indices].astype(float) - centers[:, None].astype(float)
     np.testing.assert_allclose(out, D @ D.transpose(0, 2, 1), rtol=1e-12, atol=1e-12)
     with pytest.raises(ValueError, match="out of range"):
-        _native.local_grams(X, centres, indices + n, out, 1)
+        _native.local_grams(X, centers, indices + n, out, 1)
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 12, 31])

@@ -142,7 +142,7 @@ def test_the_random_rows_are_uniform():
     """How often each of 50 far rows pushes a row in the middle, told apart by direction."""
     n = 50
     angle = 2 * np.pi * np.arange(n) / n
-    middle = np.zeros((1, 2))  # the neighbour, which neither pulls nor pushes from there
+    middle = np.zeros((1, 2))  # the neighbor, which neither pulls nor pushes from there
     ring = np.vstack([np.column_stack([np.cos(angle), np.sin(angle)]), middle]).astype(np.float32)
     starts, columns = np.array([0, 1], np.int64), np.array([n], np.int32)
     rates = np.array([2**32 - 1], np.uint32)
