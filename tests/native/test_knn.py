@@ -35,8 +35,8 @@ def test_tournament_finds_the_nearest_of_all_pairs(rng, metric, n, d):
     x = rng.integers(-4, 5, size=(n, d)).astype(np.float32)
     k = min(7, n - 1)
     lists = NeighborLists.empty(n, k)
-    for turn in range(_native.tournament_rounds(n, d)):
-        _native.tournament_round(x, None, metric, turn, lists.distances, lists.indices, 2)
+    for turn in range(_native.all_pairs_round_count(n, d)):
+        _native.all_pairs_round(x, None, metric, turn, lists.distances, lists.indices, 2)
     distances, indices = nearest(pairs(metric, x, x), k, np.arange(n))
     assert np.array_equal(lists.indices, indices)
     assert np.array_equal(lists.distances, distances)
@@ -57,7 +57,7 @@ def test_rounds_compare_all_pairs_of_an_odd_number_of_blocks():
     x = rng.integers(-2, 3, size=(96 * 7 - 5, 12000)).astype(np.float32)
     k = 40
     lists = NeighborLists.empty(len(x), k)
-    rounds = _native.tournament_rounds(*x.shape)
+    rounds = _native.all_pairs_round_count(*x.shape)
     assert rounds == 8
     for turn in range(rounds):
         _native.all_pairs_round(x, None, 0, turn, lists.distances, lists.indices, 2)
@@ -85,8 +85,8 @@ def test_queries_scan_the_whole_base(rng, metric, m):
 def test_equal_rows_are_at_distance_zero_whatever_they_hold(rng):
     x = np.repeat(rng.normal(1e4, 1, size=(50, 37)).astype(np.float32), 4, axis=0)
     lists = NeighborLists.empty(200, 3)
-    for turn in range(_native.tournament_rounds(*x.shape)):
-        _native.tournament_round(x, x.mean(0), 0, turn, lists.distances, lists.indices, 1)
+    for turn in range(_native.all_pairs_round_count(*x.shape)):
+        _native.all_pairs_round(x, x.mean(0), 0, turn, lists.distances, lists.indices, 1)
     assert (lists.distances == 0).all()
     assert (lists.indices // 4 == np.arange(200)[:, None] // 4).all()
 
@@ -165,7 +165,7 @@ def test_refining_measures_in_double_precision(rng, dtype, metric):
     candidates = np.array([rng.permutation(70)[:30] for _ in range(20)], dtype=np.int32)
     candidates[:, 7] = EMPTY
     out = NeighborLists.empty(20, 5)
-    _native.refine_lists(queries, base, candidates, None, metric, True, 2.0, out.distances, out.indices, 2)
+    _native.refine_candidates(queries, base, candidates, None, metric, True, 2.0, out.distances, out.indices, 2)
     D = np.full((20, 70), np.inf)
     allowed = [c[c != EMPTY] for c in candidates]
     for i, some in enumerate(allowed):
@@ -223,7 +223,7 @@ def test_selecting_from_given_distances(rng):
     block = rng.integers(0, 9, size=(30, 200)).astype(np.float32)
     selves = rng.integers(0, 200, size=30).astype(np.int32)
     lists = NeighborLists.empty(30, 11)
-    _native.select_rows(block, selves, 0, lists.distances, lists.indices)
+    _native.select_nearest(block, selves, 0, lists.distances, lists.indices)
     distances, indices = nearest(block, 11, selves)
     assert np.array_equal(lists.indices, indices)
     assert np.array_equal(lists.distances, distances)

@@ -140,7 +140,7 @@ def approximate(space: SearchSpace, k: int, target: float, seed: int) -> tuple[N
         return _search(space, k, target, seed)
     rough, _, cells = _search(projection, min(space.n - 1, OVERSAMPLING * k), min(target, PROJECTED_RECALL), seed)
     lists = NeighborLists.empty(space.n, min(space.n - 1, max(k, MIN_LIST)))
-    _native.remeasure_lists(
+    _native.score_candidates(
         space.work, cells.members, rough.indices, space.kernel, lists.distances, lists.indices, space.threads
     )
     recall = _improve(space, cells, lists, 0, (RecallSample.of(space, k, seed), target, seed))
@@ -151,7 +151,7 @@ def nearest_centers(space: SearchSpace, work: Array, centers: Array, count: int)
     """For each row the numbers of its nearest centers, nearest first, and the sums to them, (m, count)."""
     found = NeighborLists.empty(len(work), count)
     base = np.ascontiguousarray(space.work[centers])
-    _native.scan_queries(work, None, base, space.shift, space.kernel, found.distances, found.indices, space.threads)
+    _native.exact_queries(work, None, base, space.shift, space.kernel, found.distances, found.indices, space.threads)
     return found
 
 
