@@ -1,4 +1,4 @@
-"""Is it a kernel, is it Euclidean: a verdict with its evidence."""
+"""Tests of definiteness: is a matrix a kernel matrix, are distances Euclidean?"""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from lowdim.runtime.param import Real
 from lowdim.runtime.random import Seed, normal, seed_of
 from lowdim.runtime.threads import single_blas, uninterrupted
 
-__all__ = ["Definiteness", "double_centred", "is_conditionally_negative_definite", "is_euclidean", "is_psd"]
+__all__ = ["Definiteness", "double_centered", "is_conditionally_negative_definite", "is_euclidean", "is_psd"]
 
 Array = NDArray[np.float64]
 
-QUICK_STEPS = 40
-EXACT_LIMIT = 3000  # rows up to which all eigenvalues cost seconds
+LANCZOS_STEPS = 40
+DENSE_LIMIT = 3000  # rows up to which all eigenvalues take seconds
 
 
 @dataclass(frozen=True)
 class Definiteness:
-    """A verdict that is true or false in an `if`, and what it rests on.
+    """The result of a test of definiteness: true or false in an `if`, with the eigenvalues that it rests on.
 
-    `smallest` is the smallest eigenvalue found of the matrix that has to be positive semidefinite. The
-    quick form finds one that is at least the true smallest: its "no" is certain, its "yes" is not.
+    `smallest` is the smallest eigenvalue found of the matrix that must be positive semidefinite. Lanczos
+    (`exact` is False) finds an upper bound of it, so a "no" is certain and a "yes" is not.
     """
 
     holds: bool
@@ -44,8 +44,8 @@ class Definiteness:
         return self.holds
 
     def __str__(self) -> str:
-        """The verdict in a sentence."""
-        which = "the smallest eigenvalue" if self.exact else "the smallest eigenvalue that a quick look found"
+        """The result in one sentence."""
+        which = "the smallest eigenvalue" if self.exact else "the smallest eigenvalue that Lanczos found"
         side = "not below" if self.holds else "below"
         doubt = "; another may be smaller" if self.holds and not self.exact else ""
         return f"{'yes' if self.holds else 'no'}: {which}, {self.smallest:.6g}, is {side} {-self.tolerance:.2g}{doubt}"
@@ -59,79 +59,87 @@ def is_psd(K: Any, *, tol: float | None = None, quick: bool | None = None, rando
     K : array (n, n)
         A kernel matrix, for instance.
     tol : float, optional
-        Share of the largest eigenvalue's size that rounding may take; n times the precision of K's dtype if None.
+        Tolerance for negative eigenvalues, relative to the largest in absolute value; None for n times the machine
+        epsilon of K's dtype.
     quick : bool, optional
-        Lanczos from a random start instead of all eigenvalues; by itself above 3,000 rows.
+        Use a few Lanczos steps from a random vector instead of all eigenvalues; None does so above 3,000 rows.
     random_state : seed
-        Of the random start.
+        Seed of the random vector.
 
     """
     K = _square(K, "K")
-    return _verdict(_symmetric(K, "K"), _share(K, tol), quick, seed_of(random_state))
+    return _test(_symmetric(K, "K"), _tolerance(K, tol), quick, seed_of(random_state))
 
 
 def is_conditionally_negative_definite(
     D: Any, *, tol: float | None = None, quick: bool | None = None, random_state: Seed = 0
 ) -> Definiteness:
-    """Whether vᵀDv ≤ 0 for every v that sums to zero: as -½HDH ⪰ 0 (Young, Householder, Schoenberg)."""
+    """Whether vᵀDv ≤ 0 for every v that sums to zero, which holds if and only if -½HDH is positive semidefinite.
+
+    Parameters are those of `is_psd`.
+    """
     D = _square(D, "D")
-    return _verdict(double_centred(_symmetric(D, "D")), _share(D, tol), quick, seed_of(random_state))
+    return _test(double_centered(_symmetric(D, "D")), _tolerance(D, tol), quick, seed_of(random_state))
 
 
 def is_euclidean(
     D: Any, *, squared: bool = False, tol: float | None = None, quick: bool | None = None, random_state: Seed = 0
 ) -> Definiteness:
-    """Whether D are distances between points of some Euclidean space (their squares with `squared=True`)."""
+    """Whether D holds distances (with `squared=True`, their squares) between points of a Euclidean space.
+
+    They are Euclidean if and only if -½HD²H is positive semidefinite (Schoenberg 1935; Young and Householder 1938).
+    The other parameters are those of `is_psd`.
+    """
     D = _square(D, "D")
-    lengths = checked_distances(D).astype(np.float64)
-    with np.errstate(over="ignore", invalid="ignore"):  # named below
-        squares = _mean_of_both(lengths if squared else lengths**2)
-    return _verdict(double_centred(squares), _share(D, tol), quick, seed_of(random_state))
+    distances = checked_distances(D).astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):  # reported below
+        squares = _symmetrized(distances if squared else distances**2)
+    return _test(double_centered(squares), _tolerance(D, tol), quick, seed_of(random_state))
 
 
-def double_centred(D: Array) -> Array:
-    """-½ H D H."""
+def double_centered(D: Array) -> Array:
+    """-½ H D H, with H = I - 11ᵀ/n."""
     with np.errstate(over="ignore", invalid="ignore"):
         means = D.mean(axis=0)
         return -0.5 * (D - means - means[:, None] + means.mean())
 
 
-def _verdict(A: Array, share: float, quick: bool | None, seed: int) -> Definiteness:
+def _test(A: Array, relative_tolerance: float, quick: bool | None, seed: int) -> Definiteness:
     n = len(A)
     if not np.isfinite(A).all():
         raise overflow_error()
-    quick = n > EXACT_LIMIT if quick is None else quick
+    quick = n > DENSE_LIMIT if quick is None else quick
     if quick:
         with single_blas():
-            values = _lanczos_values(A, seed)
+            values = _lanczos_ritz_values(A, seed)
     else:
         values = uninterrupted(lambda: scipy.linalg.eigvalsh(A, check_finite=False))
     smallest, largest = float(values[0]), float(values[-1])
-    tolerance = float(share * max(abs(smallest), abs(largest)))
+    tolerance = float(relative_tolerance * max(abs(smallest), abs(largest)))
     return Definiteness(smallest >= -tolerance, smallest, largest, tolerance, not quick)
 
 
-def _lanczos_values(A: Array, seed: int) -> Array:
-    """Ritz values, ascending: from within, so a negative one proves that A has a negative direction."""
-    steps = min(len(A), QUICK_STEPS)
+def _lanczos_ritz_values(A: Array, seed: int) -> Array:
+    """Ritz values of A, ascending. They lie within its spectrum, so a negative one proves a negative eigenvalue."""
+    steps = min(len(A), LANCZOS_STEPS)
     basis = np.empty((len(A), steps))
     vector = normal((len(A),), seed)
     for step in range(steps):
-        for _ in range(2):  # orthogonal to working precision
+        for _ in range(2):  # twice, for orthogonality to working precision
             vector = vector - basis[:, :step] @ (basis[:, :step].T @ vector)
-        length = np.linalg.norm(vector)
-        if length == 0:
+        norm = np.linalg.norm(vector)
+        if norm == 0:
             steps = step
             break
-        basis[:, step] = vector / length
+        basis[:, step] = vector / norm
         vector = A @ basis[:, step]
     basis = basis[:, :steps]
     projected = basis.T @ (A @ basis)
     return np.asarray(np.linalg.eigvalsh((projected + projected.T) / 2), dtype=np.float64)
 
 
-def _share(A: NDArray[Any], tol: float | None) -> float:
-    """What rounding may take: the matrix is no better than the dtype that it came in."""
+def _tolerance(A: NDArray[Any], tol: float | None) -> float:
+    """The relative tolerance: a matrix is no more precise than the dtype that it came in."""
     if tol is not None and not Real(0).accepts(tol):
         raise BadParameter(f"tol must be {Real(0).text}; got {tol!r}.")
     return len(A) * float(np.finfo(A.dtype).eps) if tol is None else tol
@@ -152,9 +160,9 @@ def _symmetric(A: NDArray[Any], name: str) -> Array:
     wide = A.astype(np.float64)
     slack = max(1e-8, float(np.finfo(A.dtype).eps))
     if not np.allclose(wide, wide.T, rtol=100 * slack, atol=slack * np.abs(wide).max()):
-        raise BadInput(f"{name} must be symmetric; it is not. Use ({name} + {name}.T) / 2 if meant.")
-    return _mean_of_both(wide)
+        raise BadInput(f"{name} must be symmetric; it is not. Use ({name} + {name}.T) / 2 if that is meant.")
+    return _symmetrized(wide)
 
 
-def _mean_of_both(A: Array) -> Array:
+def _symmetrized(A: Array) -> Array:
     return (A + A.T) / 2
