@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from lowdim.decomposition.gram_eigen import choose_solver, scores_of_gram, smallest_of_gram, top_of_gram
 from lowdim.distance.condensed import safe_factor
-from lowdim.kernels._definiteness import double_centred
+from lowdim.kernels._definiteness import double_centered
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.threads import uninterrupted
-from lowdim.summaries.gram import Given, Gram
+from lowdim.summaries.gram import Gram
+from lowdim.summaries.kernel_sources import PrecomputedKernel
 
 __all__ = [
     "Scaling",
@@ -103,7 +104,7 @@ def cailliez_constant(distances: Array) -> float:
     """The least c for which d + c between different rows is Euclidean: an eigenvalue of a 2n × 2n matrix."""
     n = len(distances)
     require_memory(3 * 8 * (2 * n) ** 2, f"Cailliez's constant for {n} rows", "Use correction='lingoes'.")
-    plain, squared = (double_centred(distances**p) for p in (1, 2))
+    plain, squared = (double_centered(distances**p) for p in (1, 2))
     M = np.block([[np.zeros((n, n)), 2 * squared], [-np.eye(n), -4 * plain]])
     values = uninterrupted(lambda: np.linalg.eigvals(M))
     return max(0.0, float(values.real[np.abs(values.imag) <= 1e-8 * np.abs(values).max()].max()))
@@ -154,4 +155,4 @@ def minus_half_squares(distances: Array) -> Array:
 
 def gram_of_distances(D: Array, weights: Array | None, threads: int) -> Gram:
     """The Gram whose centred form is classical scaling's matrix."""
-    return Gram(Given(D, minus_half_squares), weights, threads)
+    return Gram(PrecomputedKernel(D, minus_half_squares), weights, threads)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from lowdim.errors import NotEnoughData
 from lowdim.kernels import Kernel
-from lowdim.kernels._row_blocks import Pair, Points
+from lowdim.kernels._row_blocks import PreparedRows, RowPairs
 from lowdim.runtime.threads import single_blas
 
 __all__ = ["draw_landmarks", "uniform_landmarks"]
@@ -41,15 +41,15 @@ def _spread(rows: Array, kernel: Kernel, count: int, seed: int) -> Places:
     n = len(rows)
     pool = uniform_landmarks(n, max(count, min(n, CANDIDATES * count)), seed)
     rng = np.random.default_rng([seed % 2**63, 1])
-    points = Points(np.ascontiguousarray(rows[pool]))
+    points = PreparedRows(np.ascontiguousarray(rows[pool]))
     lengths = kernel.diagonal(points).astype(np.float64)
     nearest = np.full(len(pool), np.inf)
     drawn = [int(rng.integers(len(pool)))]
     fresh = drawn
     with single_blas():
         while len(drawn) < count:
-            taken = Points(points.rows[fresh], points.shift)
-            inner = kernel.of(Pair(points, taken)).astype(np.float64)
+            taken = PreparedRows(points.rows[fresh], points.origin)
+            inner = kernel.evaluate(RowPairs(points, taken)).astype(np.float64)
             squares = lengths[:, None] + lengths[fresh] - 2 * inner
             nearest = np.minimum(nearest, np.maximum(squares, 0).min(axis=1))
             nearest[drawn] = 0

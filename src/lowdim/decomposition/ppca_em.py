@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.data.rows import ArrayRows, Block, Chunk, Rows, chunk_rows, fold
-from lowdim.decomposition.principal_axes import Axes, Plan, from_moments
+from lowdim.decomposition.principal_axes import Axes, PCAOptions, from_moments
 from lowdim.errors import BadInput, LowdimWarning
 from lowdim.runtime.progress import report
 from lowdim.summaries.moments import Moments, merge, moments_of, spread_or_one
@@ -61,7 +61,7 @@ def fill_gaps(X: Array, model: LowRank) -> tuple[Array, Array]:
     return filled, np.asarray(np.linalg.cholesky((inverse + inverse.transpose(0, 2, 1)) / 2), dtype=np.float64)
 
 
-def axes_with_gaps(rows: Rows, weights: Array | None, plan: Plan) -> Axes:
+def axes_with_gaps(rows: Rows, weights: Array | None, plan: PCAOptions) -> Axes:
     """Axes of rows with NaN; the route is "em"."""
     X = np.array(rows.whole(), dtype=np.float64)
     mean, deviation = _observed(X)

@@ -30,8 +30,8 @@ from lowdim.summaries.moments import Moments, moments_of, spread_or_one
 
 __all__ = [
     "Axes",
-    "Plan",
-    "centre",
+    "PCAOptions",
+    "center_rows",
     "choose_route",
     "from_moments",
     "principal_axes",
@@ -48,7 +48,7 @@ SQUARED_LIMIT = 1e3
 
 
 @dataclass(frozen=True)
-class Plan:
+class PCAOptions:
     """What is asked of the axes."""
 
     n_components: Any
@@ -76,7 +76,7 @@ class Axes:
     converged: bool = True
 
 
-def choose_route(rows: Rows, plan: Plan, wish: str) -> str:
+def choose_route(rows: Rows, plan: PCAOptions, wish: str) -> str:
     """The route for these rows: the one wished for, or the cheapest that fits."""
     if wish != "auto":
         return wish
@@ -92,7 +92,7 @@ def choose_route(rows: Rows, plan: Plan, wish: str) -> str:
     return "covariance" if rows.d <= rows.n else "gram"
 
 
-def principal_axes(rows: Rows, weights: Array | None, plan: Plan, wish: str = "auto") -> Axes:
+def principal_axes(rows: Rows, weights: Array | None, plan: PCAOptions, wish: str = "auto") -> Axes:
     """Axes of rows by the chosen route; an automatic choice that lost digits is made again by SVD."""
     route = choose_route(rows, plan, wish)
     axes = ROUTES[route](rows, weights, plan)
@@ -121,12 +121,12 @@ def require_size(axes: Axes, rows: Rows) -> None:
 
 def principal_scores(rows: Rows, k: int, seed: int, threads: int) -> Array:
     """Scores on at most k principal axes, the largest scaled to 1: their squares neither overflow nor vanish."""
-    axes = principal_axes(rows, None, Plan(min(k, rows.count, rows.d), 0, False, None, 200, seed, threads))
+    axes = principal_axes(rows, None, PCAOptions(min(k, rows.count, rows.d), 0, False, None, 200, seed, threads))
     scores = Centred(rows, axes.mean, None, None, threads).times(axes.vectors).astype(np.float64)
     return scores / (float(np.abs(scores).max(initial=0.0)) or 1.0)
 
 
-def from_moments(m: Moments, plan: Plan, rows: Rows | None = None) -> Axes:
+def from_moments(m: Moments, plan: PCAOptions, rows: Rows | None = None) -> Axes:
     """Axes of a covariance or correlation matrix."""
     scale = m.scale(plan.ddof) if plan.standardize else None
     C = m.covariance(plan.ddof)
@@ -138,14 +138,14 @@ def from_moments(m: Moments, plan: Plan, rows: Rows | None = None) -> Axes:
     return Axes(m.mean, scale, values, vectors, float(np.trace(C)), _log_det(C), m.n, "covariance")
 
 
-def by_covariance(rows: Rows, weights: Array | None, plan: Plan) -> Axes:
+def by_covariance(rows: Rows, weights: Array | None, plan: PCAOptions) -> Axes:
     """One pass to the Moments, then their axes."""
     return from_moments(moments_of(rows, None, weights, plan.threads), plan, rows if rows.n is not None else None)
 
 
-def by_gram(rows: Rows, weights: Array | None, plan: Plan) -> Axes:
+def by_gram(rows: Rows, weights: Array | None, plan: PCAOptions) -> Axes:
     """The dual: if P Pᵀ u = λ u then PᵀP (Pᵀu) = λ (Pᵀu) (lecture 1)."""
-    n, centred, scale = centre(rows, weights, plan)
+    n, centred, scale = center_rows(rows, weights, plan)
     K = _finite(centred.gram() / (n - plan.ddof))
     total = float(np.trace(K))
     values, U = _solve_dense(K, _picker(plan, Spectrum(np.empty(0), n, rows.d, rows=rows), rows.count), rows.dtype)
@@ -154,9 +154,9 @@ def by_gram(rows: Rows, weights: Array | None, plan: Plan) -> Axes:
     return Axes(centred.mean, scale, values, vectors, total, _log_product(values, rows.d), n, "gram")
 
 
-def by_svd(rows: Rows, weights: Array | None, plan: Plan) -> Axes:
+def by_svd(rows: Rows, weights: Array | None, plan: PCAOptions) -> Axes:
     """Singular values of P itself, so that small ones keep their digits."""
-    n, centred, scale = centre(rows, weights, plan)
+    n, centred, scale = center_rows(rows, weights, plan)
     if rows.count >= rows.d:
         P = centred.triangle()
     else:
@@ -178,9 +178,9 @@ def by_svd(rows: Rows, weights: Array | None, plan: Plan) -> Axes:
     )
 
 
-def by_krylov(rows: Rows, weights: Array | None, plan: Plan) -> Axes:
+def by_krylov(rows: Rows, weights: Array | None, plan: PCAOptions) -> Axes:
     """Products with the rows only: block Lanczos from a seeded random block."""
-    n, centred, scale = centre(rows, weights, plan)
+    n, centred, scale = center_rows(rows, weights, plan)
     total = float(_finite(centred.column_squares()).sum()) / (n - plan.ddof)
     k = fixed_count(plan.n_components, min(rows.count, rows.d), "there are no more axes")
     if k is None:
@@ -197,7 +197,7 @@ def by_krylov(rows: Rows, weights: Array | None, plan: Plan) -> Axes:
     return Axes(centred.mean, scale, values, found.vectors, total, np.nan, n, "krylov", found.n_iter, found.converged)
 
 
-ROUTES: dict[str, Callable[[Rows, Array | None, Plan], Axes]] = {
+ROUTES: dict[str, Callable[[Rows, Array | None, PCAOptions], Axes]] = {
     "covariance": by_covariance,
     "gram": by_gram,
     "svd": by_svd,
@@ -205,7 +205,7 @@ ROUTES: dict[str, Callable[[Rows, Array | None, Plan], Axes]] = {
 }
 
 
-def _picker(plan: Plan, known: Spectrum, rows_seen: int) -> Callable[[Array | None], int | None]:
+def _picker(plan: PCAOptions, known: Spectrum, rows_seen: int) -> Callable[[Array | None], int | None]:
     """pick(None): the count if it is fixed, else None; pick(values): the count on the whole spectrum."""
     most = min(rows_seen, known.d)
     what = f"{rows_seen} sample(s) and {known.d} feature(s) span no more axes"
@@ -227,7 +227,7 @@ def _solve_dense(C: Array, pick: Callable[[Array | None], int | None], dtype: np
     return values, np.ascontiguousarray(found.vectors[:, : pick(values)])
 
 
-def centre(rows: Rows, weights: Array | None, plan: Plan) -> tuple[float, Centred, Array | None]:
+def center_rows(rows: Rows, weights: Array | None, plan: PCAOptions) -> tuple[float, Centred, Array | None]:
     """The sum of the weights, the centred rows, and the standard deviations if they are to be divided by."""
     n, mean = column_means(rows, weights, plan.threads)
     if n <= plan.ddof:

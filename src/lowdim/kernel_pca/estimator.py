@@ -17,15 +17,22 @@ from lowdim.decomposition.landmarks import draw_landmarks
 from lowdim.errors import BadInput, BadParameter, LowdimWarning, NotEnoughData
 from lowdim.kernel_pca.nystrom import by_nystrom
 from lowdim.kernel_pca.preimage import MAX_STEPS, Images, pre_images
-from lowdim.kernels._bandwidth import WIDTHS
-from lowdim.kernels._base import Kernel
-from lowdim.kernels._dot_product import precomputed
+from lowdim.kernels import Kernel, precomputed
+from lowdim.kernels._bandwidth import GAMMA
 from lowdim.kernels._names import as_kernel, kernel_domain
 from lowdim.linalg.centered import Centred
 from lowdim.runtime.param import Choice, Integer, Maybe, Real, SeedLike, param
 from lowdim.runtime.random import Seed, seed_of
 from lowdim.runtime.threads import thread_count
-from lowdim.summaries.gram import Given, Gram, KernelRows, Source, finite_rows, kernel_table, square_rows
+from lowdim.summaries.gram import Gram
+from lowdim.summaries.kernel_sources import (
+    ComputedKernel,
+    KernelSource,
+    PrecomputedKernel,
+    cross_kernel,
+    finite_rows,
+    symmetric_matrix,
+)
 
 __all__ = ["KernelPCA"]
 
@@ -72,7 +79,7 @@ class KernelPCA(Estimator):
     )
     kernel: Any = param("rbf", kernel_domain, "The kernel: a name, an object, or a slow function of two rows.")
     gamma: float | str | None = param(
-        None, Maybe(WIDTHS), "The kernel's γ: a number, 'scale', 'median', or None for the kernel's own."
+        None, Maybe(GAMMA), "The kernel's γ: a number, 'scale', 'median', or None for the kernel's own."
     )
     solver: str = param(
         "auto",
@@ -136,12 +143,14 @@ class KernelPCA(Estimator):
             kernel = as_kernel(self.kernel, self.gamma)
             threads = thread_count(self.n_jobs)
             if isinstance(kernel, precomputed):
-                return self._fit_gram(Gram(Given(square_rows(rows, "a precomputed kernel")), None, threads))
+                return self._fit_gram(
+                    Gram(PrecomputedKernel(symmetric_matrix(rows, "a precomputed kernel")), None, threads)
+                )
             table = finite_rows(rows)
             kernel = kernel.resolve(table)
             if self.solver == "nystrom" or (self.solver == "auto" and len(table) >= NYSTROM_FROM):
                 return self._fit_nystrom(table, kernel, scores)
-            return self._fit_gram(Gram(KernelRows(np.array(table), kernel), None, threads))
+            return self._fit_gram(Gram(ComputedKernel(np.array(table), kernel), None, threads))
 
     def _fit_gram(self, gram: Gram) -> Array:
         n, k = gram.n, self.n_components
@@ -158,16 +167,16 @@ class KernelPCA(Estimator):
         if self.n_components is not None and self.n_components > count:
             raise NotEnoughData(f"n_components={self.n_components} must be at most the number of landmarks, {count}.")
         drawn = draw_landmarks(table, kernel, count, self.landmarks, seed_of(self.random_state))
-        source, rows = KernelRows(table[drawn], kernel), open_rows(table)
+        source, rows = ComputedKernel(table[drawn], kernel), open_rows(table)
         self.solver_ = "nystrom"
         own = self._keep(by_nystrom(rows, source, self.n_components, thread_count(self.n_jobs)), source)
         return self._scores(rows) if scores else own
 
-    def _keep(self, found: Components, source: Source) -> Array:
+    def _keep(self, found: Components, source: KernelSource) -> Array:
         """What was found, in the dtype of the rows; returns the scores of the source's rows."""
         dtype = source.dtype
-        self.rows_: Array | None = source.points.rows if isinstance(source, KernelRows) else None
-        self.kernel_: Kernel = source.kernel if isinstance(source, KernelRows) else precomputed()
+        self.rows_: Array | None = source.rows.rows if isinstance(source, ComputedKernel) else None
+        self.kernel_: Kernel = source.kernel if isinstance(source, ComputedKernel) else precomputed()
         self.n_features_in_ = source.n if self.rows_ is None else self.rows_.shape[1]
         total = max(found.trace, float(found.values.sum()), np.finfo(float).tiny)  # an indefinite kernel may have less
         self.eigenvalues_ = found.values.astype(dtype)
@@ -179,7 +188,7 @@ class KernelPCA(Estimator):
         return self.scores_.copy()
 
     def _scores(self, rows: Rows) -> Array:
-        table = rows if self.rows_ is None else kernel_table(rows, KernelRows(self.rows_, self.kernel_))
+        table = rows if self.rows_ is None else cross_kernel(rows, ComputedKernel(self.rows_, self.kernel_))
         return Centred(table, self.kernel_means_, None, None, thread_count(self.n_jobs)).times(self.alphas_)
 
     @property

@@ -15,9 +15,9 @@ from lowdim.data.rows import ArrayRows, Rows
 from lowdim.decomposition.gram_eigen import Components
 from lowdim.errors import LowdimWarning
 from lowdim.kernels import Kernel
-from lowdim.kernels._row_blocks import Points
+from lowdim.kernels._row_blocks import PreparedRows
 from lowdim.linalg.dense_eigen import top
-from lowdim.summaries.gram import KernelRows, kernel_table
+from lowdim.summaries.kernel_sources import ComputedKernel, cross_kernel
 from lowdim.summaries.moments import moments_of
 
 __all__ = ["by_nystrom"]
@@ -25,12 +25,12 @@ __all__ = ["by_nystrom"]
 Array = NDArray[np.float64]
 
 
-def by_nystrom(rows: Rows, source: KernelRows, k: int | None, threads: int) -> Components:
+def by_nystrom(rows: Rows, source: ComputedKernel, k: int | None, threads: int) -> Components:
     """The k largest components of rows, or all that there are, on the landmarks of `source`."""
     if not source.kernel.psd:
         _warn_of_negative_eigenvalues(source.kernel)
     root = _inverse_root(source)
-    m = moments_of(kernel_table(rows, source), None, None, threads)
+    m = moments_of(cross_kernel(rows, source), None, None, threads)
     k = max(1, root.shape[1]) if k is None else k
     found = top(root.T @ m.within @ root, min(k, root.shape[1]))
     missing = k - len(found.values)  # more components than the landmarks span
@@ -51,9 +51,9 @@ def by_nystrom(rows: Rows, source: KernelRows, k: int | None, threads: int) -> C
     )
 
 
-def _inverse_root(source: KernelRows) -> Array:
+def _inverse_root(source: ComputedKernel) -> Array:
     """R (m, r) with R Rᵀ = K⁻¹ on what the landmarks span."""
-    landmarks = KernelRows(source.points.rows.astype(np.float64), source.kernel)
+    landmarks = ComputedKernel(source.rows.rows.astype(np.float64), source.kernel)
     spread = top(landmarks.block(slice(None), slice(None)))
     floor = np.finfo(source.dtype).eps * len(spread.values) * max(float(spread.values[0]), 0.0)
     kept = spread.values > floor
@@ -70,10 +70,10 @@ def _warn_of_negative_eigenvalues(kernel: Kernel) -> None:
     )
 
 
-def _total_diagonal(rows: Rows, source: KernelRows) -> float:
+def _total_diagonal(rows: Rows, source: ComputedKernel) -> float:
     """Σ k(x, x)."""
     whole = rows if isinstance(rows, ArrayRows) else ArrayRows(rows.whole())
     return sum(
-        float(source.kernel.diagonal(Points(chunk.load(), source.points.shift)).sum(dtype=np.float64))
+        float(source.kernel.diagonal(PreparedRows(chunk.load(), source.rows.origin)).sum(dtype=np.float64))
         for chunk in whole.chunks()
     )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lowdim.errors import BadParameter
 from lowdim.kernels import Kernel, rbf
-from lowdim.kernels._row_blocks import Pair, Points
+from lowdim.kernels._row_blocks import PreparedRows, RowPairs
 from lowdim.runtime.progress import report
 from lowdim.runtime.threads import single_blas, uninterrupted
 
@@ -51,7 +51,7 @@ def _by_fixed_point(Z: Array, images: Images, gamma: float) -> tuple[Array, int]
     with c the combination of images that the scores stand for. It starts from the fitted row of the nearest
     score, and a row whose next step would leave the fitted rows' neighbourhood stays where it is.
     """
-    points, kernel = Points(images.rows), rbf(gamma)
+    points, kernel = PreparedRows(images.rows), rbf(gamma)
     extent = np.ptp(images.rows, axis=0).max(initial=0.0)
     parts, restless = [], 0
     with single_blas():
@@ -61,7 +61,7 @@ def _by_fixed_point(Z: Array, images: Images, gamma: float) -> tuple[Array, int]
             x = images.rows[_nearest(z, images.scores)]
             moving, size = np.arange(len(z)), np.zeros(len(z))
             for _ in range(MAX_STEPS):
-                pull = combination[moving] * kernel.of(Pair(Points(x[moving], points.shift), points))
+                pull = combination[moving] * kernel.evaluate(RowPairs(PreparedRows(x[moving], points.origin), points))
                 weight = pull.sum(axis=1, keepdims=True)
                 sound = weight > 1e-3 * np.abs(pull).sum(axis=1, keepdims=True)  # else rounding is divided by
                 step = np.where(sound, pull @ images.rows / np.where(sound, weight, 1) - x[moving], 0)
@@ -81,8 +81,8 @@ def _by_ridge(Z: Array, images: Images, alpha: float) -> Array:
     step = -(-len(images.rows) // RIDGE_ROWS)
     scores, rows = np.ascontiguousarray(images.scores[::step]), images.rows[::step]
     kernel = rbf("median").resolve(scores)
-    points, mean = Points(scores), rows.mean(axis=0)
-    K = kernel.of(Pair(points, points))
+    points, mean = PreparedRows(scores), rows.mean(axis=0)
+    K = kernel.evaluate(RowPairs(points, points))
     K[np.diag_indices(len(K))] += alpha
     try:
         factor = uninterrupted(lambda: scipy.linalg.cho_factor(K, check_finite=False))
@@ -92,9 +92,9 @@ def _by_ridge(Z: Array, images: Images, alpha: float) -> Array:
         ) from error
     with single_blas():
         weights = scipy.linalg.cho_solve(factor, rows - mean, check_finite=False)
-        return kernel.of(Pair(Points(Z, points.shift), points)) @ weights + mean
+        return kernel.evaluate(RowPairs(PreparedRows(Z, points.origin), points)) @ weights + mean
 
 
 def _nearest(z: Array, scores: Array) -> NDArray[np.int64]:
-    points = Points(scores)
-    return Pair(Points(z, points.shift), points).squares.argmin(axis=1)
+    points = PreparedRows(scores)
+    return RowPairs(PreparedRows(z, points.origin), points).squared_distances.argmin(axis=1)

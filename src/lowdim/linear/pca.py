@@ -14,7 +14,7 @@ from lowdim.data.rows import Rows
 from lowdim.data.validation import check_weights, overflow_error, read_rows
 from lowdim.decomposition.component_count import ComponentRule, component_domain
 from lowdim.decomposition.ppca_em import LowRank, axes_with_gaps, fill_gaps
-from lowdim.decomposition.principal_axes import Axes, Plan, from_moments, principal_axes, require_size
+from lowdim.decomposition.principal_axes import Axes, PCAOptions, from_moments, principal_axes, require_size
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
 from lowdim.runtime.param import Choice, Flag, Integer, Maybe, Real, SeedLike, param
 from lowdim.runtime.random import Seed, seed_of
@@ -165,10 +165,10 @@ class PCA(Linear):
         except np.linalg.LinAlgError as error:
             raise NotEnoughData("the covariance is singular; ask for fewer components.") from error
 
-    def _plan(self) -> Plan:
+    def _plan(self) -> PCAOptions:
         threads = thread_count(self.n_jobs)
         seed = seed_of(self.random_state)
-        return Plan(self.n_components, self.ddof, self.standardize, self.tol, self.max_iter, seed, threads)
+        return PCAOptions(self.n_components, self.ddof, self.standardize, self.tol, self.max_iter, seed, threads)
 
     def _from_moments(self, m: Moments, sample_weight: Any) -> Axes:
         if sample_weight is not None:
