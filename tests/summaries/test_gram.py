@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 import lowdim
 from determinism import assert_same_bits
 from lowdim import ClassicalMDS, KernelPCA
-from lowdim.decomposition.gram_eigen import smallest_of_gram, top_of_gram
+from lowdim.decomposition.gram_eigen import largest_of_gram, smallest_of_gram
 from lowdim.errors import BadInput, LowdimWarning
 from lowdim.kernels import from_distance, rbf
 from lowdim.summaries import gram as module
@@ -64,7 +64,7 @@ def test_top(seed, solver):
     X = np.random.default_rng(seed).standard_normal((60, 3))
     found = gram(X, "rbf", gamma=0.1)
     values, vectors = np.linalg.eigh(found.dense())
-    top = top_of_gram(found, 4, solver=solver)
+    top = largest_of_gram(found, 4, solver=solver)
     assert_allclose(top.values, values[::-1][:4], rtol=1e-8)
     assert_allclose(np.abs(np.sum(top.vectors * vectors[:, ::-1][:, :4], axis=0)), 1, atol=1e-6)
 

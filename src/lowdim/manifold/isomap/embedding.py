@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.decomposition.gower import Scaling, gram_in_place, residual_variance, scaling_of
+from lowdim.decomposition.gower import GowerProjection, fit_gower_projection, residual_variance
+from lowdim.linalg.double_centering import double_center_in_place
 from lowdim.manifold.isomap.shortest_paths import Roads
 from lowdim.runtime.progress import report
 
@@ -22,7 +23,7 @@ class GeodesicMap:
     """Z (n, k), how it came about, and how well it keeps the geodesics."""
 
     Z: NDArray[np.float64]
-    scaling: Scaling
+    scaling: GowerProjection
     gram_square: float  # Σ of the squares of the centred Gram matrix
     residual_variance: NDArray[np.float64]
     landmarks: NDArray[np.int32] | None = None  # (m,)
@@ -32,8 +33,8 @@ class GeodesicMap:
 def map_all(roads: Roads, k: int, seed: int, threads: int) -> GeodesicMap:
     """Classical scaling of the geodesics between all rows."""
     gram = roads.from_rows(np.arange(roads.n), threads)
-    means, gram_square = gram_in_place(gram, threads)
-    scaling = scaling_of(gram, means, k, seed, threads)
+    means, gram_square = double_center_in_place(gram, threads)
+    scaling = fit_gower_projection(gram, means, k, seed, threads)
     Z, lengths = scaling.embedding(), np.diagonal(gram).astype(np.float64)
     # d² = b_ii + b_jj - 2 b_ij brings the distances back out of their Gram matrix.
     left = residual_variance(lambda part: gram[part], lengths, lengths, -2.0, Z, Z, threads)
@@ -46,9 +47,9 @@ def map_by_landmarks(landmarks: Array, ways: NDArray[np.float32], k: int, seed: 
     The map is turned to the principal axes of all rows, which a few landmarks may miss.
     """
     gram = np.ascontiguousarray(ways[:, landmarks])
-    means, gram_square = gram_in_place(gram, threads)
-    scaling = scaling_of(gram, means, k, seed, threads)
-    scaling, Z = scaling.turned(scaling.place(ways.T))
+    means, gram_square = double_center_in_place(gram, threads)
+    scaling = fit_gower_projection(gram, means, k, seed, threads)
+    scaling, Z = scaling.rotated(scaling.transform(ways.T))
     nothing = np.zeros(len(landmarks)), np.zeros(len(Z))
     left = residual_variance(lambda part: np.square(ways[part]), *nothing, 1.0, Z[landmarks], Z, threads)
     return GeodesicMap(Z, scaling, gram_square, left, landmarks.astype(np.int32), ways)

@@ -129,7 +129,7 @@ class Isomap(Estimator):
                     ways = self.roads_.from_seeds(near.indices[part], lengths[part], threads)
                 else:
                     ways = ways_over(self.landmark_ways_, near.indices[part], lengths[part])
-                out[part] = self.scaling_.place(ways)
+                out[part] = self.scaling_.transform(ways)
         return (out * self.unit_).astype(dtype or self.embedding_.dtype)
 
     def reconstruction_error(self) -> float:
