@@ -39,8 +39,8 @@ class Standardized(Estimator):
         model = Standardized(UMAP()).fit(X)
         lowdim.save(model, "map.lowdim")
 
-    Means and standard deviations are estimated by `fit` and belong to the model, also in a model file, so that new rows
-    are standardized like the fitted ones. `PCA(standardize=True)` does the same without a standardized copy of the rows.
+    Means and standard deviations are estimated by `fit` and saved with the model, so that new rows are standardized
+    like the fitted ones. `PCA(standardize=True)` does the same without a standardized copy of the rows.
 
     Parameters
     ----------

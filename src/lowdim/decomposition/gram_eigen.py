@@ -53,9 +53,7 @@ def choose_gram_solver(n: int, k: int, solver: str = "auto") -> str:
     return "dense" if dense_is_faster(n, k, GRAM_ROWS) else "lanczos"
 
 
-def largest_of_gram(
-    gram: Gram, k: int, *, solver: str = "auto", tol: float | None = None, seed: int = 0
-) -> Eigenpairs:
+def largest_of_gram(gram: Gram, k: int, *, solver: str = "auto", tol: float | None = None, seed: int = 0) -> Eigenpairs:
     """The k largest eigenpairs of the centered matrix, descending; the dense solver may find negative values."""
     if choose_gram_solver(gram.n, k, solver) == "dense":
         require_memory(

@@ -212,9 +212,7 @@ def center_rows(rows: Rows, weights: Array | None, options: PCAOptions) -> tuple
     """The sum of the weights, the centered rows, and their standard deviations if they are standardized."""
     n, mean = column_means(rows, weights, options.threads)
     if n <= options.ddof:
-        raise NotEnoughData(
-            f"a variance with ddof={options.ddof} needs more than {options.ddof} sample(s); got {n:g}."
-        )
+        raise NotEnoughData(f"a variance with ddof={options.ddof} needs more than {options.ddof} sample(s); got {n:g}.")
     roots = None if weights is None else np.sqrt(weights)
     centered = Centered(rows, mean, None, roots, options.threads)
     if not options.standardize:
@@ -223,9 +221,7 @@ def center_rows(rows: Rows, weights: Array | None, options: PCAOptions) -> tuple
     return n, replace(centered, scale=1 / scale), scale
 
 
-def _component_counter(
-    options: PCAOptions, known: Spectrum, n_rows: int
-) -> Callable[[Array | None], int | None]:
+def _component_counter(options: PCAOptions, known: Spectrum, n_rows: int) -> Callable[[Array | None], int | None]:
     """count(None): the number of components if it is fixed, else None; count(values): that of the whole spectrum."""
     most = min(n_rows, known.d)
     fixed = fixed_count(options.n_components, most, f"{n_rows} sample(s) and {known.d} feature(s) span no more axes")

@@ -59,8 +59,8 @@ class KernelPCA(ThreadsMixin, SeedMixin, Estimator):
 
         G α* = λ α*,   G = H K H,   α = α* / √λ,   score of x = Σ αᵢ (k(x, xᵢ) - mean of k(·, xᵢ))
 
-    `fit` takes rows, a kernel matrix with kernel="precomputed", or `lowdim.gram(X, kernel)`, which may have row weights.
-    From 30,000 rows on, solver="auto" means the Nyström approximation; `nystrom_error_` measures its error.
+    `fit` takes rows, a kernel matrix with kernel="precomputed", or `lowdim.gram(X, kernel)`, which may have row
+    weights. From 30,000 rows on, solver="auto" means the Nyström approximation; `nystrom_error_` measures its error.
 
     {parameters}
 
@@ -132,7 +132,7 @@ class KernelPCA(ThreadsMixin, SeedMixin, Estimator):
         return self._scores(read_rows(self, X, fitting=False))
 
     def inverse_transform(self, Z: Any) -> Array:
-        """Pre-images of scores Z: rows whose images in feature space are nearest to what the scores stand for, (m, d)."""
+        """Pre-images of scores Z, (m, d): rows whose images in feature space are nearest to the scores' points."""
         check_is_fitted(self, "alphas_")
         if self.X_fit_ is None:
             raise BadInput("a precomputed kernel has no rows, and so no pre-images; fit the rows themselves.")

@@ -39,9 +39,7 @@ class FeatureSpacePoints:
     mean_weights: Array  # (n,): the mean in feature space as a combination of images
 
 
-def pre_images(
-    Z: Array, fitted: FeatureSpacePoints, kernel: Kernel, method: str, alpha: float
-) -> tuple[Array, int]:
+def pre_images(Z: Array, fitted: FeatureSpacePoints, kernel: Kernel, method: str, alpha: float) -> tuple[Array, int]:
     """Pre-images of scores, and how many did not converge; "auto" takes the fixed point for Gaussian kernels."""
     if isinstance(kernel, rbf) and method != "ridge":
         return _fixed_point(Z, fitted, float(kernel.gamma))

@@ -13,17 +13,17 @@ from sklearn.utils.validation import check_array
 from lowdim.data.validation import overflow_error
 from lowdim.distance.matrix_checks import checked_distances
 from lowdim.errors import BadInput, BadParameter
+from lowdim.linalg.block_lanczos import lanczos_extremes
+from lowdim.linalg.dense_limits import DEFINITENESS_ROWS
+from lowdim.linalg.double_centering import double_center
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.param import Real
-from lowdim.runtime.random import Seed, normal, seed_of
+from lowdim.runtime.random import Seed, seed_of
 from lowdim.runtime.threads import single_blas, uninterrupted
 
-__all__ = ["Definiteness", "double_centered", "is_conditionally_negative_definite", "is_euclidean", "is_psd"]
+__all__ = ["Definiteness", "is_conditionally_negative_definite", "is_euclidean", "is_psd"]
 
 Array = NDArray[np.float64]
-
-LANCZOS_STEPS = 40
-DENSE_LIMIT = 3000  # rows up to which all eigenvalues take seconds
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def is_conditionally_negative_definite(
     Parameters are those of `is_psd`.
     """
     D = _square(D, "D")
-    return _test(double_centered(_symmetric(D, "D")), _tolerance(D, tol), quick, seed_of(random_state))
+    return _test(double_center(_symmetric(D, "D")), _tolerance(D, tol), quick, seed_of(random_state))
 
 
 def is_euclidean(
@@ -94,48 +94,22 @@ def is_euclidean(
     distances = checked_distances(D).astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):  # reported below
         squares = _symmetrized(distances if squared else distances**2)
-    return _test(double_centered(squares), _tolerance(D, tol), quick, seed_of(random_state))
-
-
-def double_centered(D: Array) -> Array:
-    """-½ H D H, with H = I - 11ᵀ/n."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        means = D.mean(axis=0)
-        return -0.5 * (D - means - means[:, None] + means.mean())
+    return _test(double_center(squares), _tolerance(D, tol), quick, seed_of(random_state))
 
 
 def _test(A: Array, relative_tolerance: float, quick: bool | None, seed: int) -> Definiteness:
     n = len(A)
     if not np.isfinite(A).all():
         raise overflow_error()
-    quick = n > DENSE_LIMIT if quick is None else quick
+    quick = n > DEFINITENESS_ROWS if quick is None else quick
     if quick:
         with single_blas():
-            values = _lanczos_ritz_values(A, seed)
+            smallest, largest = lanczos_extremes(A, seed)
     else:
         values = uninterrupted(lambda: scipy.linalg.eigvalsh(A, check_finite=False))
-    smallest, largest = float(values[0]), float(values[-1])
+        smallest, largest = float(values[0]), float(values[-1])
     tolerance = float(relative_tolerance * max(abs(smallest), abs(largest)))
     return Definiteness(smallest >= -tolerance, smallest, largest, tolerance, not quick)
-
-
-def _lanczos_ritz_values(A: Array, seed: int) -> Array:
-    """Ritz values of A, ascending. They lie within its spectrum, so a negative one proves a negative eigenvalue."""
-    steps = min(len(A), LANCZOS_STEPS)
-    basis = np.empty((len(A), steps))
-    vector = normal((len(A),), seed)
-    for step in range(steps):
-        for _ in range(2):  # twice, for orthogonality to working precision
-            vector = vector - basis[:, :step] @ (basis[:, :step].T @ vector)
-        norm = np.linalg.norm(vector)
-        if norm == 0:
-            steps = step
-            break
-        basis[:, step] = vector / norm
-        vector = A @ basis[:, step]
-    basis = basis[:, :steps]
-    projected = basis.T @ (A @ basis)
-    return np.asarray(np.linalg.eigvalsh((projected + projected.T) / 2), dtype=np.float64)
 
 
 def _tolerance(A: NDArray[Any], tol: float | None) -> float:

@@ -157,8 +157,8 @@ class PCA(ThreadsMixin, SeedMixin, LinearProjection):
         variances, noise = self.explained_variance_.astype(np.float64), self.noise_variance_
         if variances[-1] <= 0 or (k < d and noise <= 0):
             raise NotEnoughData(
-                "the fitted covariance is singular, so the likelihood is not defined. Ask for fewer components, or give "
-                "more rows."
+                "the fitted covariance is singular, so the likelihood is not defined. Ask for fewer components, or "
+                "give more rows."
             )
         inside = (scores**2 / variances).sum(axis=1)
         outside = np.maximum(norms - (scores**2).sum(axis=1), 0) / noise if k < d else 0.0
@@ -232,7 +232,8 @@ class PCA(ThreadsMixin, SeedMixin, LinearProjection):
         check.floats("explained_variance_", "k")
         check.floats("explained_variance_ratio_", "k")
         check.floats("singular_values_", "k")
-        check.require(len(check.floats("spectrum_", None)) >= check.sizes["k"], "spectrum_ must hold k eigenvalues")
+        check.floats("spectrum_", None)
+        check.require(len(self.spectrum_) >= check.sizes["k"], "spectrum_ must have an eigenvalue for every component")
         check.number("n_components_", Integer(check.sizes["k"], check.sizes["k"]))
         check.number("noise_variance_", Real(0))
 

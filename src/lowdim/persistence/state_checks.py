@@ -101,7 +101,9 @@ def _check_map(state: dict[str, Any], d: Any) -> None:
         scaling: Any = state.get("scaling_")
         ways: Any = state.get("landmark_ways_")
         _require(isinstance(roads, Roads) and roads.n == n, f"roads_ must have {n} rows")
-        _require(isinstance(scaling, GowerProjection) and scaling.axes.shape[1] == Z.shape[1], "scaling_ must fit embedding_")
+        _require(
+            isinstance(scaling, GowerProjection) and scaling.axes.shape[1] == Z.shape[1], "scaling_ must fit embedding_"
+        )
         m = n if ways is None else len(ways)
         _require(len(scaling.means) == m, f"scaling_ must have {m} rows")
         _require(ways is None or _is_table(ways, m, n), f"landmark_ways_ must be finite, {m} × {n}")

@@ -15,7 +15,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.data.rows import Block, Chunk, Rows, chunk_rows, fold
+from lowdim.data.fold import fold
+from lowdim.data.rows import Block, Chunk, Rows, chunk_rows
 from lowdim.data.validation import Reader, check_weights, finite_error, overflow_error, read_rows
 from lowdim.errors import BadInput, NotEnoughData
 from lowdim.runtime.memory import require_memory
@@ -156,7 +157,7 @@ def moments_of(rows: Rows, y: Any, weights: Array | None, threads: int) -> Momen
 
 
 def merge(a: Moments, b: Moments) -> Moments:
-    """a + b in the memory of a, by the update of Chan, Golub and LeVeque for each class."""
+    """A + b in the memory of a, by the update of Chan, Golub and LeVeque for each class."""
     if a.d != b.d:
         raise BadInput(f"moments of {a.d} and of {b.d} columns can't be added.")
     if (a.classes is None) != (b.classes is None):
