@@ -91,7 +91,7 @@ def test_the_smallest_eigenvalue_stops_at_the_precision_of_the_entries(rng, monk
     assert smallest_of_gram(found, float(values[-1])) == pytest.approx(values[0], rel=1e-4)
     assert len(passes) < 100
     monkeypatch.setattr(solver, "MAX_PASSES", 3)
-    with pytest.warns(LowdimWarning, match="3 passes did not reach .* smallest"):
+    with pytest.warns(LowdimWarning, match="did not converge within 3 passes .* smallest"):
         smallest_of_gram(found, float(values[-1]))
 
 
