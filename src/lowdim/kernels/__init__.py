@@ -5,6 +5,7 @@
 
 Kernels are immutable values: they can be compared, printed and saved in model files. Sums, products, positive
 multiples, and polynomials with nonnegative coefficients of kernels are kernels; other operations are refused.
+Imports `distance` and below.
 """
 
 from __future__ import annotations
