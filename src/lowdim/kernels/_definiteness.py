@@ -14,6 +14,7 @@ from lowdim.data.validation import overflow_error
 from lowdim.distance.matrix_checks import checked_distances
 from lowdim.errors import BadInput, BadParameter
 from lowdim.linalg.block_lanczos import lanczos_extremes
+from lowdim.linalg.dense_eigen import symmetrized
 from lowdim.linalg.dense_limits import DEFINITENESS_ROWS
 from lowdim.linalg.double_centering import double_center
 from lowdim.runtime.memory import require_memory
@@ -68,7 +69,7 @@ def is_psd(K: Any, *, tol: float | None = None, quick: bool | None = None, rando
 
     """
     K = _square(K, "K")
-    return _test(_symmetric(K, "K"), _tolerance(K, tol), quick, seed_of(random_state))
+    return _definiteness(_symmetric(K, "K"), _tolerance(K, tol), quick, seed_of(random_state))
 
 
 def is_conditionally_negative_definite(
@@ -79,7 +80,7 @@ def is_conditionally_negative_definite(
     Parameters are those of `is_psd`.
     """
     D = _square(D, "D")
-    return _test(double_center(_symmetric(D, "D")), _tolerance(D, tol), quick, seed_of(random_state))
+    return _definiteness(double_center(_symmetric(D, "D")), _tolerance(D, tol), quick, seed_of(random_state))
 
 
 def is_euclidean(
@@ -93,11 +94,11 @@ def is_euclidean(
     D = _square(D, "D")
     distances = checked_distances(D).astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):  # reported below
-        squares = _symmetrized(distances if squared else distances**2)
-    return _test(double_center(squares), _tolerance(D, tol), quick, seed_of(random_state))
+        squares = symmetrized(distances if squared else distances**2)
+    return _definiteness(double_center(squares), _tolerance(D, tol), quick, seed_of(random_state))
 
 
-def _test(A: Array, relative_tolerance: float, quick: bool | None, seed: int) -> Definiteness:
+def _definiteness(A: Array, relative_tolerance: float, quick: bool | None, seed: int) -> Definiteness:
     n = len(A)
     if not np.isfinite(A).all():
         raise overflow_error()
@@ -135,8 +136,4 @@ def _symmetric(A: NDArray[Any], name: str) -> Array:
     slack = max(1e-8, float(np.finfo(A.dtype).eps))
     if not np.allclose(wide, wide.T, rtol=100 * slack, atol=slack * np.abs(wide).max()):
         raise BadInput(f"{name} must be symmetric; it is not. Use ({name} + {name}.T) / 2 if that is meant.")
-    return _symmetrized(wide)
-
-
-def _symmetrized(A: Array) -> Array:
-    return (A + A.T) / 2
+    return symmetrized(wide)
