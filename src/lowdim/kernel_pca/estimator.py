@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lowdim.base.estimator import Estimator, SeedMixin, ThreadsMixin, estimator
 from lowdim.base.state import StateCheck
+from lowdim.data.ownership import owned
 from lowdim.data.rows import Rows, open_rows
 from lowdim.data.validation import read_rows, read_scores
 from lowdim.decomposition.gram_eigen import KernelComponents, choose_gram_solver, kernel_components
@@ -163,7 +164,7 @@ class KernelPCA(ThreadsMixin, SeedMixin, Estimator):
             kernel = kernel.resolve(table)
             if self.solver == "nystrom" or (self.solver == "auto" and len(table) >= NYSTROM_ROWS):
                 return self._fit_nystrom(table, kernel, scores)
-            return self._fit_gram(Gram(ComputedKernel(np.array(table), kernel), None, threads))
+            return self._fit_gram(Gram(ComputedKernel(owned(table, rows), kernel), None, threads))
 
     def _fit_gram(self, gram: Gram) -> Array:
         n, k = gram.n, self.n_components
