@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.decomposition.gower import Scaling, residual_variance, scaling_of
+from lowdim.decomposition.gower import GowerProjection, fit_gower_projection, residual_variance
 from lowdim.linalg.double_centering import double_center_in_place
 from lowdim.manifold.isomap.shortest_paths import GeodesicGraph
 from lowdim.runtime.progress import report
