@@ -23,7 +23,7 @@ def disparities(given, ties):
     """d̂ of LINE for given dissimilarities, and Σ δ², to which d̂ is scaled."""
     pairs = Pairs(3, np.array(given, dtype=float), None, 1.0)
     ranks = Ranks(pairs, ties)
-    return ranks.update(LINE, 1)[ranks.ranking.slots()], pairs.total
+    return ranks.update(LINE, 1)[ranks.ranking.slots()], pairs.sum_of_squares
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ def test_nonmetric_disparities_are_isotonic_regression(cities, rng):
     ranks = Ranks(pairs, "primary")
     targets = ranks.update(np.ascontiguousarray(Y.T), 1)[ranks.ranking.slots()]
     fitted = IsotonicRegression().fit_transform(squareform(cities), pdist(Y))
-    np.testing.assert_allclose(targets, fitted * np.sqrt(pairs.total / (fitted @ fitted)), rtol=1e-12)
+    np.testing.assert_allclose(targets, fitted * np.sqrt(pairs.sum_of_squares / (fitted @ fitted)), rtol=1e-12)
 
 
 def test_a_curve_is_the_best_of_its_kind(cities, rng):
@@ -172,7 +172,7 @@ def test_a_spline_is_the_best_of_its_kind(rng):
     delta, w, d = pairs.distances, pairs.weights, pdist(Y)
     fit = Curve(pairs, 2)
     targets = fit.update(np.ascontiguousarray(Y.T), 1)
-    assert (w * targets) @ targets == pytest.approx(pairs.total, rel=1e-12)
+    assert (w * targets) @ targets == pytest.approx(pairs.sum_of_squares, rel=1e-12)
     places = (delta - fit.low) / fit.width
     knots = np.concatenate([[0.0] * 3, fit.breaks, [1.0] * 3])
     assert len(fit.breaks) == 4 and abs((places[w > 0] < fit.breaks[1]).mean() - 0.4) < 0.02
@@ -183,7 +183,7 @@ def test_a_spline_is_the_best_of_its_kind(rng):
 
     best = minimize(loss, np.ones(splines.shape[1]), bounds=[(0, None)] * splines.shape[1], tol=1e-14).x
     fitted = splines @ np.cumsum(best)
-    fitted *= np.sqrt(pairs.total / ((w * fitted) @ fitted))
+    fitted *= np.sqrt(pairs.sum_of_squares / ((w * fitted) @ fitted))
     np.testing.assert_allclose(targets[w > 0], fitted[w > 0], atol=2e-3 * fitted.max())
 
 

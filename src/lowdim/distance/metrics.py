@@ -24,7 +24,7 @@ class Metric:
     root: bool = False  # the distance is the root of the sum
     scale: float = 1.0  # and this times it
     unit_rows: bool = False  # rows are scaled to length one first
-    centred_rows: bool = False  # and before that, centred by their own mean
+    centered_rows: bool = False  # and before that, centered at their own mean
     function: Callable[[Any, Any], float] | None = None
 
     @property
@@ -45,7 +45,7 @@ METRICS = {
         Metric("sqeuclidean", SQUARES),
         # For rows of length one, 1 - cos = |a - b|² / 2, which does not cancel.
         Metric("cosine", SQUARES, scale=0.5, unit_rows=True),
-        Metric("correlation", SQUARES, scale=0.5, unit_rows=True, centred_rows=True),
+        Metric("correlation", SQUARES, scale=0.5, unit_rows=True, centered_rows=True),
         Metric("manhattan", MAGNITUDES),
         Metric("chebyshev", LARGEST),
         Metric("hamming", DIFFERING_BITS),

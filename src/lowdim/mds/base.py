@@ -14,9 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 from lowdim.base.estimator import Estimator
 from lowdim.data.rows import ArrayRows, Chunk, Rows
 from lowdim.data.validation import finite_error, overflow_error, read_rows
-from lowdim.distance.condensed import Measure, Pairs, dense_block, given_pairs, given_table, measure_of, pair_weights
-from lowdim.distance.matrix_checks import checked_new_distances
+from lowdim.distance.condensed import Pairs, condensed_weights, pairs_of_matrix
+from lowdim.distance.matrix_checks import checked_new_distances, precomputed_distances
 from lowdim.distance.metrics import METRICS, metric_of
+from lowdim.distance.pairwise import PreparedRows, dense_block, prepare_rows
 from lowdim.errors import BadInput, LowdimWarning
 from lowdim.knn.blockwise import Blocks
 from lowdim.mds.disparities import Disparities, Ratio
@@ -95,7 +96,7 @@ class Scaling(Estimator):
         starts = min(self.n_init, threads)
         self._disparity_kind().require_room(type(self).__name__, rows.count, rows.dtype.itemsize, starts)
         pairs, measure = self._pairs(rows, weights, threads)
-        squared, total, seed = self.loss == "sstress", pairs.total, seed_of(self.random_state)
+        squared, total, seed = self.loss == "sstress", pairs.sum_of_squares, seed_of(self.random_state)
         solve = weight_solver(pairs)
 
         def run(number: int, own_threads: int) -> Layout:
@@ -138,15 +139,15 @@ class Scaling(Estimator):
     def _disparities(self, pairs: Pairs) -> Disparities:
         raise NotImplementedError
 
-    def _pairs(self, rows: Rows, weights: Any, threads: int) -> tuple[Pairs, Measure | None]:
+    def _pairs(self, rows: Rows, weights: Any, threads: int) -> tuple[Pairs, PreparedRows | None]:
         """The distances of all pairs, and the rows they were measured on, if any."""
         metric = metric_of(self.metric)
         if metric.given:
-            return given_pairs(given_table(rows, missing=True), weights), None
-        measure = measure_of(rows, metric, threads)
+            return pairs_of_matrix(precomputed_distances(rows, missing=True), weights), None
+        measure = prepare_rows(rows, metric, threads)
         pairs = measure.pairs()
         return Pairs(
-            pairs.n, pairs.distances, pair_weights(weights, pairs.n, pairs.distances.dtype), pairs.unit
+            pairs.n, pairs.distances, condensed_weights(weights, pairs.n, pairs.distances.dtype), pairs.unit
         ), measure
 
     def _distances_to_fitted(self, rows: Rows, threads: int) -> Blocks:
@@ -154,13 +155,13 @@ class Scaling(Estimator):
         if self.X_fit_ is None:
             return lambda begin, end: checked_new_distances(dense_block(rows, begin, end), missing=True, first=begin)
         metric, held = metric_of(self.metric), self.X_fit_.dtype
-        fixed = measure_of(ArrayRows(self.X_fit_), metric, threads)
+        fixed = prepare_rows(ArrayRows(self.X_fit_), metric, threads)
 
         def measured(begin: int, end: int) -> Array:
             block = dense_block(rows, begin, end)
             if not np.isfinite(block).all():
                 raise finite_error(rows, Chunk(begin, end, lambda: block))
-            return fixed.to(measure_of(ArrayRows(block.astype(held, copy=False)), metric, threads, fixed))
+            return fixed.distances_from(prepare_rows(ArrayRows(block.astype(held, copy=False)), metric, threads, fixed))
 
         return measured
 

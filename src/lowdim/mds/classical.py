@@ -16,9 +16,9 @@ from lowdim.data.validation import check_weights, overflow_error, read_rows
 from lowdim.decomposition import classical_scaling as scaling
 from lowdim.decomposition.landmarks import uniform_landmarks
 from lowdim.decomposition.principal_axes import Plan, principal_axes
-from lowdim.distance.condensed import Measure, given_table, measure_of
-from lowdim.distance.matrix_checks import checked_distances, checked_new_distances
+from lowdim.distance.matrix_checks import checked_distances, checked_new_distances, precomputed_distances
 from lowdim.distance.metrics import metric_of
+from lowdim.distance.pairwise import PreparedRows, prepare_rows
 from lowdim.errors import LowdimWarning, NotEnoughData
 from lowdim.linalg.centered import Centred
 from lowdim.mds.base import metric_domain
@@ -155,17 +155,17 @@ class ClassicalMDS(Estimator):
         """Distances between the rows that the map is found from."""
         chosen = self.landmarks_
         if self._is("precomputed"):
-            D = given_table(rows, missing=False)
+            D = precomputed_distances(rows, missing=False)
             return D if chosen is None else np.ascontiguousarray(D[np.ix_(chosen, chosen)])
         table = finite_rows(rows)
         self.rows_ = np.array(table) if chosen is None else table[chosen]
         n = len(self.rows_)
         require_memory(3 * 8 * n * n, f"distances between {n} rows", "Use n_landmarks, or metric='euclidean'.")
         measure = self._measure(threads)
-        return checked_distances(measure.to(measure))
+        return checked_distances(measure.distances_from(measure))
 
-    def _measure(self, threads: int) -> Measure:
-        return measure_of(open_rows(self.rows_), metric_of(self.metric), threads)
+    def _measure(self, threads: int) -> PreparedRows:
+        return prepare_rows(open_rows(self.rows_), metric_of(self.metric), threads)
 
     def _place(self, rows: Rows) -> Array:
         threads = thread_count(self.n_jobs)
@@ -184,7 +184,7 @@ class ClassicalMDS(Estimator):
             if fitted is None:
                 distances = checked_new_distances(new if chosen is None else new[:, chosen], first=first)
             else:
-                distances = fitted.to(measure_of(open_rows(new), fitted.metric, 1, fitted))
+                distances = fitted.distances_from(prepare_rows(open_rows(new), fitted.metric, 1, fitted))
             return scaling.corrected_squares(distances, self.unit_, self.correction, self.constant_)
 
         return inner_products

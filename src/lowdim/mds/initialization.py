@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.distance.condensed import Measure, Pairs
+from lowdim.distance.condensed import Pairs
+from lowdim.distance.pairwise import PreparedRows
 from lowdim.errors import BadParameter
 from lowdim.linalg.dense_eigen import Eigen, top, top_of_operator
 from lowdim.mds.smacof import Layout
@@ -39,7 +40,7 @@ def best_of(run: Callable[[int, int], Layout], starts: int, n: int, threads: int
     return best
 
 
-def start_of(number: int, init: Any, pairs: Pairs, measure: Measure | None, k: int, seed: int) -> Array:
+def start_of(number: int, init: Any, pairs: Pairs, measure: PreparedRows | None, k: int, seed: int) -> Array:
     """Start number 0 is what `init` says, all others are random; (n, k) in the unit of the pairs."""
     n = pairs.n
     if number == 0 and isinstance(init, np.ndarray):
@@ -78,7 +79,7 @@ def classical_start(pairs: Pairs, k: int, seed: int) -> Array:
     return _scores(_best_axes(apply, n, min(k, n), seed), n, k)
 
 
-def principal_start(measure: Measure, k: int, unit: float, seed: int) -> Array:
+def principal_start(measure: PreparedRows, k: int, unit: float, seed: int) -> Array:
     """The first k principal components of rows: the classical solution of Euclidean data, at less cost."""
     table = measure.table
     n, mean = len(table), table.mean(axis=0, dtype=np.float64).astype(table.dtype)

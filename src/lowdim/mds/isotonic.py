@@ -65,7 +65,7 @@ class Ranks(Disparities):
         else:
             if any_ties:
                 _native.sort_ties(*self.tied, self.mapped, self.ranking, threads)
-            _native.isotonic(self.mapped, self.weights, self.ranking, self.pairs.total, self.targets, threads)
+            _native.isotonic(self.mapped, self.weights, self.ranking, self.pairs.sum_of_squares, self.targets, threads)
         return self.targets
 
     def narrow(self, pairs: Pairs) -> Disparities:
@@ -101,4 +101,4 @@ class Ranks(Disparities):
         if self.ties == "tertiary":
             fitted += values - np.repeat(means, sizes)
         squares = float((fitted * fitted) @ heavy)
-        self.targets[places] = fitted * np.sqrt(self.pairs.total / squares) if squares > 0 else fitted
+        self.targets[places] = fitted * np.sqrt(self.pairs.sum_of_squares / squares) if squares > 0 else fitted

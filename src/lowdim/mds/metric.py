@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from lowdim.base.estimator import estimator
 from lowdim.data.rows import Rows
 from lowdim.data.validation import read_rows
-from lowdim.distance.condensed import Measure, Pairs, given_pairs, given_table, measure_of
+from lowdim.distance.condensed import Pairs, pairs_of_matrix
+from lowdim.distance.matrix_checks import precomputed_distances
 from lowdim.distance.metrics import metric_of
+from lowdim.distance.pairwise import PreparedRows, prepare_rows
 from lowdim.errors import BadParameter
 from lowdim.mds.base import Scaling, init_domain, metric_domain
 from lowdim.mds.disparities import Disparities, Ratio
@@ -121,26 +123,26 @@ class MDS(Scaling):
         self.solver_ = "sgd"
         self._keep(best, rows, unit, None)
 
-    def _source(self, rows: Rows, threads: int, seed: int) -> tuple[Measure | Array, Array | None, float]:
+    def _source(self, rows: Rows, threads: int, seed: int) -> tuple[PreparedRows | Array, Array | None, float]:
         """What distances are measured on, a start that is worth more than random points, and a unit."""
         metric, n = metric_of(self.metric), rows.count
-        source: Measure | Array
+        source: PreparedRows | Array
         if metric.given:
-            source = given_table(rows, missing=True)
-            pairs = given_pairs(source, None)
+            source = precomputed_distances(rows, missing=True)
+            pairs = pairs_of_matrix(source, None)
             unit = pairs.unit
             if pairs.weights is not None:
                 require_connected(~np.isnan(source))
         else:
-            source = measure_of(rows, metric, threads)
+            source = prepare_rows(rows, metric, threads)
             some = np.ascontiguousarray(source.table[:: max(1, n // 200)])
-            unit = Measure(metric, some, source.factor, threads).pairs().unit
+            unit = PreparedRows(metric, some, source.factor, threads).pairs().unit
         if isinstance(self.init, np.ndarray):
             return source, given_start(self.init, n, self.n_components) / unit, unit
         if self.init == "random":
             return source, None, unit
         start = classical_start(pairs, self.n_components, seed) if metric.given else None
-        if isinstance(source, Measure):
+        if isinstance(source, PreparedRows):
             start = principal_start(source, self.n_components, unit, seed)
         return source, start, unit
 

@@ -56,7 +56,7 @@ class Curve(Disparities):
         factors = scipy.optimize.nnls(self._root, self._pull @ (self.rising.T @ moments))[0]
         squares = float(np.square(self._root @ factors).sum())  # Σ w d̂²
         if squares > 0:
-            factors *= np.sqrt(self.pairs.total / squares)
+            factors *= np.sqrt(self.pairs.sum_of_squares / squares)
         self.coefficients = self.rising @ factors
         _native.bend_curve(given, *where, self.coefficients, self.targets, threads)
         return self.targets

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.distance.condensed import Measure
+from lowdim.distance.pairwise import PreparedRows
 from lowdim.mds.smacof import Layout
 from lowdim.runtime.progress import report
 
@@ -41,7 +41,7 @@ class Schedule:
     start: str
 
 
-def descend(source: Measure | Array, start: Array, schedule: Schedule, unit: float, threads: int) -> Layout:
+def descend(source: PreparedRows | Array, start: Array, schedule: Schedule, unit: float, threads: int) -> Layout:
     """The map that meetings reach from `start` (n, k). `source` is measured rows, or a square table of distances."""
     epochs, first_share = schedule.epochs, FIRST_SHARE[schedule.start]
     table, kernel, root, scale = _how(source)
@@ -74,7 +74,7 @@ def descend(source: Measure | Array, start: Array, schedule: Schedule, unit: flo
     return Layout(points, path[-1], np.array(path), epochs, bool(settled))
 
 
-def measured_stress(source: Measure | Array, points: Array, unit: float, threads: int) -> tuple[Array, float]:
+def measured_stress(source: PreparedRows | Array, points: Array, unit: float, threads: int) -> tuple[Array, float]:
     """Σ_j (δ - d)² of every point, over all pairs, block by block; and Σ δ² over i < j."""
     table, kernel, root, scale = _how(source)
     n = len(table)
@@ -97,8 +97,8 @@ def measured_stress(source: Measure | Array, points: Array, unit: float, threads
     return by_point, total
 
 
-def _how(source: Measure | Array) -> tuple[Array, int, bool, float]:
-    if isinstance(source, Measure):
+def _how(source: PreparedRows | Array) -> tuple[Array, int, bool, float]:
+    if isinstance(source, PreparedRows):
         assert source.kernel is not None
         return source.table, source.kernel, source.metric.root, source.scale
     return source, -1, False, 1.0

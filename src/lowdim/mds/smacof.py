@@ -70,7 +70,7 @@ def majorise_in_stages(pairs: Pairs, start: Array, disparities: Disparities, ste
     """The same, of many pairs in single precision first: half the memory to read, and the last steps put it right."""
     if pairs.distances.dtype == np.float32 or pairs.n <= FEW_ROWS:
         return majorise(pairs, start, disparities, steps, solve)
-    rough, rough_steps = pairs.narrow(), replace(steps, tol=max(steps.tol, ROUGH_TOL))
+    rough, rough_steps = pairs.to_float32(), replace(steps, tol=max(steps.tol, ROUGH_TOL))
     first = majorise(rough, start, disparities.narrow(rough), rough_steps, solve)
     left = steps.max_iter - first.n_iter
     if left <= 0:
@@ -82,7 +82,7 @@ def majorise_in_stages(pairs: Pairs, start: Array, disparities: Disparities, ste
 
 def majorise(pairs: Pairs, start: Array, disparities: Disparities, steps: Steps, solve: Solver) -> Layout:
     """The map that majorisation reaches from `start` (n, k)."""
-    dtype, total = pairs.distances.dtype, pairs.total
+    dtype, total = pairs.distances.dtype, pairs.sum_of_squares
     current = np.asarray(start, dtype=np.float64) - start.mean(axis=0)
     pulled, moved = np.empty_like(current), np.zeros_like(current)
     kept, path, halvings, converged, beyond = current, [np.inf], 0, False, False
