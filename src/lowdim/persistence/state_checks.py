@@ -22,7 +22,6 @@ from lowdim.manifold.isomap.estimator import Isomap
 from lowdim.manifold.isomap.shortest_paths import Roads
 from lowdim.manifold.laplacian.estimator import LaplacianEigenmaps
 from lowdim.manifold.lle.estimator import LLE
-from lowdim.mds.base import Scaling as PairScaling
 from lowdim.neighbor_embedding.tsne.estimator import TSNE
 from lowdim.neighbor_embedding.umap.densmap import Agreement
 from lowdim.neighbor_embedding.umap.estimator import UMAP
@@ -58,8 +57,6 @@ def check_sound(model: Any) -> None:
         _check_tsne(state, d)
     if isinstance(model, UMAP) and "embedding_" in state:
         _check_umap(state, d, model.metric == "precomputed")
-    if isinstance(model, PairScaling) and "embedding_" in state:
-        _check_scaling(state, d)
     if isinstance(model, PCA) and "components_" in state:
         _check_pca(state, len(state["components_"]))
     if "alphas_" in state:
@@ -83,9 +80,6 @@ def _check_dual(state: dict[str, Any], d: Any) -> None:
     _require(_is_table(alphas), "alphas_ must be finite")
     _require(_is_table(state.get("kernel_means_"), n), f"kernel_means_ must be {n} finite numbers")
     _require(rows is None or _is_table(rows, n, d), f"rows_ must be {n} rows of {d} finite numbers")
-    if "embedding_" in state:
-        _require(Real(0, open=True).accepts(state.get("unit_")), "unit_ must be a positive number")
-        _require(Real(0).accepts(state.get("constant_")), "constant_ must be a number of at least 0")
     for name, shape in (("scores_", (n, k)), ("mean_weights_", (n,))):
         _require(name not in state or _is_table(state[name], *shape), f"{name} must be finite, of shape {shape}")
 
@@ -189,19 +183,6 @@ def _check_umap(state: dict[str, Any], d: Any, by_distances: bool) -> None:
         agreement = Agreement(*crowding.tolist())
         spread = min(agreement.table_spread, agreement.map_spread) > 0 and agreement.least <= agreement.most
         _require(spread, "crowding_ must have positive spreads")
-
-
-def _check_scaling(state: dict[str, Any], d: Any) -> None:
-    """Maps of pairs: new rows are measured against X_fit_, and their distances bent by the curve."""
-    Z = _map_of(state)
-    n = len(Z)
-    for name in ("X_fit_", "disparity_curve_"):
-        _require(name in state, f"{name} must be there beside embedding_")
-    rows, curve = state["X_fit_"], state["disparity_curve_"]
-    _require(rows is None or _is_table(rows, n, d), f"X_fit_ must be finite, {n} × {d}")
-    bent = curve is None or (_is_table(curve) and curve.ndim == 2 and curve.shape[0] == 2 and curve.shape[1] > 0)
-    _require(bent, "disparity_curve_ must be two rows of finite numbers")
-    _require(curve is None or (np.diff(curve[0]) >= 0).all(), "disparity_curve_ must rise along its first row")
 
 
 def _map_of(state: dict[str, Any]) -> NDArray[Any]:
