@@ -11,7 +11,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.data.rows import Block, Chunk, Rows, chunk_rows, fold
+from lowdim.data.fold import fold
+from lowdim.data.rows import Block, Chunk, Rows, chunk_rows
 from lowdim.data.validation import finite_error, overflow_error
 from lowdim.distance.condensed import Pairs, in_binary_unit, require_memory_of_pairs, safe_factor
 from lowdim.distance.matrix_checks import rounding_of

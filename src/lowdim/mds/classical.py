@@ -23,7 +23,7 @@ from lowdim.distance.matrix_checks import checked_distances, checked_new_distanc
 from lowdim.distance.metrics import MetricLike, metric_of
 from lowdim.distance.pairwise import PreparedRows, prepare_rows
 from lowdim.errors import LowdimWarning, NotEnoughData
-from lowdim.linalg.centered import Centred
+from lowdim.linalg.centered import Centered
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.param import Choice, Integer, Maybe, Real, param
 from lowdim.runtime.random import seed_of
@@ -189,7 +189,7 @@ class ClassicalMDS(EmbeddingMixin, MetricMixin, ThreadsMixin, SeedMixin, Estimat
         """Positions (m, k) of rows, by projection or by Gower's formula."""
         state = self._state
         table = rows if self._euclidean else Mapped(rows, len(state.axes), self._minus_half_squares())
-        positions = Centred(table, state.means, None, None, thread_count(self.n_jobs)).times(state.axes)
+        positions = Centered(table, state.means, None, None, thread_count(self.n_jobs)).times(state.axes)
         return positions if state.unit == 1 else positions * positions.dtype.type(state.unit)
 
     def _minus_half_squares(self) -> Callable[[Array, int], Array]:

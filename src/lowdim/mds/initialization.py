@@ -11,7 +11,10 @@ from numpy.typing import NDArray
 from lowdim.distance.condensed import Pairs
 from lowdim.distance.pairwise import PreparedRows
 from lowdim.errors import BadParameter
-from lowdim.linalg.dense_eigen import Eigen, top, top_of_operator
+from lowdim.linalg.block_lanczos import block_lanczos
+from lowdim.linalg.dense_eigen import Eigenpairs, eigh_largest
+from lowdim.linalg.dense_limits import MDS_INIT_ROWS, dense_is_faster
+from lowdim.linalg.double_centering import double_centered_times
 from lowdim.mds.smacof import MDSResult
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.random import normal
@@ -21,7 +24,6 @@ __all__ = ["array_init", "best_of_starts", "classical_init", "initial_embedding"
 
 Array = NDArray[Any]
 
-DENSE_ROWS = 256  # rows for which all eigenpairs are cheap
 INIT_TOL = 1e-3  # of the eigenpairs: an initial embedding need not be better
 INIT_PASSES = 30
 ONE_THREAD_ROWS = 512  # an iteration over their pairs takes less time than waking threads
@@ -64,19 +66,15 @@ def classical_init(pairs: Pairs, k: int, seed: int) -> Array:
     """Classical scaling: the k leading axes of -½ H D² H, (n, k), in the unit of the pairs."""
     n = pairs.n
     require_memory(2 * 4 * n * n, f"the squared distances of {n} rows", "Use init='random'.")
-    squares = np.zeros((n, n), dtype=np.float64 if n <= DENSE_ROWS else np.float32)
+    squares = np.zeros((n, n), dtype=np.float64 if n <= MDS_INIT_ROWS else np.float32)
     for i in range(n - 1):
         squares[i, i + 1 :] = squares[i + 1 :, i] = pairs.distances[pairs.row(i)]
     if pairs.weights is not None and not pairs.weights.all():
         _impute_missing(squares, pairs)
     squares *= squares
 
-    def apply(V: Array) -> Array:
-        centered = (V - V.mean(axis=0)).astype(squares.dtype)
-        product = (squares @ centered).astype(np.float64)
-        return -0.5 * (product - product.mean(axis=0))
-
-    return _scores(_leading_eigenpairs(apply, n, min(k, n), seed), n, k)
+    found = _leading_eigenpairs(lambda V: double_centered_times(squares, V), n, min(k, n), seed)
+    return _scores(found, n, k)
 
 
 def pca_init(prepared: PreparedRows, k: int, unit: float, seed: int) -> Array:
@@ -99,15 +97,15 @@ def random_init(n: int, k: int, seed: int, stream: int) -> Array:
     return normal((n, k), seed, stream=stream)
 
 
-def _leading_eigenpairs(apply: Callable[[Array], Array], n: int, k: int, seed: int) -> Eigen:
+def _leading_eigenpairs(apply: Callable[[Array], Array], n: int, k: int, seed: int) -> Eigenpairs:
     """The k largest eigenpairs of an operator: by a few passes, or dense where so many are asked for."""
-    if n <= DENSE_ROWS or k > n // 10:
+    if dense_is_faster(n, k, MDS_INIT_ROWS):
         product = apply(np.eye(n))
-        return top((product + product.T) / 2, k)
-    return top_of_operator(apply, n, k, tol=INIT_TOL, max_iter=INIT_PASSES + k // 4, seed=seed)
+        return eigh_largest((product + product.T) / 2, k)
+    return block_lanczos(apply, n, k, tol=INIT_TOL, max_iter=INIT_PASSES + k // 4, seed=seed)
 
 
-def _scores(found: Eigen, n: int, k: int) -> Array:
+def _scores(found: Eigenpairs, n: int, k: int) -> Array:
     """Eigenvectors times the roots of their eigenvalues, with columns of zeros where there are fewer than k."""
     out = np.zeros((n, k))
     kept = min(k, found.vectors.shape[1])
