@@ -80,7 +80,7 @@ class Space:
     def square_lengths(self, work: Array) -> NDArray[np.float64]:
         """|a|² of rows as the products see them, (m,)."""
         middle = np.zeros(work.shape[1]) if self.shift is None else self.shift.astype(np.float64)
-        return Centered(ArrayRows(work), middle, None, None, self.threads).square_lengths()
+        return Centered(ArrayRows(work), middle, None, None, self.threads).squared_norms()
 
     def blur(self, work: Array, kth: Array) -> Array:
         """How far a sum of the search can be from the truth, for pairs nearer than `kth` (a sum), (m,).

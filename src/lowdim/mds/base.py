@@ -180,9 +180,11 @@ class BaseMDS(EmbeddingMixin, MetricMixin, ThreadsMixin, SeedMixin, Estimator):
     def _warn_unless_converged(self) -> None:
         if self.converged_:
             return
-        unit, remedy = ("epochs", "") if self.solver_ == "sgd" else ("iterations", ", or tol if the fit is good enough")
+        sgd, n = self.solver_ == "sgd", self.n_iter_
+        steps = f"{n} {'epoch' if sgd else 'iteration'}{'' if n == 1 else 's'}"
+        remedy = "Increase max_iter." if sgd else "Increase max_iter, or tol if the fit is good enough."
         warnings.warn(
-            f"{type(self).__name__} did not converge within {self.n_iter_} {unit}. Increase max_iter{remedy}.",
+            f"{type(self).__name__} did not converge within {steps}. {remedy}",
             LowdimWarning,
             stacklevel=3,
         )

@@ -19,7 +19,7 @@ from lowdim.distance.pairwise import PreparedRows
 from lowdim.mds.smacof import MDSResult
 from lowdim.runtime.progress import report
 
-__all__ = ["SGDSchedule", "sgd", "stress_by_blocks"]
+__all__ = ["SGDSchedule", "sgd", "sgd_converged", "stress_by_blocks"]
 
 Array = NDArray[Any]
 
@@ -69,10 +69,10 @@ def sgd(source: PreparedRows | Array, start: Array, schedule: SGDSchedule, unit:
         report("stochastic gradient descent", epoch + 1, n_epochs, stress=sampled)
     embedding = Y.astype(np.float64)
     embedding -= embedding.mean(axis=0)
-    return MDSResult(embedding, path[-1], np.array(path), n_epochs, _converged(path, embedding))
+    return MDSResult(embedding, path[-1], np.array(path), n_epochs, sgd_converged(path, embedding))
 
 
-def _converged(path: list[float], embedding: Array) -> bool:
+def sgd_converged(path: list[float], embedding: Array) -> bool:
     """Whether the last epoch changed the stress by no more than what the choice of pairs may."""
     n = len(embedding)
     squares = n * float((embedding**2).sum())  # Σ d² over all pairs
