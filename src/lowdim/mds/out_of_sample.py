@@ -64,17 +64,17 @@ def _embed_block(distances: Array, first: int, fixed: FixedEmbedding, threads: i
         raise BadInput(f"row {i} of the new ones has no known distance at all, so it can't be embedded.")
     unit = binary_unit(float(np.nanmax(np.abs(targets), initial=0.0)))
     points = embedding.astype(np.float64) / unit
-    wanted = np.where(known, targets, 0).astype(np.float64) / unit
+    ranges = np.where(known, targets, 0).astype(np.float64) / unit
     weights = None if known.all() else known.astype(targets.dtype)
     if fixed.loss == "sstress":
-        positions, moving = squared_range_least_squares(points, wanted**2, known), np.zeros(len(wanted), dtype=bool)
+        positions, moving = squared_range_least_squares(points, ranges**2, known), np.zeros(len(ranges), dtype=bool)
     else:
         # From within a line that holds the whole embedding, majorization can't leave it.
         extent = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
         flat = len(extent) < points.shape[1] or extent[-1] <= FLAT_RATIO * extent[0]
         near = np.where(known, distances, np.inf)
-        positions = squared_range_least_squares(points, wanted**2, known) if flat else _nearest_means(near, points)
-        moving = _majorize(positions, points, wanted.astype(targets.dtype), weights, threads)
+        positions = squared_range_least_squares(points, ranges**2, known) if flat else _nearest_means(near, points)
+        moving = _majorize(positions, points, ranges.astype(targets.dtype), weights, threads)
     to_fitted = np.where(known, distances, np.inf)
     nearest = np.argmin(to_fitted, axis=1)
     coincident = to_fitted[np.arange(len(to_fitted)), nearest] == 0
@@ -84,12 +84,12 @@ def _embed_block(distances: Array, first: int, fixed: FixedEmbedding, threads: i
     return out, int(moving.sum())
 
 
-def _majorize(positions: Array, points: Array, wanted: Array, weights: Array | None, threads: int) -> Array:
+def _majorize(positions: Array, points: Array, ranges: Array, weights: Array | None, threads: int) -> Array:
     """SMACOF of each new row against the fixed points, in place; returns which rows did not converge."""
-    Y = np.ascontiguousarray(points.T, dtype=wanted.dtype)
+    Y = np.ascontiguousarray(points.T, dtype=ranges.dtype)
     converged = np.zeros(len(positions), dtype=np.uint8)
-    tol = STEP_TOL[wanted.dtype.itemsize] * (float(np.abs(points).max(initial=0.0)) + 1)
-    _native.place_rows(Y, np.ascontiguousarray(wanted), weights, MAX_ITER, tol, positions, converged, threads)
+    tol = STEP_TOL[ranges.dtype.itemsize] * (float(np.abs(points).max(initial=0.0)) + 1)
+    _native.place_rows(Y, np.ascontiguousarray(ranges), weights, MAX_ITER, tol, positions, converged, threads)
     return converged == 0
 
 
@@ -134,7 +134,7 @@ def _squared_range_least_squares(points: Array, squares: Array, known: Array) ->
         """The y of λ = root - lowest, along the axes."""
         return np.divide(b, root + above, out=np.zeros_like(b), where=root + above > 0)
 
-    def wanted_square(root: Array) -> Array:
+    def required_square(root: Array) -> Array:
         return (root - lowest - gamma) / n
 
     # The root is λ + lowest; beyond `upper`, |y|² is less than it would have to be.
@@ -142,10 +142,10 @@ def _squared_range_least_squares(points: Array, squares: Array, known: Array) ->
     low, high = np.zeros_like(upper), upper
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
-        short = (solution(middle) ** 2).sum(axis=1, keepdims=True) > wanted_square(middle)
+        short = (solution(middle) ** 2).sum(axis=1, keepdims=True) > required_square(middle)
         low, high = np.where(short, middle, low), np.where(short, high, middle)
     y = solution(high)
     free = (high <= upper * 2.0 ** (8 - BISECTIONS))[:, 0]  # b vanishes along the lowest axis: either sign will do
-    rest = wanted_square(high)[:, 0] - (y[:, 1:] ** 2).sum(axis=1)
+    rest = required_square(high)[:, 0] - (y[:, 1:] ** 2).sum(axis=1)
     y[free, 0] = np.sqrt(np.where(rest > SQUARE_TOL * (1 + squares.max(axis=1)), rest, 0.0))[free]
     return np.matmul(axes, y[:, :, None])[:, :, 0] + mean

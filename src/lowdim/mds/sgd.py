@@ -92,13 +92,13 @@ def stress_by_blocks(source: PreparedRows | Array, embedding: Array, unit: float
         distances = np.empty((end - begin, n))
         _native.measure_rows(Y[begin:end], Y, 0, True, 1.0, distances, threads)
         if kernel < 0:
-            wanted = table[begin:end] / table.dtype.type(unit)
+            dissimilarities = table[begin:end] / table.dtype.type(unit)
         else:
-            wanted = np.empty((end - begin, n), dtype=table.dtype)
-            _native.measure_rows(table[begin:end], table, kernel, root, scale / unit, wanted, threads)
-        residuals = np.nan_to_num(distances - wanted)  # NaN: a missing distance
+            dissimilarities = np.empty((end - begin, n), dtype=table.dtype)
+            _native.measure_rows(table[begin:end], table, kernel, root, scale / unit, dissimilarities, threads)
+        residuals = np.nan_to_num(distances - dissimilarities)  # NaN: a missing distance
         per_point[begin:end] = np.einsum("ij,ij->i", residuals, residuals)
-        total += float(np.nansum(wanted.astype(np.float64) ** 2)) / 2
+        total += float(np.nansum(dissimilarities.astype(np.float64) ** 2)) / 2
         report("computing stress", end, n)
     return per_point, total
 

@@ -168,11 +168,11 @@ def stress_per_point(pairs: Pairs, embedding: Array, targets: Array, threads: in
     out = np.zeros(pairs.n)
     for i in range(pairs.n - 1):
         row = pairs.row(i)
-        residuals, wanted = distances[row], targets[row]
+        residuals, target = distances[row], targets[row]
         if squared:
             residuals *= residuals
-            wanted = wanted.astype(np.float64) ** 2
-        residuals -= wanted
+            target = target.astype(np.float64) ** 2
+        residuals -= target
         residuals *= residuals
         if pairs.weights is not None:
             residuals *= pairs.weights[row]
