@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from lowdim import MDS, TSNE, UMAP, NonmetricMDS
+from lowdim import TSNE, UMAP
 from lowdim.errors import ModelFileError
 from lowdim.persistence import load, save
 from lowdim.persistence.codec import Unstorable, decode, encode
@@ -33,8 +33,6 @@ def maps(rows):
         "UMAP": UMAP(n_epochs=5, n_neighbors=5, densmap=True).fit(rows),
         "UMAP, sparse": UMAP(n_epochs=5, n_neighbors=5).fit(sp.csr_array(rows)),
         "UMAP, distances": UMAP(n_epochs=5, n_neighbors=5, metric="precomputed").fit(distances),
-        "MDS": MDS(transformation="spline").fit(rows),
-        "NonmetricMDS": NonmetricMDS().fit(rows),
     }
 
 
@@ -134,19 +132,6 @@ LIES = {
         ("crowding_", np.array([0, 1, 0, 1, 1, 1, 2.0, 1.0])),
     ],
     "UMAP, distances": [("n_features_in_", 29)],
-    "MDS": [
-        ("embedding_", np.zeros((40,))),
-        ("X_fit_", np.zeros((39, 4))),
-        ("X_fit_", np.zeros((40, 5))),
-        ("X_fit_", np.full((40, 4), np.nan)),
-        ("X_fit_", ...),
-        ("disparity_curve_", np.zeros((3, 5))),
-        ("disparity_curve_", np.zeros((2, 0))),
-        ("disparity_curve_", np.full((2, 3), np.nan)),
-        ("disparity_curve_", np.array([[3.0, 1.0, 2.0], [1.0, 2.0, 3.0]])),
-        ("disparity_curve_", "line"),
-    ],
-    "NonmetricMDS": [("X_fit_", np.zeros((2, 2))), ("disparity_curve_", ...)],
 }
 
 

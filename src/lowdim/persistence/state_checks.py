@@ -132,19 +132,6 @@ def _check_umap(state: dict[str, Any], d: Any, by_distances: bool) -> None:
         _require(spread, "crowding_ must have positive spreads")
 
 
-def _check_scaling(state: dict[str, Any], d: Any) -> None:
-    """Maps of pairs: new rows are measured against X_fit_, and their distances bent by the curve."""
-    Z = _map_of(state)
-    n = len(Z)
-    for name in ("X_fit_", "disparity_curve_"):
-        _require(name in state, f"{name} must be there beside embedding_")
-    rows, curve = state["X_fit_"], state["disparity_curve_"]
-    _require(rows is None or _is_table(rows, n, d), f"X_fit_ must be finite, {n} × {d}")
-    bent = curve is None or (_is_table(curve) and curve.ndim == 2 and curve.shape[0] == 2 and curve.shape[1] > 0)
-    _require(bent, "disparity_curve_ must be two rows of finite numbers")
-    _require(curve is None or (np.diff(curve[0]) >= 0).all(), "disparity_curve_ must rise along its first row")
-
-
 def _map_of(state: dict[str, Any]) -> NDArray[Any]:
     Z: Any = state["embedding_"]
     _require(_is_table(Z) and Z.ndim == 2 and Z.size > 0, "embedding_ must be a table of finite numbers")
