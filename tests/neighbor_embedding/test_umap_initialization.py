@@ -12,7 +12,7 @@ from lowdim import UMAP, neighbors
 from lowdim.data.rows import open_rows
 from lowdim.decomposition.principal_axes import principal_scores
 from lowdim.neighbor_embedding.initialization import boxed
-from lowdim.neighbor_embedding.spectral_initialization import filled_up, slow_vectors, spectral
+from lowdim.neighbor_embedding.spectral_initialization import filled_up, spectral
 from lowdim.neighbor_embedding.umap.find_ab import membership_curve
 from lowdim.neighbor_embedding.umap.fuzzy_graph import fuzzy_of, smooth
 
@@ -67,39 +67,6 @@ def test_the_union_is_a_probability(rng):
 # ---- the start ----
 
 
-def test_the_spectral_start_is_the_eigenvectors(digits):
-    fuzzy = fuzzy_of(neighbors(digits[:500], 14), 1.0, 1.0, 1)
-    W = fuzzy.to_sparse().toarray().astype(np.float64)
-    root = np.sqrt(W.sum(axis=1))
-    V = np.linalg.eigh(W / np.outer(root, root))[1][:, ::-1][:, 1:4]
-    Z = np.linalg.qr(slow_vectors(fuzzy, 3, 0, 2))[0]
-    assert np.linalg.svd(V.T @ Z)[1].min() > 0.999
-    small = slow_vectors(fuzzy_of(neighbors(digits[:100], 9), 1.0, 1.0, 1), 2, 0, 1)  # solved outright
-    np.testing.assert_allclose(small.T @ small, np.eye(2), atol=1e-6)
-
-
-@pytest.mark.parametrize("k", [29, 40])
-def test_many_slow_vectors_are_found_without_the_dense_matrix(monkeypatch, digits, k):
-    from lowdim.neighbor_embedding import spectral_initialization as spectral_start
-
-    fuzzy = fuzzy_of(neighbors(digits[:800], 14), 1.0, 1.0, 2)
-    monkeypatch.setattr(spectral_start, "_outright", None)
-    found = slow_vectors(fuzzy, k, 0, 2)
-    W = fuzzy.to_sparse().toarray().astype(np.float64)
-    root = np.sqrt(W.sum(axis=1))
-    S = W / np.outer(root, root)
-    values, vectors = np.linalg.eigh(S)
-    np.testing.assert_allclose(found.T @ found, np.eye(k), atol=1e-8)
-    np.testing.assert_allclose(np.diag(found.T @ S @ found), values[::-1][1 : k + 1], atol=1e-3)
-    assert np.linalg.svd(vectors[:, ::-1][:, 1:20].T @ found)[1].min() > 0.999
-
-
-def test_nearly_all_vectors_come_from_the_dense_matrix(digits):
-    fuzzy = fuzzy_of(neighbors(digits[:300], 14), 1.0, 1.0, 1)
-    found = slow_vectors(fuzzy, 200, 0, 1)
-    np.testing.assert_allclose(found.T @ found, np.eye(200), atol=1e-8)
-
-
 def test_a_start_that_does_not_fit_into_memory_is_refused(monkeypatch, digits):
     from lowdim.errors import MemoryTooSmall
     from lowdim.runtime import memory
@@ -107,10 +74,6 @@ def test_a_start_that_does_not_fit_into_memory_is_refused(monkeypatch, digits):
     monkeypatch.setattr(memory, "available_bytes", lambda: 1 << 19)
     with pytest.raises(MemoryTooSmall, match="fuzzy graph"):
         UMAP().fit(digits)
-    fuzzy = fuzzy_of(neighbors(digits[:600], 14), 1.0, 1.0, 1)
-    for k, what in ((40, "spectral start"), (300, "spectral start")):
-        with pytest.raises(MemoryTooSmall, match=what):
-            slow_vectors(fuzzy, k, 0, 1)
 
 
 def test_components_are_cut_out_of_the_graph(rng, blobs):

@@ -17,8 +17,8 @@ __all__ = ["draft_beside"]
 def draft_beside(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A temporary path that replaces `path` once everything is written; on an error `path` is left as it was.
 
-    The temporary file stands in the same folder, is flushed to disk and then renamed, so that a reader sees the old file
-    or the new one. A symbolic link keeps pointing to its target, and an existing file keeps its permissions.
+    The temporary file stands in the same folder, is flushed to disk and then renamed, so that a reader sees the old
+    file or the new one. A symbolic link keeps pointing to its target, and an existing file keeps its permissions.
     """
     place = Path(os.path.realpath(path))
     draft = place.with_name(f".{place.name[:100]}.{secrets.token_hex(4)}.part")

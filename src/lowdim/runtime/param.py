@@ -1,7 +1,7 @@
 """A parameter is declared once.
 
-`param(default, domain, help)` on a field of an estimator gives the constructor's argument, its validation with a uniform
-message, its paragraph in the docstring and, through `parameters(cls)`, its command-line flag.
+`param(default, domain, help)` on a field of an estimator gives the constructor's argument, its validation with a
+uniform message, its paragraph in the docstring and, through `parameters(cls)`, its command-line flag.
 """
 
 from __future__ import annotations

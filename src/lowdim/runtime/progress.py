@@ -58,7 +58,7 @@ def watch(callback: Callback | None = None) -> Iterator[None]:
 
 
 def end_with(ended: threading.Event) -> None:
-    """Let every later report of this context raise `Cancelled` once the event is set: its result is no longer needed."""
+    """Let every later report of this context raise `Cancelled` once the event is set: nothing waits for its result."""
     _ends.set((*_ends.get(), ended))
 
 

@@ -86,8 +86,8 @@ def single_blas() -> Iterator[None]:
 def ordered_map(work: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
     """work(item) for every item, several at a time, results in the order of the items.
 
-    At most threads + 1 results are pending. An error or Ctrl-C ends it immediately: running items, which may be inside a
-    call that can't be interrupted, are abandoned and end at their next `progress.report` at the latest.
+    At most threads + 1 results are pending. An error or Ctrl-C ends it immediately: running items, which may be inside
+    a call that can't be interrupted, are abandoned and end at their next `progress.report` at the latest.
     """
     if threads <= 1:
         with single_blas():
