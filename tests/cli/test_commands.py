@@ -98,7 +98,7 @@ BAD = {
     # the model
     "transform nothing.lowdim iris -o z.csv": (3, "nothing.lowdim: there is no such file"),
     "transform damaged.lowdim iris -o z.csv": (3, "damaged.lowdim: .*damaged"),
-    "transform flowers.csv iris -o z.csv": (3, "flowers.csv: not a model"),
+    "transform flowers.csv iris -o z.csv": (3, "flowers.csv: not a lowdim model"),
     "transform unfitted.lowdim iris -o z.csv": (3, "saved before it was fitted"),
     "transform graph.lowdim iris -o z.csv": (3, "a neighbor graph, not a fitted model"),
     "transform model.lowdim plain.csv -o z.csv": (3, "plain.csv has no column 'sepal length"),
@@ -331,7 +331,7 @@ def test_what_people_read(good, folder):
 
 
 def test_help_is_light(tmp_path):
-    """Help must answer at once: nothing that takes long is imported for it, rich neither."""
+    """Help must be immediate: nothing heavy is imported for it, rich included."""
     heavy = {"numpy", "scipy", "sklearn", "pandas", "polars", "pyarrow", "matplotlib", "bokeh", "narwhals", "rich"}
     code = (
         "import sys\nfrom lowdim.cli import main\nassert main(sys.argv[1:]) == 0\n"

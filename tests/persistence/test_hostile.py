@@ -391,7 +391,7 @@ def test_headers_that_are_no_headers(path):
         path.write_bytes(struct.pack("<Q", len(raw)) + raw)
         with pytest.raises(ModelFileError):
             load(path)
-    for code, size, words in (("BOOL", 1, "truth value"), ("BF16", 2, "dtype BF16"), ("F8_E5M2", 1, "dtype F8")):
+    for code, size, words in (("BOOL", 1, "boolean"), ("BF16", 2, "dtype BF16"), ("F8_E5M2", 1, "dtype F8")):
         entry = {"dtype": code, "shape": [1], "data_offsets": [0, size]}
         raw = json.dumps({"__metadata__": {"lowdim-model": text}, "x": entry}).encode()
         path.write_bytes(struct.pack("<Q", len(raw)) + raw + b"\x07" * size)

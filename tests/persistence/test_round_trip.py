@@ -66,7 +66,7 @@ def round_trip(model, directory):
 VARIANTS = {
     "plain": PCA(2),
     "whitened": PCA(3, whiten=True),
-    "standardised": PCA(0.8, standardize=True, ddof=0),
+    "standardized": PCA(0.8, standardize=True, ddof=0),
     "svd": PCA(None, solver="svd"),
     "krylov": PCA(1, solver="krylov", tol=1e-4, random_state=2**100),
     "gaps": PCA(2, missing="em"),
