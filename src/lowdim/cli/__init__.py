@@ -4,6 +4,7 @@
 
 A command is a function that returns a `CommandOutput`; `runner` prints it, as text or as JSON, and turns every error
 into one line and an exit code. Nothing heavy is imported before a command needs it, so that `--help` is immediate.
+Imports `workflow` and below.
 """
 
 from __future__ import annotations

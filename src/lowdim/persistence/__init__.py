@@ -7,6 +7,8 @@ The container is a safetensors file: fitted arrays are tensors, and everything e
 version and a checksum. Loading executes no code from the file: classes, attributes and rules are looked up in
 allowlists, parameters are validated as in `fit`, and estimators check their state. Anything wrong raises
 `ModelFileError`. docs/model-format.md specifies the format.
+
+Imports `registry`, the methods and below.
 """
 
 from __future__ import annotations
