@@ -7,9 +7,13 @@ from collections import defaultdict
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 import lowdim
+from lowdim.base.estimator import Estimator
+from lowdim.base.state import fitted_names
+from lowdim.persistence.allowlist import documented_attributes
 from subprocesses import run_python
 
 ROOT = Path(__file__).parents[2]
@@ -132,3 +136,16 @@ def test_small_modules_have_several_importers():
     ]
     lonely = {name: sorted(importers[name]) for name in small if len(importers[name]) < 2}
     assert {name: by for name, by in lonely.items() if by != ["__init__"]} == {}
+
+
+# ---- fitted attributes ----
+
+
+@pytest.mark.parametrize("method", lowdim.methods(), ids=lambda method: method.name)
+def test_fitted_attributes_are_documented(method):
+    """Public fitted attributes are those of the docstring; everything else is private state."""
+    options = {"TSNE": {"max_iter": 20}, "UMAP": {"n_epochs": 10}}.get(method.name, {})
+    X = np.random.default_rng(0).normal(size=(40, 4))
+    model = method.cls(**options).fit(X)
+    assert set(fitted_names(model)) <= documented_attributes(method.cls)
+    assert method.cls._check_state is not Estimator._check_state
