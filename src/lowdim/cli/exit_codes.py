@@ -57,7 +57,7 @@ def _classify(error: BaseException) -> tuple[int, str]:
 
 
 def _end_sentence(text: str) -> str:
-    return text if text.endswith((".", "?", ")")) else f"{text}."
+    return text if text.endswith((".", "?")) else f"{text}."
 
 
 def _see_help(error: Any) -> str:

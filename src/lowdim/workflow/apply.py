@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from lowdim.base.standardized import Standardized
-from lowdim.data.rows import Rows
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadParameter, ModelFileError
 from lowdim.knn.graph import Graph
@@ -43,8 +41,9 @@ def load_fitted(path: str) -> Any:
 
 def apply_transform(model: Any, data: str, choice: ColumnChoice) -> AppliedModel:
     """Coordinates of the rows of a file or data set."""
-    width = int(model.n_features_in_)
-    return _apply(model, model.transform, data, choice, (_feature_names(model), width), _axis_names(model))
+    table = _read_expected(model, data, choice, _feature_names(model), int(model.n_features_in_))
+    with naming_nonfinite(table.rows(), table, model, "fit the model with"):
+        return AppliedModel(table, model.transform(table.rows()), _axis_names(model))
 
 
 def apply_inverse(model: Any, data: str, choice: ColumnChoice) -> AppliedModel:
@@ -54,11 +53,21 @@ def apply_inverse(model: Any, data: str, choice: ColumnChoice) -> AppliedModel:
         able = f"{', '.join(first)} and {last} can" if first else f"{last} can"
         raise BadParameter(f"{type(inner_estimator(model)).__name__} can't be inverted; {able}.")
     axes = _axis_names(model)
+    table = _read_expected(model, data, choice, axes, len(axes))
+    with naming_nonfinite(table.rows(), table, None):
+        return AppliedModel(table, model.inverse_transform(table.array()), _feature_names(model))
 
-    def invert(rows: Rows) -> Any:
-        return model.inverse_transform(rows.whole())
 
-    return _apply(model, invert, data, choice, (axes, len(axes)), _feature_names(model))
+def _read_expected(model: Any, data: str, choice: ColumnChoice, names: Names, width: int) -> Table:
+    """The columns of these names, or all columns if there are as many as expected."""
+    table = read_columns(data, choice, names)
+    require_rows(table, None if isinstance(model, Standardized) else find_method(type(model).__name__))
+    found = table.rows().d
+    if found != width:
+        raise BadInput(
+            f"{table.source} has {found} columns, but the model needs {width}. Select them by --columns or --drop."
+        )
+    return table
 
 
 def _axis_names(model: Any) -> tuple[str, ...]:
@@ -69,24 +78,3 @@ def _feature_names(model: Any) -> Names:
     """The names of the columns that the model was fitted to, if they had names."""
     names = getattr(model, "feature_names_in_", None)
     return None if names is None else tuple(str(name) for name in names)
-
-
-def _apply(
-    model: Any,
-    function: Callable[[Rows], Any],
-    data: str,
-    choice: ColumnChoice,
-    expected: tuple[Names, int],
-    result_names: Names,
-) -> AppliedModel:
-    """Read the expected columns, by name or else by number, and apply the function to them."""
-    names, width = expected
-    table = read_columns(data, choice, names)
-    require_rows(table, None if isinstance(model, Standardized) else find_method(type(model).__name__))
-    rows = table.rows()
-    if rows.d != width:
-        raise BadInput(
-            f"{table.source} has {rows.d} columns, but the model needs {width}. Select them by --columns or --drop."
-        )
-    with naming_nonfinite(rows, table, model, "fit the model with"):
-        return AppliedModel(table, function(rows), result_names)

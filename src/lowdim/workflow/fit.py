@@ -80,10 +80,12 @@ def require_rows(table: Table, method: Method | None) -> None:
     """Raise BadInput if the table holds distances and the method can't take them; None takes none."""
     if table.kind != "distances" or (method is not None and _accepts_distances(method)):
         return
-    able = [known.name.lower() for known in methods() if _accepts_distances(known)]
-    remedy = f"Use --method {' or '.join(able)}" if able else "Give the rows instead"
+    able = ", ".join(known.name for known in methods() if _accepts_distances(known))
     what = "this command" if method is None else method.name
-    raise BadInput(f"{table.source} holds distances between rows, but {what} needs the rows themselves. {remedy}.")
+    raise BadInput(
+        f"{table.source} holds distances between rows, but {what} needs the rows themselves. "
+        f"Methods that take distances: {able or 'none'}."
+    )
 
 
 @contextmanager
