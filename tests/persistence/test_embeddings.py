@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from lowdim import TSNE, UMAP
 from lowdim.errors import ModelFileError
 from lowdim.persistence import load, save
-from lowdim.persistence.codec import Unstorable, decode, encode
+from lowdim.persistence.codec import NotSerializable, decode, encode
 from lowdim.persistence.container import write_container
 from lowdim.persistence.manifest import describe, to_text
 
@@ -171,7 +171,7 @@ def test_a_matrix_out_of_order_is_put_in_order_and_left_alone():
     back = decode(encode(given, "x_", tensors), "x_", tensors)
     np.testing.assert_array_equal(back.toarray(), [[2.0, 0.0, 4.0]])
     np.testing.assert_array_equal(given.indices, [2, 0, 2])
-    with pytest.raises(Unstorable):
+    with pytest.raises(NotSerializable):
         encode(sp.csc_array(given), "x_", {})
 
 

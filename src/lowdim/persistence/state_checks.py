@@ -13,7 +13,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from lowdim.base.estimator import Estimator
+from lowdim.base.linear import Linear
 from lowdim.base.standardized import Standardized
+from lowdim.base.state import check_state
+from lowdim.decomposition.gower import Scaling
 from lowdim.errors import ModelFileError
 from lowdim.linear.pca import PCA
 from lowdim.mds.base import Scaling as PairScaling
@@ -29,6 +33,9 @@ COUNT = Integer(1)
 
 def check_sound(model: Any) -> None:
     """Raise ModelFileError if fitted attributes contradict each other."""
+    if type(model)._check_state is not Estimator._check_state:  # the estimator checks itself
+        check_state(model)
+        return
     state = {name: value for name, value in vars(model).items() if name.endswith("_")}
     d = state.get("n_features_in_")
     if "n_features_in_" in state:
