@@ -54,7 +54,7 @@ class PreparedRows:
         require_memory_of_pairs(n, self.table.itemsize)
         out = np.empty(n * (n - 1) // 2, dtype=self.table.dtype)
         if self.kernel is not None:
-            _native.measure_pairs(self.table, self.kernel, self.metric.root, self.scale, out, self.threads)
+            _native.pairwise_distances(self.table, self.kernel, self.metric.root, self.scale, out, self.threads)
         else:
             whole = Pairs(n, out, None, 1.0)
             for i in range(n - 1):
@@ -67,7 +67,7 @@ class PreparedRows:
         out = np.empty((m, n), dtype=self.table.dtype)
         if self.kernel is not None:
             root = self.metric.root
-            _native.measure_rows(new.table, self.table, self.kernel, root, self.scale, out, self.threads)
+            _native.cross_distances(new.table, self.table, self.kernel, root, self.scale, out, self.threads)
         else:
             for start in range(0, m, SCIPY_ROWS):
                 out[start : start + SCIPY_ROWS] = self._cdist(new.table[start : start + SCIPY_ROWS], self.table)

@@ -66,7 +66,7 @@ class IsotonicDisparities(Disparities):
             if any_ties:
                 _native.sort_ties(*self.tied, self.embedded, self.ranking, threads)
             total = self.pairs.sum_of_squares
-            _native.isotonic(self.embedded, self.weights, self.ranking, total, self.targets, threads)
+            _native.isotonic_regression(self.embedded, self.weights, self.ranking, total, self.targets, threads)
         return self.targets
 
     def to_float32(self, pairs: Pairs) -> Disparities:

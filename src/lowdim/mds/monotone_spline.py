@@ -52,13 +52,13 @@ class SplineDisparities(Disparities):
     def update(self, Y: Array, threads: int) -> Array:
         """The least-squares spline through the distances in the embedding, by nonnegative least squares."""
         distances, where = self.pairs.distances, (self.knots, self.low, self.width)
-        moments = np.array(_native.bend_moments(Y, distances, self.pairs.weights, *where, self.targets, threads))
+        moments = np.array(_native.spline_moments(Y, distances, self.pairs.weights, *where, self.targets, threads))
         factors = scipy.optimize.nnls(self._root, self._inverse_root @ (self.i_splines.T @ moments))[0]
         squares = float(np.square(self._root @ factors).sum())  # Σ w d̂²
         if squares > 0:
             factors *= np.sqrt(self.pairs.sum_of_squares / squares)
         self.coefficients = self.i_splines @ factors
-        _native.bend_curve(distances, *where, self.coefficients, self.targets, threads)
+        _native.evaluate_spline(distances, *where, self.coefficients, self.targets, threads)
         return self.targets
 
     def to_float32(self, pairs: Pairs) -> Disparities:

@@ -89,7 +89,7 @@ def _majorize(positions: Array, points: Array, ranges: Array, weights: Array | N
     Y = np.ascontiguousarray(points.T, dtype=ranges.dtype)
     converged = np.zeros(len(positions), dtype=np.uint8)
     tol = STEP_TOL[ranges.dtype.itemsize] * (float(np.abs(points).max(initial=0.0)) + 1)
-    _native.place_rows(Y, np.ascontiguousarray(ranges), weights, MAX_ITER, tol, positions, converged, threads)
+    _native.mds_out_of_sample(Y, np.ascontiguousarray(ranges), weights, MAX_ITER, tol, positions, converged, threads)
     return converged == 0
 
 

@@ -62,7 +62,7 @@ def sgd(source: PreparedRows | Array, start: Array, schedule: SGDSchedule, unit:
         for _ in range(shuffles):
             order = rng.permutation(n).astype(np.int32)
             for number in rng.permutation(tournament)[:rounds]:
-                sampled += _native.meeting_round(
+                sampled += _native.mds_sgd_round(
                     table, kernel, root, scale / unit, order, size, step_size, int(number), Y, threads
                 )
         path.append(sampled * tournament / (rounds * shuffles))
@@ -90,12 +90,12 @@ def stress_by_blocks(source: PreparedRows | Array, embedding: Array, unit: float
     for begin in range(0, n, size):
         end = min(n, begin + size)
         distances = np.empty((end - begin, n))
-        _native.measure_rows(Y[begin:end], Y, 0, True, 1.0, distances, threads)
+        _native.cross_distances(Y[begin:end], Y, 0, True, 1.0, distances, threads)
         if kernel < 0:
             dissimilarities = table[begin:end] / table.dtype.type(unit)
         else:
             dissimilarities = np.empty((end - begin, n), dtype=table.dtype)
-            _native.measure_rows(table[begin:end], table, kernel, root, scale / unit, dissimilarities, threads)
+            _native.cross_distances(table[begin:end], table, kernel, root, scale / unit, dissimilarities, threads)
         residuals = np.nan_to_num(distances - dissimilarities)  # NaN: a missing distance
         per_point[begin:end] = np.einsum("ij,ij->i", residuals, residuals)
         total += float(np.nansum(dissimilarities.astype(np.float64) ** 2)) / 2

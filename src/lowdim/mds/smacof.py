@@ -92,7 +92,7 @@ def majorize(pairs: Pairs, start: Array, disparities: Disparities, options: MDSO
     for iteration in range(1, options.max_iter + 1):
         Y = np.ascontiguousarray(current.T, dtype=dtype)
         targets = disparities.update(Y, options.threads)
-        stress, squares, drift = _native.pull_pairs(  # product = B(Y) Y
+        stress, squares, drift = _native.stress_pass(  # product = B(Y) Y
             Y, targets, pairs.weights, disparities.ranking, False, product, options.threads
         )
         if squares <= 0:  # all points coincide, and the Guttman transform leaves them there

@@ -29,7 +29,7 @@ def sstress_gradient(pairs: Pairs, embedding: Array, threads: int) -> tuple[floa
     """SSTRESS of an embedding (n, k) and its gradient."""
     Y = np.ascontiguousarray(embedding.T, dtype=pairs.distances.dtype)
     out = np.empty(embedding.shape)
-    loss = _native.pull_pairs(Y, pairs.distances, pairs.weights, None, True, out, threads)[0]
+    loss = _native.stress_pass(Y, pairs.distances, pairs.weights, None, True, out, threads)[0]
     return loss, 4 * out
 
 
@@ -82,7 +82,7 @@ def _exact_step(pairs: Pairs, embedding: Array, direction: Array, threads: int) 
     dtype = pairs.distances.dtype
     size = float(np.abs(direction).max()) or 1.0
     Y, P = (np.ascontiguousarray(part.T, dtype=dtype) for part in (embedding, direction / size))
-    line = np.polynomial.Polynomial(_native.line_of_pairs(Y, P, pairs.distances, pairs.weights, threads))
+    line = np.polynomial.Polynomial(_native.sstress_line(Y, P, pairs.distances, pairs.weights, threads))
     roots = line.deriv().roots()
     real = np.real(roots[np.abs(np.imag(roots)) <= 1e-8 * (1 + np.abs(roots))])
     return float(real[np.argmin(line(real))]) / size if len(real) else 0.0
