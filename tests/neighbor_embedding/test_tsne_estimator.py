@@ -17,7 +17,7 @@ import lowdim
 from lowdim import TSNE, NeighborIndex, _native, neighbors
 from lowdim.errors import BadInput, BadParameter, Cancelled, MemoryTooSmall, NotEnoughData
 from lowdim.knn import fitted as known
-from lowdim.neighbor_embedding.optimizer_loop import Checkpoint, Layout
+from lowdim.neighbor_embedding.optimizer_loop import Checkpoint, OptimizerLoop
 from lowdim.neighbor_embedding.tsne import gradient_descent as descent
 from lowdim.neighbor_embedding.tsne import repulsion
 
@@ -55,7 +55,7 @@ def test_mesh_and_direct_maps_are_equally_good(digits, monkeypatch):
     assert mesh.kl_divergence_ == pytest.approx(direct.kl_divergence_, rel=0.03)
     monkeypatch.undo()
     P = lowdim.Affinities.from_graph(neighbors(digits, 90), 30)
-    exact = descent.Descent(P, descent.Recipe(), 1)
+    exact = descent.GradientDescent(P, descent.TsneOptions(), 1)
     assert exact.divergence(exact.start(mesh.embedding_)) == pytest.approx(mesh.kl_divergence_, rel=1e-3)
 
 
@@ -317,15 +317,15 @@ def test_a_layout_can_be_run_in_parts(tmp_path):
             x = x * np.float32(0.9) + np.float32(t)
         return {"x": x}
 
-    whole = Layout({"x": np.ones(3, np.float32)}, step, 20).run()
-    parts = Layout({"x": np.ones(3, np.float32)}, step, 20).run(7).run(1).run()
-    strides = Layout({"x": np.ones(3, np.float32)}, step, 20, stride=6).run(9).run()
+    whole = OptimizerLoop({"x": np.ones(3, np.float32)}, step, 20).run()
+    parts = OptimizerLoop({"x": np.ones(3, np.float32)}, step, 20).run(7).run(1).run()
+    strides = OptimizerLoop({"x": np.ones(3, np.float32)}, step, 20, stride=6).run(9).run()
     np.testing.assert_array_equal(strides.state["x"], whole.state["x"])
     assert parts.done == strides.done == 20
     np.testing.assert_array_equal(parts.state["x"], whole.state["x"])
     kept = Checkpoint(tmp_path / "c", "me", every=5)
-    Layout({"x": np.ones(3, np.float32)}, step, 20, checkpoint=kept).run(13)
-    resumed = Layout({"x": np.zeros(3, np.float32)}, step, 20, checkpoint=kept).resume()
+    OptimizerLoop({"x": np.ones(3, np.float32)}, step, 20, checkpoint=kept).run(13)
+    resumed = OptimizerLoop({"x": np.zeros(3, np.float32)}, step, 20, checkpoint=kept).resume()
     assert resumed.done == 10
     np.testing.assert_array_equal(resumed.run().state["x"], whole.state["x"])
     with pytest.raises(BadInput, match="other data"):

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from lowdim import TSNE, Affinities, Graph, _native, neighbors
 from lowdim.errors import BadInput, BadParameter
 from lowdim.neighbor_embedding.tsne import repulsion
-from lowdim.neighbor_embedding.tsne.affinities import conditional
-from lowdim.neighbor_embedding.tsne.barnes_hut import TreeRepulsion
-from lowdim.neighbor_embedding.tsne.fft_repulsion import MeshRepulsion, box_of
-from lowdim.neighbor_embedding.tsne.gradient_descent import Descent, Recipe
-from lowdim.neighbor_embedding.tsne.out_of_sample import Push
-from lowdim.neighbor_embedding.tsne.repulsion import DirectRepulsion
+from lowdim.neighbor_embedding.tsne.affinities import conditional_probabilities
+from lowdim.neighbor_embedding.tsne.barnes_hut import BarnesHutRepulsion
+from lowdim.neighbor_embedding.tsne.fft_repulsion import FFTRepulsion, box_of
+from lowdim.neighbor_embedding.tsne.gradient_descent import GradientDescent, TsneOptions
+from lowdim.neighbor_embedding.tsne.out_of_sample import RepulsionField
+from lowdim.neighbor_embedding.tsne.repulsion import ExactRepulsion
 
 
 def direct_forces(Y, dof=1.0):
@@ -46,7 +46,7 @@ def graph():
 @pytest.mark.parametrize("dof", [1.0, 0.6, 4.0])
 def test_direct_sum(rng, axes, dof):
     Y = (5 * rng.standard_normal((301, axes))).astype(np.float32)
-    forces, total = DirectRepulsion(dof, 2)(Y)
+    forces, total = ExactRepulsion(dof, 2)(Y)
     expected, expected_total = direct_forces(Y, dof)
     np.testing.assert_allclose(forces, expected, rtol=1e-4, atol=1e-4 * np.abs(expected).max())
     assert total == pytest.approx(expected_total, rel=1e-5)
@@ -65,8 +65,8 @@ def errors(forces, expected):
 def test_mesh_and_tree_are_near_the_direct_sum(rng, axes, scale, dof):
     """Mean error at most 2 %, of one row in a hundred at most 15 %, from maps that are one spot to ones spread wide."""
     Y = (scale * rng.standard_normal((3000, axes))).astype(np.float32)
-    forces, total = (TreeRepulsion if axes == 3 else MeshRepulsion)(dof, 2)(Y)
-    expected, expected_total = DirectRepulsion(dof, 2)(Y)
+    forces, total = (BarnesHutRepulsion if axes == 3 else FFTRepulsion)(dof, 2)(Y)
+    expected, expected_total = ExactRepulsion(dof, 2)(Y)
     error = errors(forces, expected)
     assert error.mean() < 0.02
     assert np.quantile(error, 0.99) < 0.15
@@ -80,8 +80,8 @@ def test_the_widest_cells_of_the_mesh(rng, groups):
     Y = centres[rng.integers(groups, size=6000)] + (30 if groups == 1 else 3) * rng.standard_normal((6000, 2))
     Y = Y.astype(np.float32)
     assert box_of(Y, 1.0).spacing == 0.44
-    forces, total = MeshRepulsion(1.0, 2)(Y)
-    expected, expected_total = DirectRepulsion(1.0, 2)(Y)
+    forces, total = FFTRepulsion(1.0, 2)(Y)
+    expected, expected_total = ExactRepulsion(1.0, 2)(Y)
     error = errors(forces, expected)
     assert error.mean() < 0.02
     assert np.quantile(error, 0.99) < 0.15
@@ -102,8 +102,8 @@ def test_the_tree_copes_with_any_map(rng, shape):
     if shape == "one place":
         Y[:] = Y[0]
     Y = Y.astype(np.float32)
-    forces, total = TreeRepulsion(1.0, 2)(Y)
-    expected, expected_total = DirectRepulsion(1.0, 2)(Y)
+    forces, total = BarnesHutRepulsion(1.0, 2)(Y)
+    expected, expected_total = ExactRepulsion(1.0, 2)(Y)
     assert total == pytest.approx(expected_total, rel=3e-3)
     if shape == "one place":
         np.testing.assert_array_equal(forces, 0)
@@ -115,7 +115,7 @@ def test_a_tree_with_every_node_opened_is_the_direct_sum(rng):
     Y = (4 * rng.standard_normal((700, 3))).astype(np.float32)
     out = np.empty_like(Y)
     total = _native.repel_by_tree(Y, 1.0, 1e-12, 0.0, out, 2)
-    expected, expected_total = DirectRepulsion(1.0, 1)(Y)
+    expected, expected_total = ExactRepulsion(1.0, 1)(Y)
     np.testing.assert_allclose(out, expected, atol=1e-4 * np.abs(expected).max())
     assert total == pytest.approx(expected_total, rel=1e-5)
     with pytest.raises(ValueError, match="three axes"):
@@ -143,7 +143,7 @@ def test_the_step_follows_the_gradient_of_the_divergence(graph, axes, dof):
     """One step without momentum is -rate × gradient / 4, against finite differences of KL."""
     P = Affinities.from_graph(graph, 10)
     Y = np.random.default_rng(2).standard_normal((80, axes)).astype(np.float32)
-    forces, total = DirectRepulsion(dof, 1)(Y)
+    forces, total = ExactRepulsion(dof, 1)(Y)
     velocity, gains, out = np.zeros_like(Y), np.full_like(Y, 0.8), np.empty_like(Y)
     rule = (1.0, 1.0, 0.0, 1e9, 1 / total, 1 / dof, (dof + 1) / (2 * dof))
     _native.descend(P.starts, P.columns, P.values, Y, forces, rule, velocity, gains, out, 1)
@@ -187,7 +187,7 @@ def test_new_rows_are_pushed_as_the_rows_of_the_map_are_on_the_average(axes, few
     """The map's sum over all pairs is shared out evenly, whichever way it was found."""
     monkeypatch.setattr(repulsion, "DIRECT_ROWS", few)
     Y = (6 * rng.standard_normal((900, axes))).astype(np.float32)
-    push = Push(Y, 1.0, 2)
+    push = RepulsionField(Y, 1.0, 2)
     assert push.mean == pytest.approx(direct_forces(Y)[1] / 900, rel=3e-3)
     assert (push.fields is not None, push.tree[0] > 0) == (few == 10 and axes < 3, few == 10 and axes == 3)
 
@@ -197,7 +197,7 @@ def test_momentum_gains_and_the_longest_step(graph):
     rng = np.random.default_rng(3)
     Y, before, gains = (rng.standard_normal((80, 2)).astype(np.float32) for _ in range(3))
     gains = np.abs(gains) + 0.5
-    forces, total = DirectRepulsion(1.0, 1)(Y)
+    forces, total = ExactRepulsion(1.0, 1)(Y)
     slopes = []
     for exaggeration, rate, momentum, longest in ((1.0, 1.0, 0.0, 1e9), (4.0, 50.0, 0.8, 2.0)):
         velocity, out, g = before.copy(), np.empty_like(Y), gains.copy()
@@ -218,7 +218,7 @@ def test_momentum_gains_and_the_longest_step(graph):
 def test_divergence_is_the_formula(graph, rng):
     P = Affinities.from_graph(graph, 10)
     for dof in (1.0, 3.0):
-        descent = Descent(P, Recipe(dof=dof), 1)
+        descent = GradientDescent(P, TsneOptions(dof=dof), 1)
         Y = 3 * rng.standard_normal((80, 2)).astype(np.float32)
         expected = divergence(P.to_sparse().toarray().astype(np.float64), Y, dof)
         assert descent.divergence(descent.start(Y)) == pytest.approx(expected, rel=1e-5)
@@ -230,7 +230,7 @@ def test_perplexity_is_reached(k, perplexity, scale, seed):
     perplexity = min(perplexity, 0.9 * k)
     if perplexity <= 1.05:
         return
-    p = conditional(d, perplexity, 1).astype(np.float64)
+    p = conditional_probabilities(d, perplexity, 1).astype(np.float64)
     entropy = -(p * np.log(np.maximum(p, 1e-300))).sum(axis=1)
     np.testing.assert_allclose(np.exp(entropy), perplexity, rtol=1e-5)
     np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-6)
@@ -245,9 +245,9 @@ def test_perplexity_is_reached(k, perplexity, scale, seed):
 
 def test_ties_and_zeros_have_finite_weights():
     for d in ([0, 0, 0, 0], [1, 1, 1, 1], [0, 0, 0, 1], [0, 1e-20, 1, 1e18], [1e-30, 2e-30, 3e-30, 4e-30]):
-        p = conditional(np.array([d], dtype=np.float32), 2.0, 1)
+        p = conditional_probabilities(np.array([d], dtype=np.float32), 2.0, 1)
         assert np.isfinite(p).all() and p.sum() == pytest.approx(1, rel=1e-6)
-    np.testing.assert_allclose(conditional(np.zeros((1, 5), np.float32), 2.0, 1), 0.2, rtol=1e-6)
+    np.testing.assert_allclose(conditional_probabilities(np.zeros((1, 5), np.float32), 2.0, 1), 0.2, rtol=1e-6)
 
 
 @given(st.integers(3, 40), st.integers(1, 12), st.integers(0, 2**32))
@@ -262,7 +262,7 @@ def test_joint_affinities_are_symmetric_and_sum_to_one(n, k, seed):
 
 
 def test_joint_affinities_are_the_sum_of_both_sides(graph):
-    weights = conditional(graph.distances, 8.0, 1)
+    weights = conditional_probabilities(graph.distances, 8.0, 1)
     A = np.zeros((80, 80))
     np.put_along_axis(A, graph.indices.astype(np.int64), weights, axis=1)
     joint = Affinities._joined(graph.indices, weights, 2).to_sparse()
@@ -276,7 +276,8 @@ def test_several_perplexities_are_averaged():
     graph = neighbors(X, 90)
     both = Affinities.from_graph(graph, (10, 30)).to_sparse().toarray()
     each = [
-        Affinities._joined(graph.indices, conditional(graph.distances, p, 1), 1).to_sparse().toarray() for p in (10, 30)
+        Affinities._joined(graph.indices, conditional_probabilities(graph.distances, p, 1), 1).to_sparse().toarray()
+        for p in (10, 30)
     ]
     np.testing.assert_allclose(both, (each[0] + each[1]) / 2, atol=1e-9, rtol=1e-4)
 
@@ -343,7 +344,7 @@ def test_kernels_read_no_row_that_is_not_there(graph, rng):
     columns[5] = 80
     bad = Affinities._made(P.starts, columns, P.values)
     with pytest.raises(ValueError, match="out of range"):
-        Descent(bad, Recipe(), 2)
+        GradientDescent(bad, TsneOptions(), 2)
     with pytest.raises(ValueError, match="out of range"):
         _native.log_lengths(bad.starts, bad.columns, bad.values, Y, 1.0, 2)
     with pytest.raises(ValueError, match="out of range"):
@@ -369,8 +370,8 @@ def test_a_far_outlier_leaves_the_mesh_small(rng):
     Y = (10 * rng.standard_normal((3000, 2))).astype(np.float32)
     far = np.vstack([Y, np.float32([[1e5, -1e5]])])
     assert np.prod(box_of(far, 1.0).cells) <= 2048**2
-    near, total = MeshRepulsion(1.0, 1)(far)
-    expected, expected_total = DirectRepulsion(1.0, 1)(far)
+    near, total = FFTRepulsion(1.0, 1)(far)
+    expected, expected_total = ExactRepulsion(1.0, 1)(far)
     error = errors(near[:-1], expected[:-1])
     assert error.mean() < 0.02
     assert np.quantile(error, 0.99) < 0.15
@@ -378,7 +379,7 @@ def test_a_far_outlier_leaves_the_mesh_small(rng):
     np.testing.assert_array_equal(near[-1], 0)
     wide = (rng.uniform(-1, 1, (3000, 2)) * 1e6).astype(np.float32)
     assert np.prod(box_of(wide, 1.0).cells) <= 2048**2
-    assert np.isfinite(MeshRepulsion(1.0, 1)(wide)[0]).all()
+    assert np.isfinite(FFTRepulsion(1.0, 1)(wide)[0]).all()
     sizes = {(box.spacing, box.padded) for box in (box_of(wide * np.float32(s), 1.0) for s in np.linspace(1, 1.2, 30))}
     assert len(sizes) <= 6  # so that kernels are seldom transformed anew
 
@@ -387,8 +388,8 @@ def test_far_groups_have_meshes_of_their_own(rng):
     """Points that are cut off the mesh still push each other apart."""
     Y = np.vstack([10 * rng.standard_normal((7000, 2)), 4 * rng.standard_normal((68, 2)) + [5000, -9000]])
     Y = rng.permutation(Y).astype(np.float32)
-    forces, total = MeshRepulsion(1.0, 2)(Y)
-    expected, expected_total = DirectRepulsion(1.0, 2)(Y)
+    forces, total = FFTRepulsion(1.0, 2)(Y)
+    expected, expected_total = ExactRepulsion(1.0, 2)(Y)
     assert total == pytest.approx(expected_total, rel=1e-3)
     for group in (Y[:, 0] > 1000, Y[:, 0] < 1000):
         assert errors(forces[group], expected[group]).mean() < 0.02
@@ -408,7 +409,7 @@ def test_an_outlier_spoils_no_map_of_the_mesh(monkeypatch):
     alone, beside = TSNE(max_iter=300).fit(X), TSNE(max_iter=300).fit(outlier)
     assert kept(beside.embedding_[:-1]) > kept(alone.embedding_) - 0.02
     monkeypatch.undo()
-    judge = Descent(Affinities.from_graph(neighbors(outlier, 90), 30), Recipe(), 1)
+    judge = GradientDescent(Affinities.from_graph(neighbors(outlier, 90), 30), TsneOptions(), 1)
     state = judge.start(beside.embedding_)
     assert judge.divergence(state) == pytest.approx(beside.kl_divergence_, rel=3e-3)
 

@@ -12,8 +12,8 @@ import scipy.sparse as sp
 import lowdim
 from lowdim import UMAP, _native, neighbors
 from lowdim.errors import BadInput, BadParameter, Cancelled, LowdimError, NotEnoughData
-from lowdim.neighbor_embedding.umap.find_ab import membership_curve
-from lowdim.neighbor_embedding.umap.fuzzy_graph import fuzzy_of
+from lowdim.neighbor_embedding.umap.find_ab import find_ab
+from lowdim.neighbor_embedding.umap.fuzzy_graph import fuzzy_simplicial_set
 
 
 def sha(Z):
@@ -112,7 +112,9 @@ def test_the_edges_are_for_drawing(digits):
     W = model.graph_.toarray()
     np.testing.assert_array_equal(W, W.T)
     np.testing.assert_array_equal(W[model.edges_[:, 0], model.edges_[:, 1]], model.weights_)
-    np.testing.assert_array_equal(W, fuzzy_of(neighbors(digits[:100], 14), 1.0, 1.0, 1).to_sparse().toarray())
+    np.testing.assert_array_equal(
+        W, fuzzy_simplicial_set(neighbors(digits[:100], 14), 1.0, 1.0, 1).to_sparse().toarray()
+    )
 
 
 def test_edges_join_rows_of_the_table_where_some_are_equal(rng):
@@ -164,9 +166,9 @@ def test_every_parameter_arrives(monkeypatch, digits):
         random_state=11,
         n_jobs=1,
     ).fit(X)
-    graph = fuzzy_of(neighbors(X, 7, metric="manhattan"), 2.0, 0.4, 1)
+    graph = fuzzy_simplicial_set(neighbors(X, 7, metric="manhattan"), 2.0, 0.4, 1)
     np.testing.assert_array_equal(model.graph_.toarray(), graph.to_sparse().toarray())
-    assert (model.a_, model.b_) == membership_curve(0.3, 1.5)
+    assert (model.a_, model.b_) == find_ab(0.3, 1.5)
     assert {told[7] for told in calls} == {20} and [told[5] for told in calls] == list(range(20))
     for told in calls:
         rate, forces, negatives, seed = told[8:12]

@@ -13,53 +13,55 @@ from lowdim.data.rows import open_rows
 from lowdim.decomposition.principal_axes import principal_scores
 from lowdim.neighbor_embedding.initialization import boxed
 from lowdim.neighbor_embedding.spectral_initialization import filled_up, slow_vectors, spectral
-from lowdim.neighbor_embedding.umap.find_ab import membership_curve
-from lowdim.neighbor_embedding.umap.fuzzy_graph import fuzzy_of, smooth
+from lowdim.neighbor_embedding.umap.find_ab import find_ab
+from lowdim.neighbor_embedding.umap.fuzzy_graph import fuzzy_simplicial_set, smooth_knn_distances
 
 # ---- the fuzzy graph ----
 
 
 def test_the_published_curve():
-    np.testing.assert_allclose(membership_curve(0.1, 1.0), (1.577, 0.895), atol=5e-4)
+    np.testing.assert_allclose(find_ab(0.1, 1.0), (1.577, 0.895), atol=5e-4)
 
 
 @given(st.floats(0, 1), st.floats(0.1, 10))
 def test_the_curve_scales_with_the_map(share, spread):
     """Distances × spread is a × spread^-2b, with the same b."""
-    a, b = membership_curve(share, 1.0)
-    scaled_a, scaled_b = membership_curve(share * spread, spread)
+    a, b = find_ab(share, 1.0)
+    scaled_a, scaled_b = find_ab(share * spread, spread)
     assert scaled_b == pytest.approx(b, rel=1e-4)
     assert scaled_a == pytest.approx(a * spread ** (-2 * b), rel=1e-3)
 
 
 def test_memberships_sum_to_log_k(rng):
     d = np.sort(rng.gamma(3, size=(50, 14)), axis=1)
-    belonging = smooth(d, 1.0, 1)
+    belonging = smooth_knn_distances(d, 1.0, 1)
     np.testing.assert_allclose(belonging.weights.sum(axis=1), np.log2(15), atol=2e-4)
-    np.testing.assert_allclose(belonging.cores, d[:, 0], rtol=1e-6)
-    by_hand = np.exp(-(d - d[:, :1]) / belonging.widths[:, None].astype(float))
+    np.testing.assert_allclose(belonging.rhos, d[:, 0], rtol=1e-6)
+    by_hand = np.exp(-(d - d[:, :1]) / belonging.sigmas[:, None].astype(float))
     np.testing.assert_allclose(belonging.weights, by_hand, rtol=1e-4)
 
 
 @given(st.integers(-20, 20))
 def test_memberships_do_not_depend_on_the_unit(power):
     d = np.sort(np.random.default_rng(1).gamma(3, size=(9, 8)), axis=1).astype(np.float32)
-    np.testing.assert_array_equal(smooth(d, 1.0, 1).weights, smooth(d * np.float32(2.0**power), 1.0, 1).weights)
+    np.testing.assert_array_equal(
+        smooth_knn_distances(d, 1.0, 1).weights, smooth_knn_distances(d * np.float32(2.0**power), 1.0, 1).weights
+    )
 
 
 def test_duplicates_and_zeros_belong_wholly():
     d = np.array([[0, 0, 0, 1.0], [0, 0, 0, 0], [1, 1, 1, 1]], np.float32)
-    weights = smooth(d, 1.0, 1).weights
+    weights = smooth_knn_distances(d, 1.0, 1).weights
     np.testing.assert_array_equal(weights, np.ones((3, 4)))
 
 
 def test_the_union_is_a_probability(rng):
     graph = neighbors(rng.standard_normal((80, 4)), 7)
     W = np.zeros((80, 80))
-    np.put_along_axis(W, graph.indices.astype(np.int64), smooth(graph.distances, 1.0, 1).weights, axis=1)
+    np.put_along_axis(W, graph.indices.astype(np.int64), smooth_knn_distances(graph.distances, 1.0, 1).weights, axis=1)
     for mix in (0.0, 0.4, 1.0):
         expected = mix * (W + W.T - W * W.T) + (1 - mix) * W * W.T
-        fuzzy = fuzzy_of(graph, 1.0, mix, 1)
+        fuzzy = fuzzy_simplicial_set(graph, 1.0, mix, 1)
         np.testing.assert_allclose(fuzzy.to_sparse().toarray(), expected, atol=1e-6)
         assert (np.diff(fuzzy.columns)[np.diff(fuzzy.rows) == 0] > 0).all()
 
@@ -68,13 +70,13 @@ def test_the_union_is_a_probability(rng):
 
 
 def test_the_spectral_start_is_the_eigenvectors(digits):
-    fuzzy = fuzzy_of(neighbors(digits[:500], 14), 1.0, 1.0, 1)
+    fuzzy = fuzzy_simplicial_set(neighbors(digits[:500], 14), 1.0, 1.0, 1)
     W = fuzzy.to_sparse().toarray().astype(np.float64)
     root = np.sqrt(W.sum(axis=1))
     V = np.linalg.eigh(W / np.outer(root, root))[1][:, ::-1][:, 1:4]
     Z = np.linalg.qr(slow_vectors(fuzzy, 3, 0, 2))[0]
     assert np.linalg.svd(V.T @ Z)[1].min() > 0.999
-    small = slow_vectors(fuzzy_of(neighbors(digits[:100], 9), 1.0, 1.0, 1), 2, 0, 1)  # solved outright
+    small = slow_vectors(fuzzy_simplicial_set(neighbors(digits[:100], 9), 1.0, 1.0, 1), 2, 0, 1)  # solved outright
     np.testing.assert_allclose(small.T @ small, np.eye(2), atol=1e-6)
 
 
@@ -82,7 +84,7 @@ def test_the_spectral_start_is_the_eigenvectors(digits):
 def test_many_slow_vectors_are_found_without_the_dense_matrix(monkeypatch, digits, k):
     from lowdim.neighbor_embedding import spectral_initialization as spectral_start
 
-    fuzzy = fuzzy_of(neighbors(digits[:800], 14), 1.0, 1.0, 2)
+    fuzzy = fuzzy_simplicial_set(neighbors(digits[:800], 14), 1.0, 1.0, 2)
     monkeypatch.setattr(spectral_start, "_outright", None)
     found = slow_vectors(fuzzy, k, 0, 2)
     W = fuzzy.to_sparse().toarray().astype(np.float64)
@@ -95,7 +97,7 @@ def test_many_slow_vectors_are_found_without_the_dense_matrix(monkeypatch, digit
 
 
 def test_nearly_all_vectors_come_from_the_dense_matrix(digits):
-    fuzzy = fuzzy_of(neighbors(digits[:300], 14), 1.0, 1.0, 1)
+    fuzzy = fuzzy_simplicial_set(neighbors(digits[:300], 14), 1.0, 1.0, 1)
     found = slow_vectors(fuzzy, 200, 0, 1)
     np.testing.assert_allclose(found.T @ found, np.eye(200), atol=1e-8)
 
@@ -107,7 +109,7 @@ def test_a_start_that_does_not_fit_into_memory_is_refused(monkeypatch, digits):
     monkeypatch.setattr(memory, "available_bytes", lambda: 1 << 19)
     with pytest.raises(MemoryTooSmall, match="fuzzy graph"):
         UMAP().fit(digits)
-    fuzzy = fuzzy_of(neighbors(digits[:600], 14), 1.0, 1.0, 1)
+    fuzzy = fuzzy_simplicial_set(neighbors(digits[:600], 14), 1.0, 1.0, 1)
     for k, what in ((40, "spectral start"), (300, "spectral start")):
         with pytest.raises(MemoryTooSmall, match=what):
             slow_vectors(fuzzy, k, 0, 1)
@@ -116,7 +118,7 @@ def test_a_start_that_does_not_fit_into_memory_is_refused(monkeypatch, digits):
 def test_components_are_cut_out_of_the_graph(rng, blobs):
     X, piece = blobs(rng, 6)
     order = rng.permutation(len(X))
-    fuzzy = fuzzy_of(neighbors(X[order], 9), 1.0, 1.0, 1)
+    fuzzy = fuzzy_simplicial_set(neighbors(X[order], 9), 1.0, 1.0, 1)
     sorted_graph = fuzzy.reordered(np.argsort(piece[order], kind="stable"))
     W = fuzzy.to_sparse().toarray()
     for c in range(6):
@@ -143,7 +145,7 @@ def test_middles_of_components_are_their_means(monkeypatch, rng):
 
 def test_components_do_not_cover_each_other(rng, blobs):
     X, piece = blobs(rng, 7)
-    fuzzy = fuzzy_of(neighbors(X, 9), 1.0, 1.0, 1)
+    fuzzy = fuzzy_simplicial_set(neighbors(X, 9), 1.0, 1.0, 1)
     Z = spectral(fuzzy, 2, 0, 1, X)
     low = np.array([Z[piece == c].min(axis=0) for c in range(7)])
     high = np.array([Z[piece == c].max(axis=0) for c in range(7)])

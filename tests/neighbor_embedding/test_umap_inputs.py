@@ -14,7 +14,7 @@ import lowdim
 from lowdim import UMAP, neighbors
 from lowdim.data.duplicates import Distinct, Marks, distinct_rows, find_rows, row_marks
 from lowdim.errors import BadInput, BadParameter
-from lowdim.neighbor_embedding.umap.optimizer import Epochs
+from lowdim.neighbor_embedding.umap.optimizer import UmapOptimizer
 
 
 def messy(X, rng):
@@ -189,7 +189,7 @@ def test_update_refuses_what_it_cannot_keep(monkeypatch, digits):
         told.update(digits[120:130])
     plain = UMAP(n_epochs=5).fit(X)
     before, rows = plain.embedding_.copy(), plain.rows_
-    monkeypatch.setattr(Epochs, "advance", lambda self, state, first, last: {"map": state["map"] * np.nan})
+    monkeypatch.setattr(UmapOptimizer, "advance", lambda self, state, first, last: {"map": state["map"] * np.nan})
     with pytest.raises(BadParameter, match="flew apart"):
         plain.update(digits[120:130])
     assert plain.rows_ is rows

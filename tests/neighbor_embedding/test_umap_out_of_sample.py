@@ -12,9 +12,9 @@ from lowdim import UMAP, neighbors
 from lowdim.data.duplicates import Distinct
 from lowdim.data.rows import open_rows
 from lowdim.errors import BadInput
-from lowdim.neighbor_embedding.umap.densmap import map_radii, table_radii
-from lowdim.neighbor_embedding.umap.fuzzy_graph import fuzzy_of, smooth
-from lowdim.neighbor_embedding.umap.optimizer import Forces
+from lowdim.neighbor_embedding.umap.densmap import embedding_radii, original_radii
+from lowdim.neighbor_embedding.umap.fuzzy_graph import fuzzy_simplicial_set, smooth_knn_distances
+from lowdim.neighbor_embedding.umap.optimizer import UmapParams
 from lowdim.neighbor_embedding.umap.supervision import with_numbers
 
 # ---- new rows ----
@@ -55,12 +55,12 @@ def test_update_keeps_the_old_rows_near(fitted, digits, labels, accuracy):
 
 def agreement_with_densities_of(X):
     """How well the radii of a map of the rows X go with their radii in the table: a function of the model."""
-    fuzzy = fuzzy_of(neighbors(X, 14), 1.0, 1.0, 1)
-    wanted = table_radii(fuzzy.rows, fuzzy.weights, fuzzy.lengths, fuzzy.n)
+    fuzzy = fuzzy_simplicial_set(neighbors(X, 14), 1.0, 1.0, 1)
+    wanted = original_radii(fuzzy.rows, fuzzy.weights, fuzzy.lengths, fuzzy.n)
 
     def agreement(model):
         Z = np.ascontiguousarray(model.embedding_, dtype=np.float32)
-        radii = map_radii(Z, None, fuzzy.starts, fuzzy.columns, Forces(model.a_, model.b_), 1)[1]
+        radii = embedding_radii(Z, None, fuzzy.starts, fuzzy.columns, UmapParams(model.a_, model.b_), 1)[1]
         return np.corrcoef(radii, wanted)[0, 1]
 
     return agreement
@@ -96,7 +96,7 @@ def test_inverse_gives_rows_back(fitted, digits):
 def weighted_mean(model, Z):
     """What the nearest rows are on the average, each by how much it belongs."""
     found = lowdim.NeighborIndex(model.embedding_).query(Z, 15)
-    weights = smooth(found.distances, 1.0, 1).weights.astype(float)
+    weights = smooth_knn_distances(found.distances, 1.0, 1).weights.astype(float)
     return np.einsum("ij,ijd->id", weights / weights.sum(axis=1, keepdims=True), model.rows_[found.indices])
 
 
@@ -164,7 +164,7 @@ def test_densmap_keeps_what_is_crowded_crowded(rng):
 def test_numbers_leave_the_lengths_of_edges(rng):
     """densMAP needs them; an edge that y alone knows counts as the longest that its ends have."""
     X = rng.standard_normal((80, 3))
-    fuzzy = fuzzy_of(neighbors(X, 6), 1.0, 1.0, 1)
+    fuzzy = fuzzy_simplicial_set(neighbors(X, 6), 1.0, 1.0, 1)
     told = with_numbers(fuzzy, rng.standard_normal(80), Distinct.everyone(80), 0.5, 6, 1)
     true = np.linalg.norm(X[told.rows] - X[told.columns], axis=1)
     known = fuzzy.to_sparse().toarray()[told.rows, told.columns] > 0
@@ -185,16 +185,16 @@ def test_densmap_places_new_rows_by_how_crowded_they_are(rng):
 
     X, new = table(150), table(50)
     model = UMAP(n_epochs=300, densmap=True).fit(X)
-    curve, places = Forces(model.a_, model.b_), model.embedding_.astype(np.float32)
+    curve, places = UmapParams(model.a_, model.b_), model.embedding_.astype(np.float32)
 
     def radii(rows, Z, found):
         """In the table and in the map, over edges to the 14 nearest rows."""
         m, k = found.indices.shape
-        weights = smooth(found.distances, 1.0, 1).weights.ravel()
+        weights = smooth_knn_distances(found.distances, 1.0, 1).weights.ravel()
         Z = np.ascontiguousarray(Z, dtype=np.float32)
         starts = np.arange(m + 1) * k
-        mapped = map_radii(Z, places, starts, found.indices.ravel(), curve, 1)[1]
-        return table_radii(np.repeat(np.arange(m), k), weights, found.distances.ravel(), m), mapped
+        mapped = embedding_radii(Z, places, starts, found.indices.ravel(), curve, 1)[1]
+        return original_radii(np.repeat(np.arange(m), k), weights, found.distances.ravel(), m), mapped
 
     found = lowdim.NeighborIndex(X).query(new, 14)
     dense = model.transform(new)
@@ -216,14 +216,14 @@ def test_densmap_places_new_rows_by_how_crowded_they_are(rng):
 
 def test_the_agreement_for_new_rows_is_by_edges_that_they_have_too(rng):
     """A fitted row, taken as a new one, has the radius in the table that the agreement counted it with."""
-    from lowdim.neighbor_embedding.umap.densmap import Agreement
+    from lowdim.neighbor_embedding.umap.densmap import DensityCorrelation
 
     X = rng.standard_normal((200, 3)) * rng.gamma(1.0, size=(200, 1))
     model = UMAP(n_epochs=60, densmap=True).fit(X)
     graph = neighbors(X, 14)
-    weights = smooth(graph.distances, 1.0, 1).weights.astype(float)
+    weights = smooth_knn_distances(graph.distances, 1.0, 1).weights.astype(float)
     wanted = np.log((weights * graph.distances.astype(float) ** 2).sum(axis=1) / weights.sum(axis=1) + 1e-8)
-    kept = Agreement(*model.crowding_.tolist())
+    kept = DensityCorrelation(*model.crowding_.tolist())
     assert kept.table_mean == pytest.approx(wanted.mean(), rel=1e-5)
     assert kept.table_spread == pytest.approx(np.sqrt(wanted.var() + 0.1), rel=1e-5)
     assert (kept.least, kept.most) == pytest.approx((wanted.min(), wanted.max()), rel=1e-5)

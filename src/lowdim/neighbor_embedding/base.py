@@ -14,7 +14,7 @@ from lowdim.data.validation import read_rows
 from lowdim.errors import BadInput
 from lowdim.knn.fitted import Known
 
-__all__ = ["NeighborMap"]
+__all__ = ["NeighborEmbedding"]
 
 Array = NDArray[Any]
 
@@ -27,7 +27,7 @@ class Placing(Protocol):
     def __call__(self, rows: Rows, /) -> NDArray[np.float32]: ...
 
 
-class NeighborMap(Estimator):
+class NeighborEmbedding(Estimator):
     """A map of rows by their neighbours. Subclasses write `fit`, which sets `embedding_`, and `_placing`."""
 
     metric: Any

@@ -14,11 +14,11 @@ from lowdim.decomposition.principal_axes import principal_scores
 from lowdim.errors import BadParameter
 from lowdim.neighbor_embedding.spectral_initialization import NOISE, by_chance, filled_up, spectral
 from lowdim.neighbor_embedding.tsne.affinities import Affinities
-from lowdim.neighbor_embedding.umap.fuzzy_graph import Fuzzy
+from lowdim.neighbor_embedding.umap.fuzzy_graph import FuzzyGraph
 from lowdim.runtime.param import Choice, Either, Such
 from lowdim.runtime.random import normal
 
-__all__ = ["INIT", "boxed", "boxed_start", "close_start"]
+__all__ = ["INIT", "boxed", "tsne_init", "umap_init"]
 
 Array = NDArray[Any]
 Floats = NDArray[np.float32]
@@ -39,7 +39,7 @@ def _are_places(value: Any) -> bool:
 INIT = Either(Choice("pca", "spectral", "random"), Such("an array (n, k)", _are_places))
 
 
-def close_start(init: Any, rows: Rows | None, P: Affinities, k: int, seed: int, threads: int) -> Floats:
+def tsne_init(init: Any, rows: Rows | None, P: Affinities, k: int, seed: int, threads: int) -> Floats:
     """All rows close to the origin, (n, k). Without rows, 'pca' stands for 'spectral'."""
     if not isinstance(init, str):
         return _given(init, P.n, k)
@@ -56,7 +56,7 @@ def close_start(init: Any, rows: Rows | None, P: Affinities, k: int, seed: int, 
     return (axes * (CLOSE / spread) if spread > 0 else np.zeros_like(axes)).astype(np.float32)
 
 
-def boxed_start(init: Any, graph: Fuzzy, table: Any, distinct: Distinct, k: int, seed: int, threads: int) -> Floats:
+def umap_init(init: Any, graph: FuzzyGraph, table: Any, distinct: Distinct, k: int, seed: int, threads: int) -> Floats:
     """The distinct rows in a box, (m, k); places that are given for all rows are taken as they are."""
     if not isinstance(init, str):
         return _given(init, len(distinct.which), k)[distinct.first]
@@ -84,7 +84,9 @@ def boxed(Z: Array, seed: int, threads: int) -> Floats:
 
 def _even_vectors(P: Affinities, k: int, seed: int, threads: int) -> Array:
     """Eigenvectors of the graph of affinities, each of standard deviation 1, with a little chance in them."""
-    vectors = spectral(Fuzzy(P.starts, P.columns, P.values, lengths=P.values), k, seed, threads)  # no length is read
+    vectors = spectral(
+        FuzzyGraph(P.starts, P.columns, P.values, lengths=P.values), k, seed, threads
+    )  # no length is read
     sizes = vectors.std(axis=0)
     vectors = vectors / np.where(sizes > 0, sizes, 1)
     return np.asarray(vectors + 0.01 * normal(vectors.shape, seed, stream=1))  # equal entries part

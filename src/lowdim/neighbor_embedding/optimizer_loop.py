@@ -23,7 +23,7 @@ from lowdim.runtime.memory import require_memory
 from lowdim.runtime.param import Maybe, Such
 from lowdim.runtime.progress import report, watched
 
-__all__ = ["PATH", "Checkpoint", "Layout", "State", "fingerprint"]
+__all__ = ["PATH", "Checkpoint", "OptimizerLoop", "State", "fingerprint"]
 
 Array = NDArray[Any]
 State = Mapping[str, Array]
@@ -69,7 +69,7 @@ class Checkpoint:
 
 
 @dataclass
-class Layout:
+class OptimizerLoop:
     """`advance(state, first, last)` gives the state after steps first … last - 1, at most `stride` of them.
 
     `run` takes the steps that are left, or some of them; how they are cut makes no difference to the bits.
@@ -90,7 +90,7 @@ class Layout:
     checkpoint: Checkpoint | None = None
     _info: dict[str, float] = field(default_factory=dict, repr=False)
 
-    def resume(self) -> Layout:
+    def resume(self) -> OptimizerLoop:
         """Go on from the checkpoint; where there is none yet, write it, so that a bad path is known before the work."""
         if self.checkpoint is not None:
             kept = self.checkpoint.read()
@@ -100,7 +100,7 @@ class Layout:
                 self.state, self.done, self.total = kept
         return self
 
-    def run(self, steps: int | None = None) -> Layout:
+    def run(self, steps: int | None = None) -> OptimizerLoop:
         """Take `steps` steps, or all that are left."""
         last = self.total if steps is None else self.done + steps
         while self.done < min(last, self.total):

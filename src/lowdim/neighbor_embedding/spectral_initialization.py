@@ -15,7 +15,7 @@ from lowdim.data.rows import chunk_rows, open_rows
 from lowdim.decomposition.principal_axes import principal_scores
 from lowdim.knn.graph import component_labels
 from lowdim.linalg.dense_eigen import fix_signs, pencil, top
-from lowdim.neighbor_embedding.umap.fuzzy_graph import Fuzzy
+from lowdim.neighbor_embedding.umap.fuzzy_graph import FuzzyGraph
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
 from lowdim.runtime.random import normal
@@ -36,7 +36,7 @@ ACCURACY = 1e-2  # of the vectors, relative to the gap that separates them from 
 ADVICE = "Use fewer components, or init='random'."
 
 
-def spectral(graph: Fuzzy, k: int, seed: int, threads: int, table: Any | None = None) -> Array:
+def spectral(graph: FuzzyGraph, k: int, seed: int, threads: int, table: Any | None = None) -> Array:
     """The slowest vectors of the graph, (n, k); each connected component is laid out by itself.
 
     Along each axis every component gets an interval as long as its share of the rows, in the order of the principal
@@ -77,7 +77,7 @@ def filled_up(axes: Array, k: int, seed: int, threads: int) -> Array:
     return np.column_stack([axes, NOISE * by_chance(n, k - found, seed, threads)])
 
 
-def slow_vectors(graph: Fuzzy, k: int, seed: int, threads: int) -> Array:
+def slow_vectors(graph: FuzzyGraph, k: int, seed: int, threads: int) -> Array:
     """The k smallest nontrivial eigenvectors of the normalised Laplacian I - S of a connected graph, (n, k).
 
     S = D^-1/2 W D^-1/2 has its trivial vector D^1/2 1 at 1, which is taken out; the next k are found by Chebyshev
@@ -96,7 +96,7 @@ def slow_vectors(graph: Fuzzy, k: int, seed: int, threads: int) -> Array:
     return filled_up(np.asarray(vectors, dtype=np.float64), k, seed, threads)
 
 
-def _outright(graph: Fuzzy, root: Array, trivial: Array, k: int) -> Array:
+def _outright(graph: FuzzyGraph, root: Array, trivial: Array, k: int) -> Array:
     n = graph.n
     if k == 0:
         return np.empty((n, 0))
@@ -108,7 +108,7 @@ def _outright(graph: Fuzzy, root: Array, trivial: Array, k: int) -> Array:
 class _Smooth:
     """S in single precision, times blocks of vectors: itself, and a polynomial that leaves what is slow."""
 
-    def __init__(self, graph: Fuzzy, root: Array, threads: int) -> None:
+    def __init__(self, graph: FuzzyGraph, root: Array, threads: int) -> None:
         self.n, self.threads = graph.n, threads
         inverse = (1 / root).astype(np.float32)
         self.edges = graph.starts, graph.columns, graph.weights * inverse[graph.rows] * inverse[graph.columns]

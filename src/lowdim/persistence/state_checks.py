@@ -24,7 +24,7 @@ from lowdim.manifold.laplacian.estimator import LaplacianEigenmaps
 from lowdim.manifold.lle.estimator import LLE
 from lowdim.mds.base import Scaling as PairScaling
 from lowdim.neighbor_embedding.tsne.estimator import TSNE
-from lowdim.neighbor_embedding.umap.densmap import Agreement
+from lowdim.neighbor_embedding.umap.densmap import DensityCorrelation
 from lowdim.neighbor_embedding.umap.estimator import UMAP
 from lowdim.runtime.param import Integer, Real
 from lowdim.summaries.moments import Moments
@@ -183,10 +183,10 @@ def _check_umap(state: dict[str, Any], d: Any, by_distances: bool) -> None:
     _require(curve, "a_ and b_ must be positive numbers")
     _require(isinstance(state.get("supervised_"), bool), "supervised_ must be true or false")
     crowding: Any = state.get("crowding_")
-    numbers = len(dataclasses.fields(Agreement))
+    numbers = len(dataclasses.fields(DensityCorrelation))
     _require(crowding is None or _is_table(crowding, numbers), f"crowding_ must be {numbers} finite numbers")
     if crowding is not None:
-        agreement = Agreement(*crowding.tolist())
+        agreement = DensityCorrelation(*crowding.tolist())
         spread = min(agreement.table_spread, agreement.map_spread) > 0 and agreement.least <= agreement.most
         _require(spread, "crowding_ must have positive spreads")
 

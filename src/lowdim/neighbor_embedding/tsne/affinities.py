@@ -16,7 +16,7 @@ from lowdim.knn.graph import Graph
 from lowdim.runtime.param import Real
 from lowdim.runtime.threads import thread_count
 
-__all__ = ["PERPLEXITY", "Affinities", "conditional", "feasible", "neighbor_count"]
+__all__ = ["PERPLEXITY", "Affinities", "conditional_probabilities", "feasible_perplexity", "neighbor_count"]
 
 Perplexity = float | Sequence[float]
 
@@ -60,9 +60,9 @@ class Affinities:
         A perplexity above a third of the graph's neighbours is lowered to it.
         """
         threads = thread_count(n_jobs)
-        wanted = feasible(perplexity, graph.k + 1)
+        wanted = feasible_perplexity(perplexity, graph.k + 1)
         nearest = graph.nearest(min(graph.k, neighbor_count(wanted)))
-        return cls._joined(nearest.indices, conditional(nearest.distances, wanted, threads), threads)
+        return cls._joined(nearest.indices, conditional_probabilities(nearest.distances, wanted, threads), threads)
 
     @classmethod
     def uniform(cls, graph: Graph, *, n_jobs: int | None = None) -> Affinities:
@@ -154,7 +154,9 @@ def _check_joint(matrix: sp.csr_array) -> None:
         )
 
 
-def conditional(distances: NDArray[np.float32], perplexity: Perplexity, threads: int) -> NDArray[np.float32]:
+def conditional_probabilities(
+    distances: NDArray[np.float32], perplexity: Perplexity, threads: int
+) -> NDArray[np.float32]:
     """Weights p_j|i of the neighbours of each row, (n, k), averaged over several perplexities."""
     wanted = _several(perplexity)
     distances = np.ascontiguousarray(distances, dtype=np.float32)
@@ -166,7 +168,7 @@ def conditional(distances: NDArray[np.float32], perplexity: Perplexity, threads:
     return total / np.float32(len(wanted)) if len(wanted) > 1 else total
 
 
-def feasible(perplexity: Perplexity, n: int) -> tuple[float, ...]:
+def feasible_perplexity(perplexity: Perplexity, n: int) -> tuple[float, ...]:
     """The perplexities, lowered where n rows are too few for them: at most (n - 1) / 3, at least 1."""
     if n < 2:
         raise NotEnoughData(f"affinities need at least 2 rows; got {n}.")

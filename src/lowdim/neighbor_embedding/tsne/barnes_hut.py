@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 
-__all__ = ["TreeRepulsion"]
+__all__ = ["BarnesHutRepulsion"]
 
 Floats = NDArray[np.float32]
 
@@ -15,7 +15,7 @@ OPENING = 0.9  # side over distance up to which the points of a node act as one;
 GRAIN = 0.1  # side, in units of the kernel's width, up to which they always do
 
 
-class TreeRepulsion:
+class BarnesHutRepulsion:
     """Repulsion between all points of a map: near ones one by one, far ones together."""
 
     def __init__(self, dof: float, threads: int) -> None:
@@ -28,7 +28,7 @@ class TreeRepulsion:
         return opening**2, GRAIN**2 * min(1.0, self.dof)
 
     def __call__(self, Y: Floats) -> tuple[Floats, float]:
-        """Forces (n, 3), and the sum of the kernel over all ordered pairs."""
+        """UmapParams (n, 3), and the sum of the kernel over all ordered pairs."""
         out = np.empty_like(Y)
         total = _native.repel_by_tree(Y, self.dof, *self.rule, out, self.threads)
         return out, total

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from lowdim.base.estimator import estimator
 from lowdim.distance.metrics import MetricLike
 from lowdim.knn.fitted import Known
-from lowdim.neighbor_embedding.base import NeighborMap
-from lowdim.neighbor_embedding.initialization import INIT, close_start
+from lowdim.neighbor_embedding.base import NeighborEmbedding
+from lowdim.neighbor_embedding.initialization import INIT, tsne_init
 from lowdim.neighbor_embedding.optimizer_loop import PATH
 from lowdim.neighbor_embedding.tsne.affinities import PERPLEXITY
-from lowdim.neighbor_embedding.tsne.gradient_descent import Descent, Recipe
+from lowdim.neighbor_embedding.tsne.gradient_descent import GradientDescent, TsneOptions
 from lowdim.neighbor_embedding.tsne.inputs import likeness_of
 from lowdim.neighbor_embedding.tsne.out_of_sample import Placing
 from lowdim.runtime.param import Choice, Either, Integer, Maybe, Real, SeedLike, Such, param
@@ -29,7 +29,7 @@ EARLY = 250  # steps with early exaggeration, and at most a third of all
 
 
 @estimator(title="a map that keeps neighbours together", summary="graph", sparse=True)
-class TSNE(NeighborMap):
+class TSNE(NeighborEmbedding):
     """A map that keeps neighbours together.
 
         min KL(P ‖ Q),   p_ij Gaussian with a given perplexity,   q_ij ∝ (1 + |z_i - z_j|² / ν)^-(ν+1)/2
@@ -97,8 +97,8 @@ class TSNE(NeighborMap):
         with self._fitting():
             seed, threads = seed_of(self.random_state), thread_count(self.n_jobs)
             alike = likeness_of(self, X, self.perplexity, self.metric, seed, threads)
-            start = close_start(self.init, alike.rows, alike.affinities, self.n_components, seed, threads)
-            descent = Descent(alike.affinities, self._recipe(), threads, alike.which)
+            start = tsne_init(self.init, alike.rows, alike.affinities, self.n_components, seed, threads)
+            descent = GradientDescent(alike.affinities, self._recipe(), threads, alike.which)
             layout = descent.layout(start, self.checkpoint).resume().run()
             self.embedding_ = descent.positions(layout.state).astype(alike.dtype)
             self.kl_divergence_, self.n_iter_ = descent.divergence(layout.state), layout.done
@@ -106,10 +106,10 @@ class TSNE(NeighborMap):
             self._cache = self._placing()
             return self
 
-    def _recipe(self) -> Recipe:
+    def _recipe(self) -> TsneOptions:
         rate = None if self.learning_rate == "auto" else float(self.learning_rate)
         early = min(EARLY, self.max_iter // 3)
-        return Recipe(self.max_iter, early, self.early_exaggeration, self.exaggeration, rate, self.dof, self.tol)
+        return TsneOptions(self.max_iter, early, self.early_exaggeration, self.exaggeration, rate, self.dof, self.tol)
 
     def _placing(self) -> Placing:
         threads, n = thread_count(self.n_jobs), len(self.embedding_)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from lowdim import _native
 from lowdim.runtime.memory import require_memory
 
-__all__ = ["Box", "Fields", "MeshRepulsion", "box_of"]
+__all__ = ["Box", "FFTRepulsion", "Fields", "box_of"]
 
 Floats = NDArray[np.float32]
 
@@ -61,7 +61,7 @@ class Fields:
     values: Floats
 
     def at(self, Y: Floats, threads: int) -> tuple[Floats, float]:
-        """Forces at the places Y, (n, k), and the sum of the sums."""
+        """UmapParams at the places Y, (n, k), and the sum of the sums."""
         out = np.empty_like(Y)
         box = self.box
         total = _native.gather_forces(self.values, list(box.cells), box.origin, box.spacing, Y, out, threads)
@@ -105,7 +105,7 @@ def _rounded(span: float, most: int) -> int:
     return int(min(-(-wanted // step) * step, most))
 
 
-class MeshRepulsion:
+class FFTRepulsion:
     """Repulsion between all points of a map; remembers the spectra of the last few sizes of mesh."""
 
     def __init__(self, dof: float, threads: int) -> None:
@@ -113,7 +113,7 @@ class MeshRepulsion:
         self._spectra: dict[tuple[Any, ...], Floats] = {}
 
     def __call__(self, Y: Floats) -> tuple[Floats, float]:
-        """Forces (n, k), and the sum of the kernel over all ordered pairs.
+        """UmapParams (n, k), and the sum of the kernel over all ordered pairs.
 
         Points beyond the mesh have one of their own: they are so far that they and the others do not act on each other.
         """

@@ -11,23 +11,23 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.errors import BadParameter
-from lowdim.neighbor_embedding.optimizer_loop import Checkpoint, Layout, State, fingerprint
+from lowdim.neighbor_embedding.optimizer_loop import Checkpoint, OptimizerLoop, State, fingerprint
 from lowdim.neighbor_embedding.tied_rows import Twins, meet_twins
 from lowdim.neighbor_embedding.tsne.affinities import Affinities
 from lowdim.neighbor_embedding.tsne.repulsion import Repulsion, repulsion_for
 
-__all__ = ["Descent", "Recipe"]
+__all__ = ["GradientDescent", "TsneOptions"]
 
 Floats = NDArray[np.float32]
 
-LONGEST = 5.0  # no point moves further in a step
+MAX_STEP_NORM = 5.0  # no point moves further in a step
 MOMENTUM = 0.8
 SCATTERED = 20_000  # from so many rows on, neighbours in the map are kept near each other in memory
 REORDER = 125  # every so many steps
 
 
 @dataclass(frozen=True)
-class Recipe:
+class TsneOptions:
     """How the descent goes: `early` steps with exaggerated attraction, then the others."""
 
     total: int = 750
@@ -45,7 +45,7 @@ class Recipe:
         return exaggeration, rate
 
 
-class Descent:
+class GradientDescent:
     """Steps of t-SNE. The state: `map`, `velocity`, `gains` (n, k), rows in `order`, and the last `divergence`.
 
     The gradient is taken over four, as is the custom, so that a rate of n over the exaggeration is right. Rows with
@@ -55,7 +55,7 @@ class Descent:
     def __init__(
         self,
         affinities: Affinities,
-        recipe: Recipe,
+        recipe: TsneOptions,
         threads: int,
         which: NDArray[np.int64] | None = None,
     ) -> None:
@@ -66,13 +66,13 @@ class Descent:
         self._ordered = np.arange(affinities.n, dtype=np.int32), affinities, Twins.of(self.which)
         self._repulsion: Repulsion | None = None
 
-    def layout(self, start: Floats, path: Any = None) -> Layout:
+    def layout(self, start: Floats, path: Any = None) -> OptimizerLoop:
         """All steps, as a layout that can be run, watched and, with a path to a checkpoint, resumed."""
         P, kept = self.affinities, None
         if path is not None:
             work = fingerprint(P.starts, P.columns, P.values, self.which, start, self.recipe)
             kept = Checkpoint(path, work)
-        return Layout(
+        return OptimizerLoop(
             self.start(start),
             self.advance,
             self.recipe.total,
@@ -109,7 +109,7 @@ class Descent:
         forces, total = self.repel(Y)
         exaggeration, rate = recipe.at(t, len(Y))
         factor = (recipe.dof + 1) / (2 * recipe.dof)
-        rule = (exaggeration, rate, MOMENTUM, LONGEST, 1 / max(total, 1e-12), 1 / recipe.dof, factor)
+        rule = (exaggeration, rate, MOMENTUM, MAX_STEP_NORM, 1 / max(total, 1e-12), 1 / recipe.dof, factor)
         moved, velocity, gains = np.empty_like(Y), state["velocity"].copy(), state["gains"].copy()
         P, twins = self._in_order(state)
         _native.descend(P.starts, P.columns, P.values, Y, forces, rule, velocity, gains, moved, self.threads)
@@ -140,7 +140,7 @@ class Descent:
         return out
 
     def repel(self, Y: Floats) -> tuple[Floats, float]:
-        """Forces of the repulsion (n, k) and the sum that normalises it, always in the same way."""
+        """UmapParams of the repulsion (n, k) and the sum that normalises it, always in the same way."""
         if self._repulsion is None:
             self._repulsion = repulsion_for(len(Y), Y.shape[1], self.recipe.dof, self.threads)
         return self._repulsion(Y)

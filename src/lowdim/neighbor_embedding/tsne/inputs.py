@@ -14,7 +14,7 @@ from lowdim.data.validation import read_rows
 from lowdim.knn.fitted import table_of
 from lowdim.knn.graph import Graph
 from lowdim.knn.index import Distance, neighbors
-from lowdim.neighbor_embedding.tsne.affinities import Affinities, Perplexity, feasible, neighbor_count
+from lowdim.neighbor_embedding.tsne.affinities import Affinities, Perplexity, feasible_perplexity, neighbor_count
 from lowdim.runtime.memory import require_memory
 
 __all__ = ["Likeness", "likeness_of"]
@@ -45,7 +45,7 @@ def likeness_of(owner: Any, X: Any, perplexity: Perplexity, metric: Distance, se
     rows = read_rows(owner, X, fitting=True, min_rows=2)
     if not given:
         require_memory(_copy_bytes(rows), "the table that new rows are compared with", "Fit a Graph of it.")
-    k = min(rows.count - 1, neighbor_count(feasible(perplexity, rows.count)))
+    k = min(rows.count - 1, neighbor_count(feasible_perplexity(perplexity, rows.count)))
     _require_room(rows.count, k)
     graph = neighbors(rows, k, metric=metric, random_state=seed, n_jobs=threads)
     joint = _joint(graph, perplexity, threads)
@@ -56,7 +56,7 @@ def likeness_of(owner: Any, X: Any, perplexity: Perplexity, metric: Distance, se
 
 
 def _joint(graph: Graph, perplexity: Perplexity, threads: int) -> tuple[Affinities, tuple[float, ...]]:
-    wanted = feasible(perplexity, graph.k + 1)
+    wanted = feasible_perplexity(perplexity, graph.k + 1)
     _require_room(graph.n, min(graph.k, neighbor_count(wanted)))
     return Affinities.from_graph(graph, perplexity, n_jobs=threads), wanted
 

@@ -13,10 +13,10 @@ from lowdim.data.rows import Rows
 from lowdim.errors import BadInput
 from lowdim.knn.fitted import Known
 from lowdim.knn.index import Found
-from lowdim.neighbor_embedding.tsne.affinities import conditional, neighbor_count
-from lowdim.neighbor_embedding.tsne.barnes_hut import TreeRepulsion
-from lowdim.neighbor_embedding.tsne.fft_repulsion import Fields, MeshRepulsion
-from lowdim.neighbor_embedding.tsne.gradient_descent import LONGEST, MOMENTUM
+from lowdim.neighbor_embedding.tsne.affinities import conditional_probabilities, neighbor_count
+from lowdim.neighbor_embedding.tsne.barnes_hut import BarnesHutRepulsion
+from lowdim.neighbor_embedding.tsne.fft_repulsion import FFTRepulsion, Fields
+from lowdim.neighbor_embedding.tsne.gradient_descent import MAX_STEP_NORM, MOMENTUM
 from lowdim.neighbor_embedding.tsne.repulsion import repulsion_for
 
 __all__ = ["Placing"]
@@ -28,14 +28,14 @@ STEPS = 100
 RATE = 1.0  # that of the fitted map's last steps
 
 
-class Push:
+class RepulsionField:
     """The repulsion of a map at any place, ready to be asked: fields of a mesh, a tree, or the sum over all rows."""
 
     def __init__(self, Y: Floats, dof: float, threads: int) -> None:
         repulsion = repulsion_for(len(Y), Y.shape[1], dof, threads)
         self.fields: Fields | None = None
-        self.tree = repulsion.rule if isinstance(repulsion, TreeRepulsion) else (0.0, 0.0)
-        if isinstance(repulsion, MeshRepulsion):
+        self.tree = repulsion.rule if isinstance(repulsion, BarnesHutRepulsion) else (0.0, 0.0)
+        if isinstance(repulsion, FFTRepulsion):
             self.fields = repulsion.fields(Y)
         self.mean = max(repulsion(Y)[1], 1e-12) / len(Y)  # of the kernel's sums over the rows of the map
 
@@ -63,7 +63,7 @@ class Placing:
     def _moved(self, found: Found) -> Floats:
         """From the middle of the nearest, some steps against the map."""
         push, Y, threads = self._push, self.places, self.known.threads
-        weights = conditional(found.distances, self.perplexity, threads)
+        weights = conditional_probabilities(found.distances, self.perplexity, threads)
         first = found.indices[:, : min(START, found.indices.shape[1])]
         out = np.ascontiguousarray(np.median(Y[first], axis=1), dtype=np.float32)
         starts = np.arange(len(out) + 1, dtype=np.int64) * found.indices.shape[1]
@@ -72,10 +72,10 @@ class Placing:
         origin = np.zeros(0, dtype=np.float32) if push.fields is None else push.fields.box.origin
         spacing = 1.0 if push.fields is None else push.fields.box.spacing
         values = None if push.fields is None else push.fields.values
-        how = (self.dof, 1 / push.mean, RATE, MOMENTUM, LONGEST, STEPS, *push.tree)
+        how = (self.dof, 1 / push.mean, RATE, MOMENTUM, MAX_STEP_NORM, STEPS, *push.tree)
         _native.place_rows(starts, columns, pulls, Y, values, cells, origin, spacing, how, out, threads)
         return out
 
     @cached_property
-    def _push(self) -> Push:
-        return Push(self.places, self.dof, self.known.threads)
+    def _push(self) -> RepulsionField:
+        return RepulsionField(self.places, self.dof, self.known.threads)

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.knn.graph import Graph
-from lowdim.neighbor_embedding.umap.fuzzy_graph import Fuzzy, smooth
+from lowdim.neighbor_embedding.umap.fuzzy_graph import FuzzyGraph, smooth_knn_distances
 
-__all__ = ["Agreement", "Crowding", "first_epoch", "map_radii", "table_radii"]
+__all__ = ["DensityCorrelation", "DensityTarget", "embedding_radii", "first_epoch", "original_radii"]
 
 Array = NDArray[Any]
 
@@ -36,7 +36,7 @@ LAST_PART = 0.3  # of the epochs
 
 
 @dataclass(frozen=True)
-class Agreement:
+class DensityCorrelation:
     """How the radii r of a map go with those of its table, R: what a row, fitted or new, is to be moved by."""
 
     table_mean: float
@@ -57,7 +57,7 @@ class Agreement:
         return cls(mean, spread, float(radii.mean()), _spread(radii), together, strength, *extent)
 
     def to_array(self) -> NDArray[np.float64]:
-        """All of it as plain numbers, to be kept; `Agreement(*array)` is the same again."""
+        """All of it as plain numbers, to be kept; `DensityCorrelation(*array)` is the same again."""
         return np.array(astuple(self))
 
     def numbers(self, table: Array, shares: Array, radii: Array) -> NDArray[np.float32]:
@@ -74,32 +74,32 @@ class Agreement:
 
 
 @dataclass(frozen=True)
-class Crowding:
+class DensityTarget:
     """The radii of the rows in the table, and how much they count."""
 
     radii: NDArray[np.float64]  # (n,)
     strength: float
 
     @classmethod
-    def of(cls, graph: Fuzzy, strength: float) -> Self:
+    def of(cls, graph: FuzzyGraph, strength: float) -> Self:
         """From a fuzzy graph with its lengths; the strength is relative to the sum of its weights."""
-        radii = table_radii(graph.rows, graph.weights, graph.lengths, graph.n)
+        radii = original_radii(graph.rows, graph.weights, graph.lengths, graph.n)
         return cls(radii, strength * float(graph.weights.sum(dtype=np.float64)) / 2 / max(graph.n, 1))
 
-    def numbers(self, positions: Array, graph: Fuzzy, forces: Curve, threads: int) -> NDArray[np.float32]:
-        """Those of `Agreement`, for a map of the graph."""
-        shares, radii = map_radii(positions, None, graph.starts, graph.columns, forces, threads)
-        return Agreement.of(self.radii, radii, self.strength).numbers(self.radii, shares, radii)
+    def numbers(self, positions: Array, graph: FuzzyGraph, forces: Curve, threads: int) -> NDArray[np.float32]:
+        """Those of `DensityCorrelation`, for a map of the graph."""
+        shares, radii = embedding_radii(positions, None, graph.starts, graph.columns, forces, threads)
+        return DensityCorrelation.of(self.radii, radii, self.strength).numbers(self.radii, shares, radii)
 
     def for_new_rows(
         self, positions: Array, graph: Graph, connectivity: float, forces: Curve, threads: int
-    ) -> Agreement:
+    ) -> DensityCorrelation:
         """With a map that is done, by what new rows have as well: edges to their neighbours, none from them."""
-        weights = smooth(graph.distances, connectivity, threads).weights
+        weights = smooth_knn_distances(graph.distances, connectivity, threads).weights
         rows, starts = np.repeat(np.arange(graph.n), graph.k), np.arange(graph.n + 1, dtype=np.int64) * graph.k
-        table = table_radii(rows, weights.ravel(), graph.distances.ravel(), graph.n)
-        radii = map_radii(positions, None, starts, graph.indices.ravel(), forces, threads)[1]
-        return Agreement.of(table, radii, self.strength)
+        table = original_radii(rows, weights.ravel(), graph.distances.ravel(), graph.n)
+        radii = embedding_radii(positions, None, starts, graph.indices.ravel(), forces, threads)[1]
+        return DensityCorrelation.of(table, radii, self.strength)
 
 
 def first_epoch(total: int) -> int:
@@ -107,7 +107,7 @@ def first_epoch(total: int) -> int:
     return int(np.ceil(total * (1 - LAST_PART)))
 
 
-def map_radii(
+def embedding_radii(
     positions: Array, among: Array | None, starts: Array, columns: Array, forces: Curve, threads: int
 ) -> tuple[Array, Array]:
     """Σφ, and the logarithms of the mean squared distances with weights φ = 1 / (1 + a d^2b), (m,).
@@ -121,7 +121,7 @@ def map_radii(
     return wide, np.log(TINY + spreads / np.maximum(wide, TINY))
 
 
-def table_radii(rows: Array, weights: Array, lengths: Array, n: int) -> NDArray[np.float64]:
+def original_radii(rows: Array, weights: Array, lengths: Array, n: int) -> NDArray[np.float64]:
     """The logarithms of the mean squared lengths of each row's edges with these weights, (n,)."""
     wide = weights.astype(np.float64)
     squares = np.bincount(rows, wide * lengths.astype(np.float64) ** 2, minlength=n)

@@ -16,14 +16,14 @@ from lowdim.distance.metrics import MetricLike
 from lowdim.errors import BadInput, BadParameter
 from lowdim.knn.fitted import Known, Neighborhood, neighborhood_of, table_of, with_rows
 from lowdim.knn.graph import component_labels
-from lowdim.neighbor_embedding.base import NeighborMap
-from lowdim.neighbor_embedding.initialization import INIT, boxed_start
+from lowdim.neighbor_embedding.base import NeighborEmbedding
+from lowdim.neighbor_embedding.initialization import INIT, umap_init
 from lowdim.neighbor_embedding.optimizer_loop import PATH
 from lowdim.neighbor_embedding.tied_rows import meet_twins
-from lowdim.neighbor_embedding.umap.densmap import Agreement, Crowding
-from lowdim.neighbor_embedding.umap.find_ab import membership_curve
-from lowdim.neighbor_embedding.umap.fuzzy_graph import fuzzy_of
-from lowdim.neighbor_embedding.umap.optimizer import Epochs, Forces
+from lowdim.neighbor_embedding.umap.densmap import DensityCorrelation, DensityTarget
+from lowdim.neighbor_embedding.umap.find_ab import find_ab
+from lowdim.neighbor_embedding.umap.fuzzy_graph import fuzzy_simplicial_set
+from lowdim.neighbor_embedding.umap.optimizer import UmapOptimizer, UmapParams
 from lowdim.neighbor_embedding.umap.out_of_sample import Placing, rows_at
 from lowdim.neighbor_embedding.umap.supervision import Target
 from lowdim.runtime.param import Choice, Flag, Integer, Maybe, Real, SeedLike, param
@@ -38,7 +38,7 @@ MANY_ROWS = 10_000
 
 
 @estimator(title="a map that keeps neighbours together, from a fuzzy graph", summary="graph", inverse=True, sparse=True)
-class UMAP(NeighborMap):
+class UMAP(NeighborEmbedding):
     """A map that keeps neighbours together, from a fuzzy graph of neighbours.
 
         min Σ over pairs of the cross entropy between
@@ -108,12 +108,12 @@ class UMAP(NeighborMap):
         """Lay out the rows of X, or of a Graph; `y` (classes, or numbers) draws like to like."""
         with self._fitting():
             seed, threads = seed_of(self.random_state), thread_count(self.n_jobs)
-            self.a_, self.b_ = membership_curve(self.min_dist, self.spread)
+            self.a_, self.b_ = find_ab(self.min_dist, self.spread)
             self.seed_, self.supervised_ = seed, y is not None
             near = neighborhood_of(self, X, self.n_neighbors, self.metric, seed, threads)
             epochs = self._epochs(near, self._rounds(near), self.learning_rate, y)
             rows, which = near.known.rows, near.distinct.which
-            start = boxed_start(self.init, epochs.graph, rows, near.distinct, self.n_components, seed, threads)
+            start = umap_init(self.init, epochs.graph, rows, near.distinct, self.n_components, seed, threads)
             positions = epochs.run(start, lambda state: state["map"][which], self.checkpoint)
             if self._by_distances and near.graph is not None:
                 meet_twins(positions, near.graph.coincident())
@@ -161,18 +161,18 @@ class UMAP(NeighborMap):
     def _rounds(self, near: Neighborhood) -> int:
         return self.n_epochs or (200 if near.known.n > MANY_ROWS else 500)
 
-    def _epochs(self, near: Neighborhood, rounds: int, rate: float, y: Any = None) -> Epochs:
+    def _epochs(self, near: Neighborhood, rounds: int, rate: float, y: Any = None) -> UmapOptimizer:
         """What moves the distinct rows: their fuzzy graph, the forces of the map and, for densMAP, their crowding."""
         threads, target = near.known.threads, Target(self.target_metric, self.target_weight)
-        fuzzy = fuzzy_of(near.graph, self.local_connectivity, self.set_op_mix_ratio, threads)
+        fuzzy = fuzzy_simplicial_set(near.graph, self.local_connectivity, self.set_op_mix_ratio, threads)
         fuzzy = target.put_into(fuzzy, y, near.distinct, near.k, threads)
-        crowding = Crowding.of(fuzzy, self.dens_lambda) if self.densmap and fuzzy.n > 1 else None
-        return Epochs(fuzzy, self._forces(rate), rounds, threads, crowding)
+        crowding = DensityTarget.of(fuzzy, self.dens_lambda) if self.densmap and fuzzy.n > 1 else None
+        return UmapOptimizer(fuzzy, self._forces(rate), rounds, threads, crowding)
 
-    def _forces(self, rate: float) -> Forces:
-        return Forces(self.a_, self.b_, self.repulsion_strength, self.negative_sample_rate, rate, self.seed_)
+    def _forces(self, rate: float) -> UmapParams:
+        return UmapParams(self.a_, self.b_, self.repulsion_strength, self.negative_sample_rate, rate, self.seed_)
 
-    def _keep(self, positions: Array, epochs: Epochs, near: Neighborhood) -> Self:
+    def _keep(self, positions: Array, epochs: UmapOptimizer, near: Neighborhood) -> Self:
         distinct, agreement = near.distinct, None
         if epochs.crowding is not None and near.graph is not None:
             how = self.local_connectivity, epochs.forces, epochs.threads
@@ -189,6 +189,6 @@ class UMAP(NeighborMap):
         if known is None:
             known = Known(self.rows_, len(self.distinct_), self.metric, self.seed_, thread_count(self.n_jobs))
         places = np.ascontiguousarray(self.embedding_[self.distinct_], dtype=np.float32)
-        agreement = None if self.crowding_ is None else Agreement(*self.crowding_.tolist())
+        agreement = None if self.crowding_ is None else DensityCorrelation(*self.crowding_.tolist())
         forces, rounds = self._forces(self.learning_rate / 4), max(1, self.n_epochs_ // 5)
         return Placing(known, places, max(1, self.n_neighbors_ - 1), self.local_connectivity, forces, rounds, agreement)

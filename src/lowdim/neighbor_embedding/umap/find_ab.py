@@ -6,10 +6,10 @@ import numpy as np
 
 from lowdim.errors import BadParameter, NotConverged
 
-__all__ = ["membership_curve"]
+__all__ = ["find_ab"]
 
 
-def membership_curve(min_dist: float, spread: float) -> tuple[float, float]:
+def find_ab(min_dist: float, spread: float) -> tuple[float, float]:
     """Both parameters (a, b), by least squares on 300 distances up to 3 spread.
 
     The curve aimed at is 1 up to min_dist and falls like exp(-(d - min_dist) / spread) beyond. Damped

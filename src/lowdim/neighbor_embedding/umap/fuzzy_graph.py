@@ -1,4 +1,4 @@
-"""Fuzzy: a graph of neighbours whose edges belong more or less, the summary that UMAP lays out.
+"""FuzzyGraph: a graph of neighbours whose edges belong more or less, the summary that UMAP lays out.
 
 A row's neighbour at distance d belongs to it by
 
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from lowdim import _native
 from lowdim.knn.graph import Graph
 
-__all__ = ["Fuzzy", "Memberships", "fuzzy_of", "rows_in_order", "smooth", "symmetric"]
+__all__ = ["FuzzyGraph", "Memberships", "fuzzy_simplicial_set", "rows_in_order", "smooth_knn_distances", "symmetric"]
 
 Array = NDArray[Any]
 
@@ -30,12 +30,12 @@ class Memberships:
     """What belongs to each of m rows, (m, k), and its scales ρ and σ, (m,)."""
 
     weights: NDArray[np.float32]
-    cores: NDArray[np.float32]
-    widths: NDArray[np.float32]
+    rhos: NDArray[np.float32]
+    sigmas: NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class Fuzzy:
+class FuzzyGraph:
     """A symmetric graph in compressed rows: weights from 0 to 1, lengths as the distances that made them."""
 
     starts: NDArray[np.int64]  # (n + 1,)
@@ -63,28 +63,28 @@ class Fuzzy:
         forward = rows < self.columns
         return np.column_stack([rows[forward], self.columns[forward]]), self.weights[forward]
 
-    def reordered(self, order: Array) -> Fuzzy:
+    def reordered(self, order: Array) -> FuzzyGraph:
         """The same graph with new row r for old row order[r]; the columns of a row keep their order."""
         names = np.empty(self.n, dtype=np.int32)
         names[order] = np.arange(self.n, dtype=np.int32)
         starts, edges = rows_in_order(self.starts, order)
-        return Fuzzy(starts, names[self.columns[edges]], self.weights[edges], self.lengths[edges])
+        return FuzzyGraph(starts, names[self.columns[edges]], self.weights[edges], self.lengths[edges])
 
-    def part(self, begin: int, end: int) -> Fuzzy:
+    def part(self, begin: int, end: int) -> FuzzyGraph:
         """The graph of rows begin … end - 1, which no edge may leave."""
         low, high = self.starts[begin], self.starts[end]
         inside = slice(low, high)
         columns = self.columns[inside] - np.int32(begin)
-        return Fuzzy(self.starts[begin : end + 1] - low, columns, self.weights[inside], self.lengths[inside])
+        return FuzzyGraph(self.starts[begin : end + 1] - low, columns, self.weights[inside], self.lengths[inside])
 
     @classmethod
-    def alone(cls) -> Fuzzy:
+    def alone(cls) -> FuzzyGraph:
         """The graph of one row."""
         nothing = np.empty(0, np.float32)
         return cls(np.zeros(2, np.int64), np.empty(0, np.int32), nothing, nothing)
 
     @classmethod
-    def from_sparse(cls, weights: sp.csr_array, lengths: Array | None = None) -> Fuzzy:
+    def from_sparse(cls, weights: sp.csr_array, lengths: Array | None = None) -> FuzzyGraph:
         """The graph of a symmetric sparse matrix of weights; its entries must be sorted."""
         lengths = np.zeros(weights.nnz, dtype=np.float32) if lengths is None else lengths
         return cls(
@@ -95,22 +95,22 @@ class Fuzzy:
         )
 
 
-def smooth(distances: Array, local_connectivity: float, threads: int) -> Memberships:
+def smooth_knn_distances(distances: Array, local_connectivity: float, threads: int) -> Memberships:
     """How much each of the neighbours at these ascending distances (m, k) belongs to its row."""
     distances = np.ascontiguousarray(distances, dtype=np.float32)
     m, k = distances.shape
     out = Memberships(np.empty((m, k), np.float32), np.empty(m, np.float32), np.empty(m, np.float32))
     target = float(np.log2(k + 1))
-    _native.smooth_neighbors(distances, target, float(local_connectivity), out.cores, out.widths, out.weights, threads)
+    _native.smooth_neighbors(distances, target, float(local_connectivity), out.rhos, out.sigmas, out.weights, threads)
     return out
 
 
-def fuzzy_of(graph: Graph | None, local_connectivity: float, mix: float, threads: int) -> Fuzzy:
+def fuzzy_simplicial_set(graph: Graph | None, local_connectivity: float, mix: float, threads: int) -> FuzzyGraph:
     """The fuzzy graph of a graph of neighbours; without one, of a single row."""
     if graph is None:
-        return Fuzzy.alone()
-    belonging = smooth(graph.distances, local_connectivity, threads)
-    directed = Fuzzy(
+        return FuzzyGraph.alone()
+    belonging = smooth_knn_distances(graph.distances, local_connectivity, threads)
+    directed = FuzzyGraph(
         np.arange(graph.n + 1, dtype=np.int64) * graph.k,
         graph.indices.ravel(),
         belonging.weights.ravel(),
@@ -119,10 +119,10 @@ def fuzzy_of(graph: Graph | None, local_connectivity: float, mix: float, threads
     return symmetric(directed, mix, threads)
 
 
-def symmetric(directed: Fuzzy, mix: float, threads: int) -> Fuzzy:
+def symmetric(directed: FuzzyGraph, mix: float, threads: int) -> FuzzyGraph:
     """A directed fuzzy graph and its transpose as one symmetric graph."""
     parts = directed.starts, directed.columns, directed.weights, directed.lengths
-    return Fuzzy(*_native.symmetrize(*parts, mix, threads))
+    return FuzzyGraph(*_native.symmetrize(*parts, mix, threads))
 
 
 def rows_in_order(starts: Array, order: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

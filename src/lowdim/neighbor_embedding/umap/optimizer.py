@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.errors import BadParameter
-from lowdim.neighbor_embedding.optimizer_loop import Checkpoint, Layout, State, fingerprint
-from lowdim.neighbor_embedding.umap.densmap import Agreement, Crowding, first_epoch, map_radii
-from lowdim.neighbor_embedding.umap.fuzzy_graph import Fuzzy, rows_in_order
+from lowdim.neighbor_embedding.optimizer_loop import Checkpoint, OptimizerLoop, State, fingerprint
+from lowdim.neighbor_embedding.umap.densmap import DensityCorrelation, DensityTarget, embedding_radii, first_epoch
+from lowdim.neighbor_embedding.umap.fuzzy_graph import FuzzyGraph, rows_in_order
 from lowdim.runtime.progress import report
 
-__all__ = ["Epochs", "Forces", "Newcomers", "Turns"]
+__all__ = ["EdgeSchedule", "NewRowOptimizer", "UmapOptimizer", "UmapParams"]
 
 Array = NDArray[Any]
 Picture = Callable[[State], Array]
@@ -34,7 +34,7 @@ FEW_EDGES = 100_000  # below, threads cost more than they bring: they meet after
 
 
 @dataclass(frozen=True)
-class Forces:
+class UmapParams:
     """What moves the rows of a map."""
 
     a: float
@@ -50,7 +50,7 @@ class Forces:
 
 
 @dataclass(frozen=True)
-class Turns:
+class EdgeSchedule:
     """Edges in the order of the work: which rows, whose edges, and how often each has its turn."""
 
     order: NDArray[np.int64]  # rows; those with many turns first, since rows with as many are moved at once
@@ -87,7 +87,7 @@ class Turns:
         positions: Array,
         frozen: Array | None,
         epochs: tuple[int, int, int],
-        forces: Forces,
+        forces: UmapParams,
         crowding: tuple[Array | None, Array | None],
         threads: int,
     ) -> None:
@@ -104,21 +104,23 @@ class Turns:
 
 
 @dataclass(frozen=True)
-class Epochs:
+class UmapOptimizer:
     """The epochs of a layout: what moves which rows, and for how long."""
 
-    graph: Fuzzy
-    forces: Forces
+    graph: FuzzyGraph
+    forces: UmapParams
     total: int
     threads: int
-    crowding: Crowding | None = None
+    crowding: DensityTarget | None = None
 
-    def layout(self, start: Array, picture: Picture | None = None, path: Any = None) -> Layout:
+    def layout(self, start: Array, picture: Picture | None = None, path: Any = None) -> OptimizerLoop:
         """All of them, as a layout that can be run, watched and, with a path to a checkpoint, resumed."""
         state = {"map": np.array(start, dtype=np.float32, order="C")}
         kept = None if path is None else Checkpoint(path, self._work(state["map"]))
         stride = max(1, self.total // REPORTS)
-        return Layout(state, self.advance, self.total, stride=stride, task="UMAP", snapshot=picture, checkpoint=kept)
+        return OptimizerLoop(
+            state, self.advance, self.total, stride=stride, task="UMAP", snapshot=picture, checkpoint=kept
+        )
 
     def run(self, start: Array, picture: Picture | None = None, path: Any = None) -> NDArray[np.float32]:
         """The map after all of them."""
@@ -154,8 +156,8 @@ class Epochs:
         return self.threads if len(self._turns.tails) > FEW_EDGES else 1
 
     @cached_property
-    def _turns(self) -> Turns:
-        return Turns.of(self.graph.starts, self.graph.columns, self.graph.weights, self.total)
+    def _turns(self) -> EdgeSchedule:
+        return EdgeSchedule.of(self.graph.starts, self.graph.columns, self.graph.weights, self.total)
 
     @cached_property
     def _inverse_weights(self) -> NDArray[np.float32]:
@@ -163,22 +165,22 @@ class Epochs:
 
 
 @dataclass(frozen=True)
-class Newcomers:
+class NewRowOptimizer:
     """Rows beside a map that stays as it is. What happens to one does not depend on the others."""
 
     starts: NDArray[np.int64]  # their edges to rows of the map, with weights of at most 1
     columns: NDArray[np.int32]
     weights: NDArray[np.float32]
     frozen: NDArray[np.float32]  # the map
-    forces: Forces
+    forces: UmapParams
     threads: int
-    agreement: Agreement | None = None  # of densMAP's radii, and those of the new rows in the table
+    agreement: DensityCorrelation | None = None  # of densMAP's radii, and those of the new rows in the table
     radii: NDArray[np.float64] | None = None
 
     def move(self, start: Array, epochs: int) -> NDArray[np.float32]:
         """Their places, (m, k)."""
         positions = np.array(start, dtype=np.float32, order="C")
-        turns = Turns.of(self.starts, self.columns, self.weights, epochs, heaviest=1.0, beside=True)
+        turns = EdgeSchedule.of(self.starts, self.columns, self.weights, epochs, heaviest=1.0, beside=True)
         inverse = (1 / self.weights[turns.edges]).astype(np.float32)
         dense = epochs if self.agreement is None else first_epoch(epochs)
         steps = [*range(0, dense, max(1, epochs // REPORTS)), *range(dense, epochs + 1)]
@@ -192,5 +194,5 @@ class Newcomers:
 
     def _numbers(self, positions: Array) -> NDArray[np.float32]:
         assert self.agreement is not None and self.radii is not None
-        shares, radii = map_radii(positions, self.frozen, self.starts, self.columns, self.forces, self.threads)
+        shares, radii = embedding_radii(positions, self.frozen, self.starts, self.columns, self.forces, self.threads)
         return self.agreement.numbers(self.radii, shares, radii)

@@ -13,9 +13,9 @@ from lowdim.data.duplicates import Marks, find_rows
 from lowdim.data.rows import Rows
 from lowdim.knn.fitted import Known
 from lowdim.knn.index import Found, NeighborIndex
-from lowdim.neighbor_embedding.umap.densmap import Agreement, table_radii
-from lowdim.neighbor_embedding.umap.fuzzy_graph import smooth
-from lowdim.neighbor_embedding.umap.optimizer import Forces, Newcomers
+from lowdim.neighbor_embedding.umap.densmap import DensityCorrelation, original_radii
+from lowdim.neighbor_embedding.umap.fuzzy_graph import smooth_knn_distances
+from lowdim.neighbor_embedding.umap.optimizer import NewRowOptimizer, UmapParams
 
 __all__ = ["Placing", "rows_at"]
 
@@ -34,9 +34,9 @@ class Placing:
     places: NDArray[np.float32]  # where they are, (m, c)
     neighbors: int
     connectivity: float
-    forces: Forces
+    forces: UmapParams
     epochs: int
-    agreement: Agreement | None = None  # of densMAP
+    agreement: DensityCorrelation | None = None  # of densMAP
 
     def __call__(self, rows: Rows) -> NDArray[np.float32]:
         """Places of rows, (m, c); those that are known are where they were."""
@@ -45,15 +45,15 @@ class Placing:
     def _moved(self, found: Found) -> NDArray[np.float32]:
         """From the weighted mean of the neighbours' places, some epochs against the map."""
         threads = self.known.threads
-        weights = smooth(found.distances, self.connectivity, threads).weights
+        weights = smooth_knn_distances(found.distances, self.connectivity, threads).weights
         share = weights / weights.sum(axis=1, keepdims=True)
         start = np.einsum("ij,ijc->ic", share, self.places[found.indices])
         m, k = weights.shape
         radii = None
         if self.agreement is not None:
-            radii = table_radii(np.repeat(np.arange(m), k), weights.ravel(), found.distances.ravel(), m)
+            radii = original_radii(np.repeat(np.arange(m), k), weights.ravel(), found.distances.ravel(), m)
         edges = np.arange(m + 1) * k, found.indices.ravel(), weights.ravel()
-        newcomers = Newcomers(*edges, self.places, self.forces, threads, self.agreement, radii)
+        newcomers = NewRowOptimizer(*edges, self.places, self.forces, threads, self.agreement, radii)
         return newcomers.move(start, self.epochs)
 
 
@@ -63,7 +63,7 @@ def rows_at(Z: Array, places: Array, rows: Any, k: int, connectivity: float, thr
     It is a regression of the rows on their places, linear around Z, with a ridge; a fitted place gives its row.
     """
     found = NeighborIndex(places, n_jobs=threads).query(Z, min(round(WIDER * k), len(places)))
-    belonging = smooth(found.distances, connectivity, threads).weights.astype(np.float64)
+    belonging = smooth_knn_distances(found.distances, connectivity, threads).weights.astype(np.float64)
     belonging /= belonging.sum(axis=1, keepdims=True)
     shares = np.empty_like(belonging)
     axes = places.shape[1]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lowdim.data.duplicates import Distinct
 from lowdim.errors import BadInput
 from lowdim.knn.index import neighbors
-from lowdim.neighbor_embedding.umap.fuzzy_graph import Fuzzy, fuzzy_of, symmetric
+from lowdim.neighbor_embedding.umap.fuzzy_graph import FuzzyGraph, fuzzy_simplicial_set, symmetric
 
 __all__ = ["Target", "class_codes", "codes_of_distinct", "with_classes", "with_numbers"]
 
@@ -28,7 +28,7 @@ class Target:
     kind: str
     weight: float
 
-    def put_into(self, graph: Fuzzy, y: Any, distinct: Distinct, k: int, threads: int) -> Fuzzy:
+    def put_into(self, graph: FuzzyGraph, y: Any, distinct: Distinct, k: int, threads: int) -> FuzzyGraph:
         """The graph of the distinct rows, with what y (unless it is None) says of the rows."""
         if y is None:
             return graph
@@ -74,7 +74,7 @@ def codes_of_distinct(codes: Array, distinct: Distinct) -> NDArray[np.int64]:
     return out
 
 
-def with_classes(graph: Fuzzy, codes: Array, weight: float, threads: int) -> Fuzzy:
+def with_classes(graph: FuzzyGraph, codes: Array, weight: float, threads: int) -> FuzzyGraph:
     """Edges between different classes are weakened by exp(-2.5 / (1 - weight)), those of unknown class by exp(-1)."""
     left, right = codes[graph.rows], codes[graph.columns]
     far = 2.5 / (1 - weight) if weight < 1 else np.inf
@@ -83,7 +83,7 @@ def with_classes(graph: Fuzzy, codes: Array, weight: float, threads: int) -> Fuz
     return _connected_again(graph, graph.weights * factor, threads)
 
 
-def with_numbers(graph: Fuzzy, y: Any, distinct: Distinct, weight: float, k: int, threads: int) -> Fuzzy:
+def with_numbers(graph: FuzzyGraph, y: Any, distinct: Distinct, weight: float, k: int, threads: int) -> FuzzyGraph:
     """The product of the graph and that of the numbers y (n,) or (n, q), to powers that `weight` balances.
 
     An edge that is missing on one side counts there as half of that side's smallest. Equal rows have their mean y.
@@ -99,11 +99,11 @@ def with_numbers(graph: Fuzzy, y: Any, distinct: Distinct, weight: float, k: int
         return graph
     times = np.bincount(distinct.which).astype(np.float64)
     values = np.column_stack([np.bincount(distinct.which, column) / times for column in values.T])
-    other = fuzzy_of(neighbors(values, min(k, graph.n - 1), n_jobs=threads), 1.0, 1.0, threads)
+    other = fuzzy_simplicial_set(neighbors(values, min(k, graph.n - 1), n_jobs=threads), 1.0, 1.0, threads)
     ours, theirs = graph.to_sparse(), other.to_sparse()
     both = (abs(ours) > 0) + (abs(theirs) > 0)
     both.sort_indices()
-    pattern = Fuzzy.from_sparse(both)
+    pattern = FuzzyGraph.from_sparse(both)
     row, column = pattern.rows, pattern.columns
     least = max(float(graph.weights.min(initial=1.0)) / 2, 1e-8), min(max(float(other.weights.min()) / 2, 1e-8), 1e-4)
     left = np.maximum(np.asarray(ours[row, column]).ravel().astype(np.float64), least[0])
@@ -115,7 +115,7 @@ def with_numbers(graph: Fuzzy, y: Any, distinct: Distinct, weight: float, k: int
     return _connected_again(replace(pattern, lengths=_lengths_of(pattern, graph)), left * right, threads)
 
 
-def _lengths_of(pattern: Fuzzy, graph: Fuzzy) -> NDArray[np.float32]:
+def _lengths_of(pattern: FuzzyGraph, graph: FuzzyGraph) -> NDArray[np.float32]:
     """The lengths of the edges of a pattern; one that the graph lacks counts as the longest at its ends."""
     longest = np.zeros(graph.n, dtype=np.float32)
     np.maximum.at(longest, graph.rows, graph.lengths)
@@ -134,7 +134,7 @@ def _numbers(y: Any) -> NDArray[np.float64]:
         raise BadInput(f"y must hold numbers with target_metric='numeric': {error}.") from error
 
 
-def _connected_again(graph: Fuzzy, weights: Array, threads: int) -> Fuzzy:
+def _connected_again(graph: FuzzyGraph, weights: Array, threads: int) -> FuzzyGraph:
     """Each row's largest weight is 1 again, and both views of an edge are joined anew."""
     counts = np.diff(graph.starts)
     largest = np.zeros(graph.n)
