@@ -45,7 +45,7 @@ def quality(X: np.ndarray, Z: Any) -> dict[str, float]:
     judge, rows, true, labels = _truth(len(X))
     found = NeighborIndex(Z, algorithm="exact").query(Z[rows], 11).indices
     near = np.array([[j for j in line if j != i][:10] for i, line in zip(rows, found, strict=True)])
-    out = {"KL": judge.divergence(judge.start(Z)), "recall@10": kept(near, true[rows])}
+    out = {"KL": judge.divergence(judge.initial_state(Z)), "recall@10": kept(near, true[rows])}
     if labels is not None:
         out["label accuracy"] = label_accuracy(near, labels, labels[rows])
     return out

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lowdim import UMAP, neighbors
 from lowdim.data.rows import open_rows
 from lowdim.decomposition.principal_axes import principal_scores
-from lowdim.neighbor_embedding.initialization import boxed
+from lowdim.neighbor_embedding.initialization import scale_to_box
 from lowdim.neighbor_embedding.spectral_initialization import filled_up, slow_vectors, spectral
 from lowdim.neighbor_embedding.umap.find_ab import find_ab
 from lowdim.neighbor_embedding.umap.fuzzy_graph import fuzzy_simplicial_set, smooth_knn_distances
@@ -123,7 +123,7 @@ def test_components_are_cut_out_of_the_graph(rng, blobs):
     W = fuzzy.to_sparse().toarray()
     for c in range(6):
         members = np.flatnonzero(piece[order] == c)
-        part = sorted_graph.part(30 * c, 30 * c + 30)
+        part = sorted_graph.subgraph(30 * c, 30 * c + 30)
         np.testing.assert_array_equal(part.to_sparse().toarray(), W[np.ix_(members, members)])
         assert (np.diff(part.columns)[np.diff(part.rows) == 0] > 0).all()
 
@@ -155,7 +155,7 @@ def test_components_do_not_cover_each_other(rng, blobs):
 
 
 def test_a_start_is_in_its_box_and_no_two_rows_coincide(rng):
-    Z = boxed(np.zeros((50, 2)), 0, 1)
+    Z = scale_to_box(np.zeros((50, 2)), 0, 1)
     assert Z.min() == 0 and Z.max() == 10 and len(np.unique(Z, axis=0)) == 50
     X = rng.standard_normal((30, 2)) * [5, 1]
     scores = filled_up(principal_scores(open_rows(X), 3, 0, 1), 3, 0, 1)

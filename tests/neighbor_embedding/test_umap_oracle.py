@@ -11,7 +11,7 @@ from lowdim import UMAP, neighbors
 from lowdim.data.duplicates import Distinct
 from lowdim.neighbor_embedding.umap.find_ab import find_ab
 from lowdim.neighbor_embedding.umap.fuzzy_graph import fuzzy_simplicial_set, smooth_knn_distances
-from lowdim.neighbor_embedding.umap.supervision import class_codes, with_classes, with_numbers
+from lowdim.neighbor_embedding.umap.supervision import categorical_intersection, class_codes, numeric_intersection
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -68,7 +68,7 @@ def test_classes(peer, some):
     labels = load_digits().target[:400].copy()
     labels[::7] = -1
     fuzzy = fuzzy_simplicial_set(neighbors(some, 14), 1.0, 1.0, 2)
-    ours = with_classes(fuzzy, class_codes(labels, 400), 0.5, 2).to_sparse().toarray()
+    ours = categorical_intersection(fuzzy, class_codes(labels, 400), 0.5, 2).to_sparse().toarray()
     theirs = peer.discrete_metric_simplicial_set_intersection(fuzzy.to_sparse().tocoo(), labels, far_dist=5.0).toarray()
     np.testing.assert_allclose(ours, theirs, atol=1e-4)
 
@@ -78,7 +78,7 @@ def test_numbers(peer, some, weight, rng):
     y = some.sum(axis=1).astype(np.float64) + rng.standard_normal(400)
     everyone = Distinct(np.arange(400), np.arange(400))
     fuzzy = fuzzy_simplicial_set(neighbors(some, 14), 1.0, 1.0, 2)
-    ours = with_numbers(fuzzy, y, everyone, weight, 14, 2).to_sparse().toarray()
+    ours = numeric_intersection(fuzzy, y, everyone, weight, 14, 2).to_sparse().toarray()
     target = fuzzy_simplicial_set(neighbors(y[:, None], 14), 1.0, 1.0, 2).to_sparse()
     theirs = peer.general_simplicial_set_intersection(fuzzy.to_sparse(), target, weight)
     theirs = peer.reset_local_connectivity(theirs).toarray()

@@ -14,8 +14,7 @@ from lowdim.data.rows import open_rows
 from lowdim.errors import BadInput
 from lowdim.neighbor_embedding.umap.densmap import embedding_radii, original_radii
 from lowdim.neighbor_embedding.umap.fuzzy_graph import fuzzy_simplicial_set, smooth_knn_distances
-from lowdim.neighbor_embedding.umap.optimizer import UmapParams
-from lowdim.neighbor_embedding.umap.supervision import with_numbers
+from lowdim.neighbor_embedding.umap.supervision import numeric_intersection
 
 # ---- new rows ----
 
@@ -60,7 +59,7 @@ def agreement_with_densities_of(X):
 
     def agreement(model):
         Z = np.ascontiguousarray(model.embedding_, dtype=np.float32)
-        radii = embedding_radii(Z, None, fuzzy.starts, fuzzy.columns, UmapParams(model.a_, model.b_), 1)[1]
+        radii = embedding_radii(Z, None, fuzzy.starts, fuzzy.columns, model.a_, model.b_, 1)[1]
         return np.corrcoef(radii, wanted)[0, 1]
 
     return agreement
@@ -76,7 +75,8 @@ def test_update_of_a_dense_map_goes_on_keeping_densities(rng):
     assert agreement(grown) > 0.8
     np.testing.assert_array_equal(grown.transform(X), grown.embedding_)
     fresh = UMAP(n_epochs=200, densmap=True).fit(X)
-    np.testing.assert_allclose(grown.crowding_[:2], fresh.crowding_[:2], rtol=1e-5)  # the table's mean and spread
+    for name in ("original_mean", "original_std"):
+        assert getattr(grown.crowding_, name) == pytest.approx(getattr(fresh.crowding_, name), rel=1e-5)
     np.testing.assert_array_equal(grown.graph_.toarray(), fresh.graph_.toarray())
 
 
@@ -165,7 +165,7 @@ def test_numbers_leave_the_lengths_of_edges(rng):
     """densMAP needs them; an edge that y alone knows counts as the longest that its ends have."""
     X = rng.standard_normal((80, 3))
     fuzzy = fuzzy_simplicial_set(neighbors(X, 6), 1.0, 1.0, 1)
-    told = with_numbers(fuzzy, rng.standard_normal(80), Distinct.everyone(80), 0.5, 6, 1)
+    told = numeric_intersection(fuzzy, rng.standard_normal(80), Distinct.everyone(80), 0.5, 6, 1)
     true = np.linalg.norm(X[told.rows] - X[told.columns], axis=1)
     known = fuzzy.to_sparse().toarray()[told.rows, told.columns] > 0
     assert 0.1 < known.mean() < 0.9
@@ -185,7 +185,7 @@ def test_densmap_places_new_rows_by_how_crowded_they_are(rng):
 
     X, new = table(150), table(50)
     model = UMAP(n_epochs=300, densmap=True).fit(X)
-    curve, places = UmapParams(model.a_, model.b_), model.embedding_.astype(np.float32)
+    places = model.embedding_.astype(np.float32)
 
     def radii(rows, Z, found):
         """In the table and in the map, over edges to the 14 nearest rows."""
@@ -193,13 +193,13 @@ def test_densmap_places_new_rows_by_how_crowded_they_are(rng):
         weights = smooth_knn_distances(found.distances, 1.0, 1).weights.ravel()
         Z = np.ascontiguousarray(Z, dtype=np.float32)
         starts = np.arange(m + 1) * k
-        mapped = embedding_radii(Z, places, starts, found.indices.ravel(), curve, 1)[1]
+        mapped = embedding_radii(Z, places, starts, found.indices.ravel(), model.a_, model.b_, 1)[1]
         return original_radii(np.repeat(np.arange(m), k), weights, found.distances.ravel(), m), mapped
 
     found = lowdim.NeighborIndex(X).query(new, 14)
     dense = model.transform(new)
     np.testing.assert_array_equal(dense[7:8], model.transform(new[7:8]))
-    plain = replace(model._placer, agreement=None)(open_rows(new))
+    plain = replace(model._placer, density=None)(open_rows(new))
     table_fit, map_fit = radii(X, places, neighbors(X, 14))
     line = np.polyfit(table_fit, map_fit, 1)  # how the map shows how crowded fitted rows are
 
@@ -216,16 +216,14 @@ def test_densmap_places_new_rows_by_how_crowded_they_are(rng):
 
 def test_the_agreement_for_new_rows_is_by_edges_that_they_have_too(rng):
     """A fitted row, taken as a new one, has the radius in the table that the agreement counted it with."""
-    from lowdim.neighbor_embedding.umap.densmap import DensityCorrelation
-
     X = rng.standard_normal((200, 3)) * rng.gamma(1.0, size=(200, 1))
     model = UMAP(n_epochs=60, densmap=True).fit(X)
     graph = neighbors(X, 14)
     weights = smooth_knn_distances(graph.distances, 1.0, 1).weights.astype(float)
     wanted = np.log((weights * graph.distances.astype(float) ** 2).sum(axis=1) / weights.sum(axis=1) + 1e-8)
-    kept = DensityCorrelation(*model.crowding_.tolist())
-    assert kept.table_mean == pytest.approx(wanted.mean(), rel=1e-5)
-    assert kept.table_spread == pytest.approx(np.sqrt(wanted.var() + 0.1), rel=1e-5)
-    assert (kept.least, kept.most) == pytest.approx((wanted.min(), wanted.max()), rel=1e-5)
-    beyond = kept.numbers(np.array([kept.most + 5, kept.most]), np.ones(2), np.zeros(2))
+    kept = model.crowding_
+    assert kept.original_mean == pytest.approx(wanted.mean(), rel=1e-5)
+    assert kept.original_std == pytest.approx(np.sqrt(wanted.var() + 0.1), rel=1e-5)
+    assert (kept.original_min, kept.original_max) == pytest.approx((wanted.min(), wanted.max()), rel=1e-5)
+    beyond = kept.gradient_terms(np.array([kept.original_max + 5, kept.original_max]), np.ones(2), np.zeros(2))
     np.testing.assert_array_equal(beyond[:2], beyond[2:])

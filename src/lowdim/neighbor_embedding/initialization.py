@@ -1,4 +1,4 @@
-"""Where a map starts: at principal scores, eigenvectors of its graph, chance, or places that are given."""
+"""Initialization of t-SNE and UMAP: principal components, Laplacian eigenvectors, random, or given positions."""
 
 from __future__ import annotations
 
@@ -12,96 +12,96 @@ from lowdim.data.duplicates import Distinct
 from lowdim.data.rows import Rows, open_rows
 from lowdim.decomposition.principal_axes import principal_scores
 from lowdim.errors import BadParameter
-from lowdim.neighbor_embedding.spectral_initialization import NOISE, by_chance, filled_up, spectral
+from lowdim.neighbor_embedding.spectral_initialization import NOISE, filled_up, random_init, spectral
 from lowdim.neighbor_embedding.tsne.affinities import Affinities
 from lowdim.neighbor_embedding.umap.fuzzy_graph import FuzzyGraph
 from lowdim.runtime.param import Choice, Either, Such
 from lowdim.runtime.random import normal
 
-__all__ = ["INIT", "boxed", "tsne_init", "umap_init"]
+__all__ = ["INIT", "scale_to_box", "tsne_init", "umap_init"]
 
 Array = NDArray[Any]
 Floats = NDArray[np.float32]
 
-CLOSE = 1e-4  # standard deviation of the first axis: points start close, and find their neighbours
-SIDE = 10.0  # of the box
-FARTHEST = 1e6  # of a place that is given: float32 keeps apart what is there
-STREAM_NOISE = 1  # of the draws
+TSNE_STD = 1e-4  # of the first axis (Kobak and Berens 2019): points start close to each other
+UMAP_SIDE = 10.0  # of the box
+MAX_COORDINATE = 1e6  # of given positions: beyond it, float32 is too coarse
+NOISE_STREAM = 1  # of the random numbers
 
 
-def _are_places(value: Any) -> bool:
+def _is_matrix(value: Any) -> bool:
     try:
         return np.ndim(value) == 2 and not sp.issparse(value)
     except ValueError:  # rows of different lengths
         return False
 
 
-INIT = Either(Choice("pca", "spectral", "random"), Such("an array (n, k)", _are_places))
+INIT = Either(Choice("pca", "spectral", "random"), Such("an (n, k) array", _is_matrix))
 
 
 def tsne_init(init: Any, rows: Rows | None, P: Affinities, k: int, seed: int, threads: int) -> Floats:
-    """All rows close to the origin, (n, k). Without rows, 'pca' stands for 'spectral'."""
+    """Initial positions with a small standard deviation, (n, k). Without rows, 'pca' means 'spectral'."""
     if not isinstance(init, str):
         return _given(init, P.n, k)
     if init == "random":
-        return (CLOSE * normal((P.n, k), seed)).astype(np.float32)
+        return (TSNE_STD * normal((P.n, k), seed)).astype(np.float32)
     if init == "pca" and rows is not None:
         axes = principal_scores(rows, k, seed, threads)
     else:
-        axes = _even_vectors(P, k, seed, threads)
+        axes = _standardized_eigenvectors(P, k, seed, threads)
     missing = k - axes.shape[1]
-    if missing:  # fewer columns than axes: chance takes their place, unless all rows are equal
+    if missing:  # fewer columns than components: random numbers, unless all rows are equal
         axes = np.hstack([axes, axes.std() * normal((P.n, missing), seed)])
-    spread = float(axes[:, 0].std())
-    return (axes * (CLOSE / spread) if spread > 0 else np.zeros_like(axes)).astype(np.float32)
+    std = float(axes[:, 0].std())
+    return (axes * (TSNE_STD / std) if std > 0 else np.zeros_like(axes)).astype(np.float32)
 
 
 def umap_init(init: Any, graph: FuzzyGraph, table: Any, distinct: Distinct, k: int, seed: int, threads: int) -> Floats:
-    """The distinct rows in a box, (m, k); places that are given for all rows are taken as they are."""
+    """Initial positions of the distinct rows in a box, (m, k); given positions, of all rows, are taken as they are."""
     if not isinstance(init, str):
         return _given(init, len(distinct.which), k)[distinct.first]
     if init == "random":
-        Z = by_chance(graph.n, k, seed, threads)
+        Z = random_init(graph.n, k, seed, threads)
     elif init == "spectral":
         Z = spectral(graph, k, seed, threads, table)
     elif table is not None:
         Z = filled_up(principal_scores(open_rows(table), k, seed, threads), k, seed, threads)
     else:
         raise BadParameter("init='pca' needs rows, and only distances were given; use 'spectral' or 'random'.")
-    return boxed(Z, seed, threads)
+    return scale_to_box(Z, seed, threads)
 
 
-def boxed(Z: Array, seed: int, threads: int) -> Floats:
-    """The rows of Z in a box of side 10, each a little moved so that no two coincide."""
+def scale_to_box(Z: Array, seed: int, threads: int) -> Floats:
+    """Z scaled to a box of side 10, with a little noise so that no two rows coincide."""
     Z = np.asarray(Z, dtype=np.float64)
     Z = Z - Z.mean(axis=0)
     largest = float(np.abs(Z).max(initial=0.0))
-    Z = Z * (SIDE / largest if largest > 0 else 1.0)
-    Z = Z + NOISE * normal(Z.shape, seed, stream=STREAM_NOISE, threads=threads)
+    Z = Z * (UMAP_SIDE / largest if largest > 0 else 1.0)
+    Z = Z + NOISE * normal(Z.shape, seed, stream=NOISE_STREAM, threads=threads)
     low, high = Z.min(axis=0), Z.max(axis=0)
-    return np.ascontiguousarray(SIDE * (Z - low) / np.where(high > low, high - low, 1.0), dtype=np.float32)
+    return np.ascontiguousarray(UMAP_SIDE * (Z - low) / np.where(high > low, high - low, 1.0), dtype=np.float32)
 
 
-def _even_vectors(P: Affinities, k: int, seed: int, threads: int) -> Array:
-    """Eigenvectors of the graph of affinities, each of standard deviation 1, with a little chance in them."""
-    vectors = spectral(
-        FuzzyGraph(P.starts, P.columns, P.values, lengths=P.values), k, seed, threads
-    )  # no length is read
-    sizes = vectors.std(axis=0)
-    vectors = vectors / np.where(sizes > 0, sizes, 1)
-    return np.asarray(vectors + 0.01 * normal(vectors.shape, seed, stream=1))  # equal entries part
+def _standardized_eigenvectors(P: Affinities, k: int, seed: int, threads: int) -> Array:
+    """Laplacian eigenvectors of the affinities, each of standard deviation 1, with a little noise."""
+    graph = FuzzyGraph(P.starts, P.columns, P.values, lengths=P.values)  # the lengths are not read
+    vectors = spectral(graph, k, seed, threads)
+    stds = vectors.std(axis=0)
+    vectors = vectors / np.where(stds > 0, stds, 1)
+    return np.asarray(vectors + 0.01 * normal(vectors.shape, seed, stream=NOISE_STREAM))  # separates equal entries
 
 
 def _given(init: Any, n: int, k: int) -> Floats:
-    places = np.asarray(init)
-    if places.shape != (n, k) or places.dtype.kind not in "fiu":
+    positions = np.asarray(init)
+    if positions.shape != (n, k) or positions.dtype.kind not in "fiu":
         raise BadParameter(
-            f"init must be numbers of shape {(n, k)}, a place a row; got {places.dtype} of shape {places.shape}."
+            f"init must be an array of numbers of shape {(n, k)}, one position per row; "
+            f"got {positions.dtype} of shape {positions.shape}."
         )
-    if not (np.abs(places) <= FARTHEST).all():  # nor is NaN
-        raise BadParameter(f"init must be finite, within {FARTHEST:g} of the origin. Scale it to a span of 10 or less.")
-    if n > 1 and (places == places[0]).all():
+    if not (np.abs(positions) <= MAX_COORDINATE).all():  # NaN fails, too
         raise BadParameter(
-            "init has all rows at one place, and nothing would part them. Give others, or init='random'."
+            f"init must be finite, with coordinates up to {MAX_COORDINATE:g}. Scale it to a range of 10 or less."
         )
-    return np.ascontiguousarray(places, dtype=np.float32)
+    if n > 1 and (positions == positions[0]).all():
+        raise BadParameter("init has all rows at one position, from which no gradient moves them; use init='random'.")
+    return np.ascontiguousarray(positions, dtype=np.float32)

@@ -20,7 +20,7 @@ from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
 from lowdim.runtime.random import normal
 
-__all__ = ["NOISE", "by_chance", "filled_up", "slow_vectors", "spectral"]
+__all__ = ["NOISE", "filled_up", "random_init", "slow_vectors", "spectral"]
 
 Array = NDArray[Any]
 
@@ -54,9 +54,9 @@ def spectral(graph: FuzzyGraph, k: int, seed: int, threads: int, table: Any | No
     Z = np.empty((graph.n, k))
     for piece, (begin, end) in enumerate(pairwise(bounds.tolist())):
         if end - begin <= 2:
-            part = by_chance(end - begin, k, seed, 1)
+            part = random_init(end - begin, k, seed, 1)
         else:
-            part = slow_vectors(sorted_graph.part(begin, end), k, seed, threads)
+            part = slow_vectors(sorted_graph.subgraph(begin, end), k, seed, threads)
         part = part - part.mean(axis=0)
         reach = float(np.abs(part).max(initial=0.0))
         Z[order[begin:end]] = places[piece] + part * (sizes[piece] / (2 * reach) if reach > 0 else 0.0)
@@ -64,7 +64,7 @@ def spectral(graph: FuzzyGraph, k: int, seed: int, threads: int, table: Any | No
     return Z
 
 
-def by_chance(n: int, k: int, seed: int, threads: int) -> Array:
+def random_init(n: int, k: int, seed: int, threads: int) -> Array:
     """Normal numbers."""
     return normal((n, k), seed, stream=STREAM_CHANCE, threads=threads)
 
@@ -74,7 +74,7 @@ def filled_up(axes: Array, k: int, seed: int, threads: int) -> Array:
     n, found = axes.shape
     if found == k:
         return axes
-    return np.column_stack([axes, NOISE * by_chance(n, k - found, seed, threads)])
+    return np.column_stack([axes, NOISE * random_init(n, k - found, seed, threads)])
 
 
 def slow_vectors(graph: FuzzyGraph, k: int, seed: int, threads: int) -> Array:

@@ -183,12 +183,11 @@ def _check_umap(state: dict[str, Any], d: Any, by_distances: bool) -> None:
     _require(curve, "a_ and b_ must be positive numbers")
     _require(isinstance(state.get("supervised_"), bool), "supervised_ must be true or false")
     crowding: Any = state.get("crowding_")
-    numbers = len(dataclasses.fields(DensityCorrelation))
-    _require(crowding is None or _is_table(crowding, numbers), f"crowding_ must be {numbers} finite numbers")
     if crowding is not None:
-        agreement = DensityCorrelation(*crowding.tolist())
-        spread = min(agreement.table_spread, agreement.map_spread) > 0 and agreement.least <= agreement.most
-        _require(spread, "crowding_ must have positive spreads")
+        finite = isinstance(crowding, DensityCorrelation) and np.isfinite(dataclasses.astuple(crowding)).all()
+        _require(finite, "crowding_ must be finite numbers")
+        spread = min(crowding.original_std, crowding.embedding_std) > 0
+        _require(spread and crowding.original_min <= crowding.original_max, "crowding_ must have positive spreads")
 
 
 def _check_scaling(state: dict[str, Any], d: Any) -> None:

@@ -11,12 +11,12 @@ from lowdim.base.estimator import estimator
 from lowdim.distance.metrics import MetricLike
 from lowdim.knn.fitted import Known
 from lowdim.neighbor_embedding.base import NeighborEmbedding
+from lowdim.neighbor_embedding.checkpoint import CHECKPOINT_PATH
 from lowdim.neighbor_embedding.initialization import INIT, tsne_init
-from lowdim.neighbor_embedding.optimizer_loop import PATH
 from lowdim.neighbor_embedding.tsne.affinities import PERPLEXITY
 from lowdim.neighbor_embedding.tsne.gradient_descent import GradientDescent, TsneOptions
 from lowdim.neighbor_embedding.tsne.inputs import likeness_of
-from lowdim.neighbor_embedding.tsne.out_of_sample import Placing
+from lowdim.neighbor_embedding.tsne.out_of_sample import TsneOutOfSample
 from lowdim.runtime.param import Choice, Either, Integer, Maybe, Real, SeedLike, Such, param
 from lowdim.runtime.random import Seed, seed_of
 from lowdim.runtime.threads import thread_count
@@ -87,7 +87,9 @@ class TSNE(NeighborEmbedding):
     )
     metric: Any = param("euclidean", MetricLike(), "How far two rows are apart; 'precomputed' if X holds distances.")
     checkpoint: Any = param(
-        None, PATH, "A file that is written every 50 steps; if it is there, fit goes on from it to the same bits."
+        None,
+        CHECKPOINT_PATH,
+        "A file that is written every 50 steps; if it is there, fit goes on from it to the same bits.",
     )
     random_state: Seed = param(0, SeedLike(), "Seed of the neighbour search and of chance in the start.")
     n_jobs: int | None = param(None, Maybe(Integer()), "Threads; the result has the same bits for any number.")
@@ -99,9 +101,9 @@ class TSNE(NeighborEmbedding):
             alike = likeness_of(self, X, self.perplexity, self.metric, seed, threads)
             start = tsne_init(self.init, alike.rows, alike.affinities, self.n_components, seed, threads)
             descent = GradientDescent(alike.affinities, self._recipe(), threads, alike.which)
-            layout = descent.layout(start, self.checkpoint).resume().run()
-            self.embedding_ = descent.positions(layout.state).astype(alike.dtype)
-            self.kl_divergence_, self.n_iter_ = descent.divergence(layout.state), layout.done
+            loop = descent.loop(start, self.checkpoint).resume().run()
+            self.embedding_ = descent.positions(loop.state).astype(alike.dtype)
+            self.kl_divergence_, self.n_iter_ = descent.divergence(loop.state), loop.done
             self.perplexity_, self.training_ = np.array(alike.perplexity), alike.table
             self._cache = self._placing()
             return self
@@ -111,11 +113,11 @@ class TSNE(NeighborEmbedding):
         early = min(EARLY, self.max_iter // 3)
         return TsneOptions(self.max_iter, early, self.early_exaggeration, self.exaggeration, rate, self.dof, self.tol)
 
-    def _placing(self) -> Placing:
+    def _placing(self) -> TsneOutOfSample:
         threads, n = thread_count(self.n_jobs), len(self.embedding_)
         known = Known(self.training_, n, self.metric, 0, threads, algorithm="exact")
         places = np.ascontiguousarray(self.embedding_, dtype=np.float32)
-        return Placing(known, places, tuple(self.perplexity_), self.dof)
+        return TsneOutOfSample(known, places, tuple(self.perplexity_), self.dof)
 
 
 def _are_perplexities(value: Any) -> bool:

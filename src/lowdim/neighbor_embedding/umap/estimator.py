@@ -17,15 +17,16 @@ from lowdim.errors import BadInput, BadParameter
 from lowdim.knn.fitted import Known, Neighborhood, neighborhood_of, table_of, with_rows
 from lowdim.knn.graph import component_labels
 from lowdim.neighbor_embedding.base import NeighborEmbedding
+from lowdim.neighbor_embedding.checkpoint import CHECKPOINT_PATH
 from lowdim.neighbor_embedding.initialization import INIT, umap_init
-from lowdim.neighbor_embedding.optimizer_loop import PATH
 from lowdim.neighbor_embedding.tied_rows import meet_twins
-from lowdim.neighbor_embedding.umap.densmap import DensityCorrelation, DensityTarget
+from lowdim.neighbor_embedding.umap.densmap import DensityTarget
 from lowdim.neighbor_embedding.umap.find_ab import find_ab
 from lowdim.neighbor_embedding.umap.fuzzy_graph import fuzzy_simplicial_set
+from lowdim.neighbor_embedding.umap.inverse import inverse_rows
 from lowdim.neighbor_embedding.umap.optimizer import UmapOptimizer, UmapParams
-from lowdim.neighbor_embedding.umap.out_of_sample import Placing, rows_at
-from lowdim.neighbor_embedding.umap.supervision import Target
+from lowdim.neighbor_embedding.umap.out_of_sample import UmapOutOfSample
+from lowdim.neighbor_embedding.umap.supervision import supervise
 from lowdim.runtime.param import Choice, Flag, Integer, Maybe, Real, SeedLike, param
 from lowdim.runtime.random import Seed, seed_of
 from lowdim.runtime.threads import single_blas, thread_count
@@ -99,7 +100,9 @@ class UMAP(NeighborEmbedding):
     target_metric: str = param("categorical", Choice("categorical", "numeric"), "What y holds; unknown classes are -1.")
     target_weight: float = param(0.5, Real(0, 1), "How much y counts beside X.")
     checkpoint: Any = param(
-        None, PATH, "A file that is written every 50 epochs; if it is there, fit goes on from it to the same bits."
+        None,
+        CHECKPOINT_PATH,
+        "A file that is written every 50 epochs; if it is there, fit goes on from it to the same bits.",
     )
     random_state: Seed = param(0, SeedLike(), "Seed of the search, of the start and of the rows that push.")
     n_jobs: int | None = param(None, Maybe(Integer()), "Threads; the result has the same bits for any number.")
@@ -114,7 +117,7 @@ class UMAP(NeighborEmbedding):
             epochs = self._epochs(near, self._rounds(near), self.learning_rate, y)
             rows, which = near.known.rows, near.distinct.which
             start = umap_init(self.init, epochs.graph, rows, near.distinct, self.n_components, seed, threads)
-            positions = epochs.run(start, lambda state: state["map"][which], self.checkpoint)
+            positions = epochs.run(start, lambda state: state["embedding"][which], self.checkpoint)
             if self._by_distances and near.graph is not None:
                 meet_twins(positions, near.graph.coincident())
             return self._keep(positions, epochs, near)
@@ -143,7 +146,7 @@ class UMAP(NeighborEmbedding):
             raise BadInput("inverse_transform needs the rows that were fitted; this map was made of distances alone.")
         places, threads = self.embedding_[self.distinct_], thread_count(self.n_jobs)
         Z = read_scores(Z, places.shape[1])
-        return rows_at(Z, places, self.rows_, self.n_neighbors_, self.local_connectivity, threads)
+        return inverse_rows(Z, places, self.rows_, self.n_neighbors_, self.local_connectivity, threads)
 
     @property
     def graph_(self) -> sp.csr_array:
@@ -163,9 +166,11 @@ class UMAP(NeighborEmbedding):
 
     def _epochs(self, near: Neighborhood, rounds: int, rate: float, y: Any = None) -> UmapOptimizer:
         """What moves the distinct rows: their fuzzy graph, the forces of the map and, for densMAP, their crowding."""
-        threads, target = near.known.threads, Target(self.target_metric, self.target_weight)
+        threads = near.known.threads
         fuzzy = fuzzy_simplicial_set(near.graph, self.local_connectivity, self.set_op_mix_ratio, threads)
-        fuzzy = target.put_into(fuzzy, y, near.distinct, near.k, threads)
+        if y is not None:
+            how = self.target_metric, self.target_weight
+            fuzzy = supervise(fuzzy, y, *how, near.distinct, near.k, threads)
         crowding = DensityTarget.of(fuzzy, self.dens_lambda) if self.densmap and fuzzy.n > 1 else None
         return UmapOptimizer(fuzzy, self._forces(rate), rounds, threads, crowding)
 
@@ -174,10 +179,10 @@ class UMAP(NeighborEmbedding):
 
     def _keep(self, positions: Array, epochs: UmapOptimizer, near: Neighborhood) -> Self:
         distinct, agreement = near.distinct, None
-        if epochs.crowding is not None and near.graph is not None:
-            how = self.local_connectivity, epochs.forces, epochs.threads
-            agreement = epochs.crowding.for_new_rows(positions, near.graph, *how).to_array()
-        ends, self.weights_ = epochs.graph.once()
+        if epochs.density is not None and near.graph is not None:
+            how = self.local_connectivity, self.a_, self.b_, epochs.threads
+            agreement = epochs.density.for_new_rows(positions, near.graph, *how)
+        ends, self.weights_ = epochs.graph.unique_edges()
         self.edges_, self.crowding_ = distinct.first.astype(np.int32)[ends], agreement
         self.embedding_ = positions[distinct.which].astype(near.dtype)
         self.distinct_, self.which_, self.rows_ = distinct.first, distinct.which, near.known.rows
@@ -185,10 +190,12 @@ class UMAP(NeighborEmbedding):
         self._cache = self._placing(near.known)
         return self
 
-    def _placing(self, known: Known | None = None) -> Placing:
+    def _placing(self, known: Known | None = None) -> UmapOutOfSample:
         if known is None:
             known = Known(self.rows_, len(self.distinct_), self.metric, self.seed_, thread_count(self.n_jobs))
         places = np.ascontiguousarray(self.embedding_[self.distinct_], dtype=np.float32)
-        agreement = None if self.crowding_ is None else DensityCorrelation(*self.crowding_.tolist())
+        agreement = None if self.crowding_ is None else self.crowding_
         forces, rounds = self._forces(self.learning_rate / 4), max(1, self.n_epochs_ // 5)
-        return Placing(known, places, max(1, self.n_neighbors_ - 1), self.local_connectivity, forces, rounds, agreement)
+        return UmapOutOfSample(
+            known, places, max(1, self.n_neighbors_ - 1), self.local_connectivity, forces, rounds, agreement
+        )
