@@ -21,6 +21,7 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/codespell
 
 bench: $(VENV)/.bench       ## side by side with the peers; writes BENCHMARKS.md
 	$(BIN)/python -m bench $(BENCH)

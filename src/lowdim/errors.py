@@ -1,17 +1,17 @@
-"""Every error that lowdim raises on purpose.
+"""The errors that lowdim raises, in one tree.
 
 LowdimError
-├── BadInput (ValueError)             the data can't be used as they are
-│   └── BadInputType (TypeError)      not even data
+├── BadInput (ValueError)             the data are invalid
+│   └── BadInputType (TypeError)      not a table of numbers
 ├── BadParameter (ValueError, TypeError)   a parameter breaks its rule
 ├── NotEnoughData (ValueError)        too few rows or columns for what was asked
-├── NotConverged (RuntimeError)       an iteration ended without an answer
+├── NotConverged (RuntimeError)       an iteration did not converge
 ├── Cancelled (RuntimeError)          a callback asked to stop
-├── MemoryTooSmall (MemoryError)      the work would not fit; nothing was started
+├── MemoryTooSmall (MemoryError)      the work would exceed memory; nothing was started
 ├── MissingExtra (ImportError)        an optional dependency is not installed
-└── ModelFileError (ValueError)       not a model file, or a damaged one
+└── ModelFileError (ValueError)       not a model file, or a corrupt one
 
-A message names the thing, states the rule, shows the value, and says what to do.
+A message names what is wrong, states the rule, shows the value, and says what to do.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ __all__ = [
 
 
 class LowdimError(Exception):
-    """The root of lowdim's errors."""
+    """Base class of lowdim's errors."""
 
 
 class BadInput(LowdimError, ValueError):
-    """The data can't be used as they are."""
+    """The data are invalid."""
 
 
 class BadInputType(BadInput, TypeError):
@@ -52,7 +52,7 @@ class NotEnoughData(LowdimError, ValueError):
 
 
 class NotConverged(LowdimError, RuntimeError):
-    """An iteration ended without an answer."""
+    """An iteration did not converge to a usable result."""
 
 
 class Cancelled(LowdimError, RuntimeError):
@@ -60,7 +60,7 @@ class Cancelled(LowdimError, RuntimeError):
 
 
 class MemoryTooSmall(LowdimError, MemoryError):
-    """The work would not fit in memory; nothing was started."""
+    """The work would exceed the available memory; nothing was started."""
 
 
 class MissingExtra(LowdimError, ImportError):
@@ -68,8 +68,8 @@ class MissingExtra(LowdimError, ImportError):
 
 
 class ModelFileError(LowdimError, ValueError):
-    """Not a model file of lowdim, or a damaged one."""
+    """Not a model file of lowdim, or a corrupt one."""
 
 
 class LowdimWarning(UserWarning):
-    """The result is usable, but something about it should be known."""
+    """The result is usable, but has a limitation that the message names."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import subprocess
@@ -20,6 +21,9 @@ def test_everything_exported_exists():
     for name in lowdim.__all__:
         assert getattr(lowdim, name) is not None
     assert set(lowdim._EXPORTS) == set(lowdim.__all__)
+    stub = ast.parse((ROOT / "src/lowdim/__init__.pyi").read_text(encoding="utf-8"))
+    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
+    assert {name.asname: node.module for node in imports for name in node.names} == lowdim._EXPORTS
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         lowdim.nothing  # noqa: B018
 

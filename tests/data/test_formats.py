@@ -304,3 +304,14 @@ def test_names_of_a_file_reach_the_model_and_are_compared(tmp_path, rng):
         model.transform(read_table(tmp_path / "b.csv").X)
     with pytest.raises(BadInput, match="has 2 features"):
         model.transform(read_table(tmp_path / "c.csv").X)
+
+
+def test_an_estimator_takes_the_path_of_a_file(tmp_path, rng):
+    X = rng.standard_normal((60, 4))
+    path = tmp_path / "table.parquet"
+    write_table(path, X)
+    model = PCA(2).fit(path)
+    want = PCA(2).fit(X)
+    assert_array_equal(model.transform(str(path)), want.transform(X))
+    with pytest.raises(BadInput, match="there is no file"):
+        PCA(2).fit(str(tmp_path / "absent.parquet"))

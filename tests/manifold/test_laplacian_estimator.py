@@ -208,7 +208,7 @@ def test_a_graph_distances_or_rows_give_the_same_map(rng):
 
 
 def test_the_same_bits_for_any_number_of_threads(digits, monkeypatch):
-    monkeypatch.setattr("lowdim.linalg.chebyshev.ENTRIES_A_THREAD", 10_000)  # so that they have work
+    monkeypatch.setattr("lowdim.linalg.chebyshev.ENTRIES_PER_THREAD", 10_000)  # so that they have work
 
     def work(threads):
         model = LaplacianEigenmaps(3, n_jobs=threads).fit(digits)
@@ -223,9 +223,9 @@ def test_it_can_be_watched_and_cancelled(rng):
     model = LaplacianEigenmaps(2)
     with lowdim.watch(steps.append):
         model.fit(X)
-    sharp = [step for step in steps if step.task == "sharpening"]
+    sharp = [step for step in steps if step.task == "eigenvectors"]
     assert sharp[-1].info["error"] <= 1 < sharp[0].info["error"]
-    with pytest.raises(Cancelled), lowdim.watch(lambda step: step.task == "sharpening"):
+    with pytest.raises(Cancelled), lowdim.watch(lambda step: step.task == "eigenvectors"):
         model.fit(X)
     assert not hasattr(model, "embedding_")
 

@@ -412,7 +412,7 @@ def test_kinds_of_rows(rng):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("kind", ["sheet", "cloud"])
 def test_the_number_of_threads_changes_no_bit(method, kind, rng, monkeypatch):
-    monkeypatch.setattr("lowdim.linalg.chebyshev.ENTRIES_A_THREAD", 10_000)  # so that they have work
+    monkeypatch.setattr("lowdim.linalg.chebyshev.ENTRIES_PER_THREAD", 10_000)  # so that they have work
     X = datasets.load("swissroll", n=1200).X if kind == "sheet" else rng.standard_normal((700, 20))
     model = LLE(2, method=method, solver="factor" if kind == "sheet" else "chebyshev", tol=1)
 
@@ -428,14 +428,14 @@ def test_it_can_be_watched_and_cancelled(rng):
     steps = []
     with lowdim.watch(lambda step: steps.append(step.task)):
         model.fit(X)
-    assert "sharpening" in steps
-    with pytest.raises(Cancelled), lowdim.watch(lambda step: step.task == "sharpening"):
+    assert "eigenvectors" in steps
+    with pytest.raises(Cancelled), lowdim.watch(lambda step: step.task == "eigenvectors"):
         model.fit(X)
     assert not hasattr(model, "embedding_")
 
 
 def test_an_iteration_that_does_not_converge_is_named(rng, monkeypatch):
-    monkeypatch.setattr("lowdim.linalg.sparse_eigen.MOST_PRODUCTS", 20)
+    monkeypatch.setattr("lowdim.linalg.sparse_eigen.MAX_PRODUCTS", 20)
     with pytest.raises(LowdimError, match="did not reach"):
         LLE(solver="chebyshev").fit(rng.standard_normal((1100, 8)))
 

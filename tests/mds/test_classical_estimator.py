@@ -79,7 +79,7 @@ def test_large_matrices_go_the_iterative_way(correction, monkeypatch):
     X = table(0, 150, 5)
     D = cdist(X, X, "cityblock")
     dense = ClassicalMDS(2, metric="precomputed", correction=correction).fit(D)
-    monkeypatch.setattr(solver, "DENSE_LIMIT", 100)
+    monkeypatch.setattr(solver, "GRAM_ROWS", 100)
     found = ClassicalMDS(2, metric="precomputed", correction=correction).fit(D)
     assert_allclose(found.embedding_, dense.embedding_, atol=1e-6)
     assert_allclose(found.eigenvalues_[:2], dense.eigenvalues_[:2], rtol=1e-8)
@@ -241,7 +241,7 @@ def test_a_dtype_other_than_the_fitted_one():
 def test_what_did_not_converge_is_said(monkeypatch):
     X = table(0, 150, 5)
     D = cdist(X, X, "cityblock").astype(np.float32)
-    monkeypatch.setattr(solver, "DENSE_LIMIT", 100)
+    monkeypatch.setattr(solver, "GRAM_ROWS", 100)
     assert ClassicalMDS(2, metric="precomputed").fit(D).converged_
     monkeypatch.setattr(solver, "MAX_PASSES", 2)
     with pytest.warns(LowdimWarning, match="2 passes did not reach"):
@@ -252,16 +252,16 @@ def test_what_did_not_converge_is_said(monkeypatch):
 def test_axes_that_did_not_converge_are_told_of(monkeypatch, rng):
     from lowdim.decomposition import principal_axes as principal
 
-    monkeypatch.setattr(principal, "DENSE_LIMIT", 10)
+    monkeypatch.setattr(principal, "COVARIANCE_ROWS", 10)
     X = rng.standard_normal((200, 120))
     seeds = []
-    original = principal.top_of_operator
+    original = principal.block_lanczos
 
     def limited(apply, n, k, **options):
         seeds.append(options["seed"])
         return original(apply, n, k, **(options | {"max_iter": 3, "tol": 1e-15}))
 
-    monkeypatch.setattr(principal, "top_of_operator", limited)
+    monkeypatch.setattr(principal, "block_lanczos", limited)
     with pytest.warns(LowdimWarning, match="did not settle"):
         model = ClassicalMDS(2, random_state=7).fit(X)
     assert not model.converged_

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from lowdim import UMAP, neighbors
 from lowdim.data.rows import open_rows
 from lowdim.decomposition.principal_axes import principal_scores
-from lowdim.neighbor_embedding.initialization import scale_to_box
-from lowdim.neighbor_embedding.spectral_initialization import filled_up, slow_vectors, spectral
+from lowdim.neighbor_embedding import initialization
+from lowdim.neighbor_embedding.initialization import pad_columns, scale_to_box, spectral_init
 from lowdim.neighbor_embedding.umap.find_ab import find_ab
 from lowdim.neighbor_embedding.umap.fuzzy_graph import fuzzy_simplicial_set, smooth_knn_distances
 
@@ -66,56 +66,19 @@ def test_the_union_is_a_probability(rng):
         assert (np.diff(fuzzy.columns)[np.diff(fuzzy.rows) == 0] > 0).all()
 
 
-# ---- the start ----
+# ---- initialization ----
 
 
-def test_the_spectral_start_is_the_eigenvectors(digits):
-    fuzzy = fuzzy_simplicial_set(neighbors(digits[:500], 14), 1.0, 1.0, 1)
-    W = fuzzy.to_sparse().toarray().astype(np.float64)
-    root = np.sqrt(W.sum(axis=1))
-    V = np.linalg.eigh(W / np.outer(root, root))[1][:, ::-1][:, 1:4]
-    Z = np.linalg.qr(slow_vectors(fuzzy, 3, 0, 2))[0]
-    assert np.linalg.svd(V.T @ Z)[1].min() > 0.999
-    small = slow_vectors(fuzzy_simplicial_set(neighbors(digits[:100], 9), 1.0, 1.0, 1), 2, 0, 1)  # solved outright
-    np.testing.assert_allclose(small.T @ small, np.eye(2), atol=1e-6)
-
-
-@pytest.mark.parametrize("k", [29, 40])
-def test_many_slow_vectors_are_found_without_the_dense_matrix(monkeypatch, digits, k):
-    from lowdim.neighbor_embedding import spectral_initialization as spectral_start
-
-    fuzzy = fuzzy_simplicial_set(neighbors(digits[:800], 14), 1.0, 1.0, 2)
-    monkeypatch.setattr(spectral_start, "_outright", None)
-    found = slow_vectors(fuzzy, k, 0, 2)
-    W = fuzzy.to_sparse().toarray().astype(np.float64)
-    root = np.sqrt(W.sum(axis=1))
-    S = W / np.outer(root, root)
-    values, vectors = np.linalg.eigh(S)
-    np.testing.assert_allclose(found.T @ found, np.eye(k), atol=1e-8)
-    np.testing.assert_allclose(np.diag(found.T @ S @ found), values[::-1][1 : k + 1], atol=1e-3)
-    assert np.linalg.svd(vectors[:, ::-1][:, 1:20].T @ found)[1].min() > 0.999
-
-
-def test_nearly_all_vectors_come_from_the_dense_matrix(digits):
-    fuzzy = fuzzy_simplicial_set(neighbors(digits[:300], 14), 1.0, 1.0, 1)
-    found = slow_vectors(fuzzy, 200, 0, 1)
-    np.testing.assert_allclose(found.T @ found, np.eye(200), atol=1e-8)
-
-
-def test_a_start_that_does_not_fit_into_memory_is_refused(monkeypatch, digits):
+def test_a_fuzzy_graph_that_does_not_fit_into_memory_is_refused(monkeypatch, digits):
     from lowdim.errors import MemoryTooSmall
     from lowdim.runtime import memory
 
     monkeypatch.setattr(memory, "available_bytes", lambda: 1 << 19)
     with pytest.raises(MemoryTooSmall, match="fuzzy graph"):
         UMAP().fit(digits)
-    fuzzy = fuzzy_simplicial_set(neighbors(digits[:600], 14), 1.0, 1.0, 1)
-    for k, what in ((40, "spectral start"), (300, "spectral start")):
-        with pytest.raises(MemoryTooSmall, match=what):
-            slow_vectors(fuzzy, k, 0, 1)
 
 
-def test_components_are_cut_out_of_the_graph(rng, blobs):
+def test_components_are_subgraphs(rng, blobs):
     X, piece = blobs(rng, 6)
     order = rng.permutation(len(X))
     fuzzy = fuzzy_simplicial_set(neighbors(X[order], 9), 1.0, 1.0, 1)
@@ -128,9 +91,7 @@ def test_components_are_cut_out_of_the_graph(rng, blobs):
         assert (np.diff(part.columns)[np.diff(part.rows) == 0] > 0).all()
 
 
-def test_middles_of_components_are_their_means(monkeypatch, rng):
-    from lowdim.neighbor_embedding import spectral_initialization as spectral_start
-
+def test_components_are_ordered_by_the_principal_components_of_their_centroids(monkeypatch, rng):
     X = rng.standard_normal((200, 3)).astype(np.float32)
     labels = rng.integers(0, 40, 200)
     labels[:40] = np.arange(40)
@@ -138,15 +99,17 @@ def test_middles_of_components_are_their_means(monkeypatch, rng):
     bounds = np.searchsorted(labels[order], np.arange(41))
     means = np.vstack([X[labels == c].mean(axis=0, dtype=np.float64) for c in range(40)])
     expected = principal_scores(open_rows(means), 2, 0, 1)
-    monkeypatch.setattr(spectral_start, "chunk_rows", lambda d, size: 7)
-    np.testing.assert_allclose(spectral_start._middles(X, order, bounds, 2, 0, 1), expected, atol=1e-6)
-    np.testing.assert_allclose(spectral_start._middles(sp.csr_array(X), order, bounds, 2, 0, 1), expected, atol=1e-6)
+    monkeypatch.setattr(initialization, "chunk_rows", lambda d, size: 7)
+    np.testing.assert_allclose(initialization.component_scores(X, order, bounds, 2, 0, 1), expected, atol=1e-6)
+    np.testing.assert_allclose(
+        initialization.component_scores(sp.csr_array(X), order, bounds, 2, 0, 1), expected, atol=1e-6
+    )
 
 
 def test_components_do_not_cover_each_other(rng, blobs):
     X, piece = blobs(rng, 7)
     fuzzy = fuzzy_simplicial_set(neighbors(X, 9), 1.0, 1.0, 1)
-    Z = spectral(fuzzy, 2, 0, 1, X)
+    Z = spectral_init(fuzzy, 2, 0, 1, X)
     low = np.array([Z[piece == c].min(axis=0) for c in range(7)])
     high = np.array([Z[piece == c].max(axis=0) for c in range(7)])
     for axis in range(2):
@@ -154,9 +117,9 @@ def test_components_do_not_cover_each_other(rng, blobs):
         assert (low[order[1:], axis] >= high[order[:-1], axis] - 1e-9).all()
 
 
-def test_a_start_is_in_its_box_and_no_two_rows_coincide(rng):
+def test_an_initialization_is_in_its_box_and_no_two_rows_coincide(rng):
     Z = scale_to_box(np.zeros((50, 2)), 0, 1)
     assert Z.min() == 0 and Z.max() == 10 and len(np.unique(Z, axis=0)) == 50
     X = rng.standard_normal((30, 2)) * [5, 1]
-    scores = filled_up(principal_scores(open_rows(X), 3, 0, 1), 3, 0, 1)
+    scores = pad_columns(principal_scores(open_rows(X), 3, 0, 1), 3, 0, 1)
     assert scores.shape == (30, 3) and abs(np.corrcoef(scores[:, 0], X[:, 0])[0, 1]) > 0.99

@@ -67,7 +67,7 @@ def test_a_full_disk_changes_nothing(tmp_path):
 def test_places_that_cant_be_written_are_named(tmp_path):
     with pytest.raises(ModelFileError, match="Choose a folder that exists"):
         save(PCA(), tmp_path / "nowhere" / "model.lowdim")
-    with pytest.raises(ModelFileError, match="no regular file"):
+    with pytest.raises(ModelFileError, match="not a regular file"):
         save(PCA(), tmp_path)
     with pytest.raises(ModelFileError, match="can't write"):
         save(PCA(), "nul\0l")
@@ -82,7 +82,7 @@ def test_places_that_cant_be_written_are_named(tmp_path):
 def test_a_device_or_pipe_is_neither_replaced_nor_waited_for(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with pytest.raises(ModelFileError, match="no regular file"):
+    with pytest.raises(ModelFileError, match="not a regular file"):
         save(PCA(), pipe)
     assert pipe.is_fifo()
     with pytest.raises(ModelFileError, match="regular file"):

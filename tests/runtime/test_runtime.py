@@ -15,7 +15,8 @@ from threadpoolctl import threadpool_info
 
 import lowdim
 from lowdim.base.estimator import Estimator, estimator
-from lowdim.data.rows import fold, open_rows
+from lowdim.data.fold import fold
+from lowdim.data.rows import open_rows
 from lowdim.errors import BadInput, BadInputType, BadParameter, Cancelled, LowdimError, MemoryTooSmall
 from lowdim.runtime import memory, param, threads
 from lowdim.runtime.progress import report

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lowdim.base.estimator import Estimator
 from lowdim.data.validation import read_rows, read_scores
-from lowdim.linalg.centered import Centred
+from lowdim.linalg.centered import Centered
 from lowdim.runtime.threads import single_blas, thread_count
 
 __all__ = ["Linear"]
@@ -52,11 +52,11 @@ class Linear(Estimator):
         """(k, d)"""
         return self.components_
 
-    def _centred(self, X: Any) -> Centred:
+    def _centred(self, X: Any) -> Centered:
         """New rows, centred and scaled as the fitted ones were."""
         rows = read_rows(self, X, fitting=False)
         factors = None if self.scale_ is None else 1.0 / self.scale_.astype(np.float64)
-        return Centred(rows, self.mean_.astype(np.float64), factors, None, thread_count(self.n_jobs))
+        return Centered(rows, self.mean_.astype(np.float64), factors, None, thread_count(self.n_jobs))
 
     @property
     def _n_features_out(self) -> int:

@@ -16,7 +16,7 @@ from lowdim.base.estimator import Estimator
 from lowdim.data.rows import Rows
 from lowdim.data.validation import overflow_error, read_rows
 from lowdim.errors import BadParameter
-from lowdim.linalg.centered import Centred, column_means
+from lowdim.linalg.centered import Centered, column_means
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
 from lowdim.runtime.threads import thread_count
@@ -99,7 +99,7 @@ class Standardized(Estimator):
         rows = read_rows(self, X, fitting=True)
         threads = thread_count(getattr(self.model, "n_jobs", None))
         n, mean = column_means(rows, None, threads)
-        variance = Centred(rows, mean, None, None, threads).column_spreads(n) / max(n - 1, 1)
+        variance = Centered(rows, mean, None, None, threads).column_scatter(n) / max(n - 1, 1)
         if not np.isfinite(variance).all():
             raise overflow_error()
         self.mean_, self.scale_ = mean, spread_or_one(np.sqrt(variance), mean, rows.dtype)
@@ -109,7 +109,7 @@ class Standardized(Estimator):
         """(x - mean) / scale, (n, d), dense."""
         needed = rows.count * rows.d * rows.dtype.itemsize
         require_memory(needed, f"{rows.count} x {rows.d} standardised values", "Use fewer rows, or their own units.")
-        centred = Centred(rows, self.mean_, 1.0 / self.scale_, None, 1)
+        centred = Centered(rows, self.mean_, 1.0 / self.scale_, None, 1)
         out = np.empty((rows.count, rows.d), dtype=rows.dtype)
         for chunk in rows.chunks():
             out[chunk.start : chunk.stop] = centred.panel(chunk, chunk.load())

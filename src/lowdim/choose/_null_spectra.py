@@ -16,7 +16,7 @@ from lowdim.data.rows import Rows
 from lowdim.decomposition.component_count import Spectrum
 from lowdim.decomposition.principal_axes import Plan, centre
 from lowdim.errors import BadInput
-from lowdim.linalg.dense_eigen import top
+from lowdim.linalg.dense_eigen import eigh_largest
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.threads import ordered_map, uninterrupted
 
@@ -92,7 +92,7 @@ def bartlett(size: int, freedom: float, random: np.random.Generator) -> Array:
 def column_variances(rows: Rows, spectrum: Spectrum, threads: int) -> Array:
     """Variances of the columns, which divide by n - ddof, (d,)."""
     n, centred, _ = centre(rows, None, Plan(1, spectrum.ddof, threads=threads))
-    return centred.column_squares() / (n - spectrum.ddof)
+    return centred.column_sums_of_squares() / (n - spectrum.ddof)
 
 
 def generator(seed: int, stream: int) -> np.random.Generator:
@@ -130,7 +130,7 @@ def _squared_values(F: NDArray[np.floating], count: int) -> Array:
     try:
         values = uninterrupted(lambda: np.linalg.eigvalsh(C))[::-1]
     except np.linalg.LinAlgError:
-        values = top(C).values
+        values = eigh_largest(C).values
     out = np.zeros(count)
     kept = np.maximum(values[:count], 0)
     out[: len(kept)] = kept

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import narwhals as nw
@@ -27,8 +28,14 @@ __all__ = ["Reader", "check_weights", "finite_error", "overflow_error", "read_ro
 def read_rows(owner: Any, X: Any, *, fitting: bool, min_rows: int = 1) -> Rows:
     """Rows of X for an estimator: shape and dtype checked, feature names and their number remembered.
 
+    X may also be the path of a file, which is read as `lowdim.read_table` does.
+
     Finiteness is checked chunk by chunk by whoever reads them, in the same pass.
     """
+    if isinstance(X, str | os.PathLike):
+        from lowdim.data.io.read import read_table  # pyarrow, where it is needed
+
+        X = read_table(X)
     if isinstance(X, Table):
         X = _rows_of_table(X)
     if isinstance(X, Rows):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from lowdim.decomposition.gram_eigen import choose_solver, scores_of_gram, smallest_of_gram, top_of_gram
 from lowdim.distance.condensed import safe_factor
-from lowdim.kernels._definiteness import double_centred
+from lowdim.linalg.double_centering import double_center
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.threads import uninterrupted
 from lowdim.summaries.gram import Given, Gram
@@ -103,7 +103,7 @@ def cailliez_constant(distances: Array) -> float:
     """The least c for which d + c between different rows is Euclidean: an eigenvalue of a 2n × 2n matrix."""
     n = len(distances)
     require_memory(3 * 8 * (2 * n) ** 2, f"Cailliez's constant for {n} rows", "Use correction='lingoes'.")
-    plain, squared = (double_centred(distances**p) for p in (1, 2))
+    plain, squared = (double_center(distances**p) for p in (1, 2))
     M = np.block([[np.zeros((n, n)), 2 * squared], [-np.eye(n), -4 * plain]])
     values = uninterrupted(lambda: np.linalg.eigvals(M))
     return max(0.0, float(values.real[np.abs(values.imag) <= 1e-8 * np.abs(values).max()].max()))

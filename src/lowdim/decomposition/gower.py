@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.errors import BadInput, LowdimWarning
-from lowdim.linalg.dense_eigen import Eigen, fix_signs, top, top_of_operator
+from lowdim.linalg.block_lanczos import block_lanczos
+from lowdim.linalg.dense_eigen import Eigenpairs, eigh_largest, fix_signs
+from lowdim.linalg.dense_limits import GEODESIC_GRAM_ROWS, dense_is_faster
 
-__all__ = ["Scaling", "gram_in_place", "residual_variance", "scaling_of"]
+__all__ = ["Scaling", "residual_variance", "scaling_of"]
 
 Array = NDArray[Any]
 
-DENSE_ROWS = 400  # below, all of the small matrix is solved at once
 NOISE = 1e-6  # eigenvalues below this share of the largest are rounding errors of float32 distances
 PLACE_VALUES = 1 << 22  # distances that are made double at a time
 TOL, STEPS = 1e-7, 300  # of the iteration: relative residual, and most steps
@@ -60,27 +61,19 @@ class Scaling:
     def turned(self, Z: Array) -> tuple[Scaling, NDArray[np.float64]]:
         """The same map with the placed points Z (n, k) centred and turned to their principal axes, and Z so."""
         centre = Z.mean(axis=0)
-        rotation = top((Z - centre).T @ (Z - centre)).vectors  # (k, k)
+        rotation = eigh_largest((Z - centre).T @ (Z - centre)).vectors  # (k, k)
         turned = (Z - centre) @ rotation
         rotation = rotation * np.where((fix_signs(turned) == turned).all(axis=0), 1.0, -1.0)
         better = Scaling(self.values, self.axes @ rotation, self.means, centre @ rotation)
         return better, (Z - centre) @ rotation
 
 
-def gram_in_place(D: NDArray[np.float32], threads: int) -> tuple[NDArray[np.float64], float]:
-    """Turn distances (n, n) into the centred Gram matrix; returns the means of their squares and the sum of its own."""
-    means, squares = np.empty(len(D)), np.empty(len(D))
-    _native.square_rows(D, means, threads)
-    _native.center_rows(D, means, float(means.mean()), squares, threads)
-    return means, float(squares.sum())
-
-
 def scaling_of(gram: NDArray[np.float32], means: NDArray[np.float64], k: int, seed: int, threads: int) -> Scaling:
     """The best map in k dimensions; directions without positive variance have eigenvalue 0."""
     n = len(gram)
-    if n <= DENSE_ROWS or k > n // 10:
+    if dense_is_faster(n, k, GEODESIC_GRAM_ROWS):
         wide = gram.astype(np.float64)
-        found = top((wide + wide.T) / 2, k)
+        found = eigh_largest((wide + wide.T) / 2, k)
     else:
         found = _iterated(gram, k, seed, threads)
     values = np.where(found.values > NOISE * max(float(found.values[0]), 0.0), found.values, 0.0)
@@ -95,13 +88,13 @@ def scaling_of(gram: NDArray[np.float32], means: NDArray[np.float64], k: int, se
     return Scaling(values, vectors / np.where(values > 0, 2 * np.sqrt(values), np.inf), means, np.zeros(k))
 
 
-def _iterated(gram: NDArray[np.float32], k: int, seed: int, threads: int) -> Eigen:
+def _iterated(gram: NDArray[np.float32], k: int, seed: int, threads: int) -> Eigenpairs:
     def apply(block: Array) -> Array:
         out = np.empty(block.shape)
         _native.gram_times(gram, np.ascontiguousarray(block), out, threads)
         return out
 
-    return top_of_operator(apply, len(gram), k, tol=TOL, max_iter=STEPS, seed=seed)
+    return block_lanczos(apply, len(gram), k, tol=TOL, max_iter=STEPS, seed=seed)
 
 
 def residual_variance(

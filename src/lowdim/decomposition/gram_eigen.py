@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.errors import LowdimWarning
-from lowdim.linalg.dense_eigen import Eigen, top, top_of_operator
+from lowdim.linalg.block_lanczos import block_lanczos
+from lowdim.linalg.dense_eigen import Eigenpairs, eigh_largest
+from lowdim.linalg.dense_limits import GRAM_ROWS, dense_is_faster
 from lowdim.runtime.memory import require_memory
 from lowdim.summaries.gram import Gram
 
@@ -18,7 +20,6 @@ __all__ = ["Components", "choose_solver", "components_of_gram", "scores_of_gram"
 
 Array = NDArray[Any]
 
-DENSE_LIMIT = 1000  # rows up to which an n³ solver takes less than a few passes
 MAX_PASSES = 300
 WIDTH = 16  # columns that a pass over the matrix serves at the price of one
 
@@ -42,10 +43,10 @@ def choose_solver(n: int, k: int, wish: str = "auto") -> str:
     """'dense' or 'lanczos' for k of n eigenpairs, unless one is wished for."""
     if wish != "auto":
         return wish
-    return "dense" if n <= DENSE_LIMIT or k > n // 10 else "lanczos"
+    return "dense" if dense_is_faster(n, k, GRAM_ROWS) else "lanczos"
 
 
-def top_of_gram(gram: Gram, k: int, *, solver: str = "auto", tol: float | None = None, seed: int = 0) -> Eigen:
+def top_of_gram(gram: Gram, k: int, *, solver: str = "auto", tol: float | None = None, seed: int = 0) -> Eigenpairs:
     """The k largest eigenpairs of the centred matrix, descending; values may be negative by the dense way."""
     if choose_solver(gram.n, k, solver) == "dense":
         require_memory(
@@ -53,10 +54,10 @@ def top_of_gram(gram: Gram, k: int, *, solver: str = "auto", tol: float | None =
             f"the dense solver for {gram.n} rows",
             "Ask for few components, which need no dense solver, or use landmarks.",
         )
-        return top(gram.dense(), None if k == gram.n else k)
+        return eigh_largest(gram.dense(), None if k == gram.n else k)
     tol = tolerance(gram) if tol is None else tol
     gram.means  # noqa: B018  (the first pass computes and keeps the matrix)
-    found = top_of_operator(gram.times, gram.n, k, tol=tol, max_iter=MAX_PASSES, seed=seed, width=WIDTH)
+    found = block_lanczos(gram.times, gram.n, k, tol=tol, max_iter=MAX_PASSES, seed=seed, width=WIDTH)
     if not found.converged:
         _warn(f"tol={tol:g}: the last components may be rough, as they are where the matrix has negative eigenvalues")
     return found
@@ -76,7 +77,7 @@ def components_of_gram(
 def smallest_of_gram(gram: Gram, largest: float, seed: int = 0) -> float:
     """The smallest eigenvalue of the centred matrix, as the largest of a shifted one."""
     tol, width = tolerance(gram), min(WIDTH, gram.n)
-    found = top_of_operator(
+    found = block_lanczos(
         lambda V: largest * V - gram.times(V), gram.n, 1, tol=tol, max_iter=MAX_PASSES, seed=seed, width=width
     )
     if not found.converged:

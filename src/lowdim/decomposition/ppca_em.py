@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.data.rows import ArrayRows, Block, Chunk, Rows, chunk_rows, fold
+from lowdim.data.fold import fold
+from lowdim.data.rows import ArrayRows, Block, Chunk, Rows, chunk_rows
 from lowdim.decomposition.principal_axes import Axes, Plan, from_moments
 from lowdim.errors import BadInput, LowdimWarning
 from lowdim.runtime.progress import report

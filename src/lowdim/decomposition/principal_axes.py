@@ -22,8 +22,10 @@ from lowdim.data.rows import Chunk, Rows
 from lowdim.data.validation import overflow_error, underflow_error
 from lowdim.decomposition.component_count import Spectrum, count_components, fixed_count
 from lowdim.errors import BadParameter, NotEnoughData
-from lowdim.linalg.centered import Centred, column_means
-from lowdim.linalg.dense_eigen import fix_signs, top, top_of_operator
+from lowdim.linalg.block_lanczos import block_lanczos
+from lowdim.linalg.centered import Centered, column_means
+from lowdim.linalg.dense_eigen import eigh_largest, fix_signs
+from lowdim.linalg.dense_limits import COVARIANCE_ROWS
 from lowdim.runtime.random import normal
 from lowdim.runtime.threads import uninterrupted
 from lowdim.summaries.moments import Moments, moments_of, spread_or_one
@@ -41,8 +43,6 @@ __all__ = [
 
 Array = NDArray[np.float64]
 
-# Above this many columns (or rows, for the dual) an n³ eigensolver costs more than a few passes.
-DENSE_LIMIT = 3000
 # The covariance holds λ_k to about eps λ₁; below this share of λ₁ the axes come from the SVD instead.
 SQUARED_LIMIT = 1e3
 
@@ -85,7 +85,7 @@ def choose_route(rows: Rows, plan: Plan, wish: str) -> str:
     small = min(rows.n, rows.d)
     fixed = fixed_count(plan.n_components, small, f"{rows.n} sample(s) and {rows.d} feature(s) span no more axes")
     few = fixed is not None and fixed <= small // 20
-    if small > DENSE_LIMIT and few:
+    if small > COVARIANCE_ROWS and few:
         return "krylov"
     if rows.sparse and few and rows.d > 500:
         return "krylov"
@@ -122,7 +122,7 @@ def require_size(axes: Axes, rows: Rows) -> None:
 def principal_scores(rows: Rows, k: int, seed: int, threads: int) -> Array:
     """Scores on at most k principal axes, the largest scaled to 1: their squares neither overflow nor vanish."""
     axes = principal_axes(rows, None, Plan(min(k, rows.count, rows.d), 0, False, None, 200, seed, threads))
-    scores = Centred(rows, axes.mean, None, None, threads).times(axes.vectors).astype(np.float64)
+    scores = Centered(rows, axes.mean, None, None, threads).times(axes.vectors).astype(np.float64)
     return scores / (float(np.abs(scores).max(initial=0.0)) or 1.0)
 
 
@@ -149,7 +149,7 @@ def by_gram(rows: Rows, weights: Array | None, plan: Plan) -> Axes:
     K = _finite(centred.gram() / (n - plan.ddof))
     total = float(np.trace(K))
     values, U = _solve_dense(K, _picker(plan, Spectrum(np.empty(0), n, rows.d, rows=rows), rows.count), rows.dtype)
-    long = centred.gram_axes(U)  # (d, k), columns of length √(λ (n - ddof))
+    long = centred.transpose_times(U)  # (d, k), columns of length √(λ (n - ddof))
     vectors = fix_signs(_orthonormal_axes(long, values, plan.seed))
     return Axes(centred.mean, scale, values, vectors, total, _log_product(values, rows.d), n, "gram")
 
@@ -158,7 +158,7 @@ def by_svd(rows: Rows, weights: Array | None, plan: Plan) -> Axes:
     """Singular values of P itself, so that small ones keep their digits."""
     n, centred, scale = centre(rows, weights, plan)
     if rows.count >= rows.d:
-        P = centred.triangle()
+        P = centred.r_factor()
     else:
         whole = rows.whole()
         P = centred.panel(Chunk(0, rows.count, lambda: whole), whole)
@@ -181,7 +181,7 @@ def by_svd(rows: Rows, weights: Array | None, plan: Plan) -> Axes:
 def by_krylov(rows: Rows, weights: Array | None, plan: Plan) -> Axes:
     """Products with the rows only: block Lanczos from a seeded random block."""
     n, centred, scale = centre(rows, weights, plan)
-    total = float(_finite(centred.column_squares()).sum()) / (n - plan.ddof)
+    total = float(_finite(centred.column_sums_of_squares()).sum()) / (n - plan.ddof)
     k = fixed_count(plan.n_components, min(rows.count, rows.d), "there are no more axes")
     if k is None:
         raise BadParameter(
@@ -190,7 +190,7 @@ def by_krylov(rows: Rows, weights: Array | None, plan: Plan) -> Axes:
         )
     tol = plan.tol or (1e-5 if rows.dtype == np.float32 else 1e-9)
     unit = (n - plan.ddof) * (total or 1.0)  # an operator of trace 1, whatever the units of X
-    found = top_of_operator(
+    found = block_lanczos(
         lambda V: centred.scatter_times(V) / unit, rows.d, k, tol=tol, max_iter=plan.max_iter, seed=plan.seed
     )
     values = found.values * (total or 1.0)
@@ -222,21 +222,21 @@ def _picker(plan: Plan, known: Spectrum, rows_seen: int) -> Callable[[Array | No
 
 def _solve_dense(C: Array, pick: Callable[[Array | None], int | None], dtype: np.dtype[Any]) -> tuple[Array, Array]:
     """Values (clipped at zero) and the picked vectors; only those when their number is known before."""
-    found = top(C, pick(None), rough=dtype == np.float32)
+    found = eigh_largest(C, pick(None), rough=dtype == np.float32)
     values = np.maximum(found.values, 0)
     return values, np.ascontiguousarray(found.vectors[:, : pick(values)])
 
 
-def centre(rows: Rows, weights: Array | None, plan: Plan) -> tuple[float, Centred, Array | None]:
+def centre(rows: Rows, weights: Array | None, plan: Plan) -> tuple[float, Centered, Array | None]:
     """The sum of the weights, the centred rows, and the standard deviations if they are to be divided by."""
     n, mean = column_means(rows, weights, plan.threads)
     if n <= plan.ddof:
         raise NotEnoughData(f"a variance with ddof={plan.ddof} needs more than {plan.ddof} sample(s); got {n:g}.")
     roots = None if weights is None else np.sqrt(weights)
-    centred = Centred(rows, mean, None, roots, plan.threads)
+    centred = Centered(rows, mean, None, roots, plan.threads)
     if not plan.standardize:
         return n, centred, None
-    scale = spread_or_one(np.sqrt(centred.column_spreads(n) / (n - plan.ddof)), mean, rows.dtype)
+    scale = spread_or_one(np.sqrt(centred.column_scatter(n) / (n - plan.ddof)), mean, rows.dtype)
     return n, replace(centred, scale=1 / scale), scale
 
 

@@ -38,16 +38,6 @@ class Metric:
         return self.name == "precomputed"
 
 
-class MetricLike(Domain):
-    """What `metric` takes; `metric_of` knows the names."""
-
-    text = "the name of a metric or a function of two rows"
-
-    def accepts(self, value: Any) -> bool:
-        """Whether it may be one."""
-        return isinstance(value, str) or callable(value)
-
-
 METRICS = {
     metric.name: metric
     for metric in (
@@ -67,15 +57,20 @@ METRICS = {
 _ALIASES = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan", "linf": "chebyshev"}
 
 
+class MetricLike(Domain):
+    """What `metric` takes: the name of a metric, also one of the other names that some have, or a function."""
+
+    text = f"one of {', '.join(repr(name) for name in METRICS)}, or a function of two rows"
+
+    def accepts(self, value: Any) -> bool:
+        """Whether `metric_of` knows it."""
+        return callable(value) or (isinstance(value, str) and _ALIASES.get(value, value) in METRICS)
+
+
 def metric_of(metric: str | Callable[[Any, Any], float] | Metric) -> Metric:
     """The metric of this name, or the one that a function of two rows computes."""
     if isinstance(metric, Metric):
         return metric
-    if callable(metric):
-        return Metric("callable", function=metric)
-    if isinstance(metric, str):
-        found = METRICS.get(_ALIASES.get(metric, metric))
-        if found is not None:
-            return found
-    names = ", ".join(repr(name) for name in METRICS)
-    raise BadParameter(f"metric must be one of {names}, or a function of two rows; got {metric!r}.")
+    if not MetricLike().accepts(metric):
+        raise BadParameter(f"metric must be {MetricLike.text}; got {metric!r}.")
+    return METRICS[_ALIASES.get(metric, metric)] if isinstance(metric, str) else Metric("callable", function=metric)

@@ -21,7 +21,7 @@ from lowdim.kernels._bandwidth import WIDTHS
 from lowdim.kernels._base import Kernel
 from lowdim.kernels._dot_product import precomputed
 from lowdim.kernels._names import as_kernel, kernel_domain
-from lowdim.linalg.centered import Centred
+from lowdim.linalg.centered import Centered
 from lowdim.runtime.param import Choice, Integer, Maybe, Real, SeedLike, param
 from lowdim.runtime.random import Seed, seed_of
 from lowdim.runtime.threads import thread_count
@@ -180,7 +180,7 @@ class KernelPCA(Estimator):
 
     def _scores(self, rows: Rows) -> Array:
         table = rows if self.rows_ is None else kernel_table(rows, KernelRows(self.rows_, self.kernel_))
-        return Centred(table, self.kernel_means_, None, None, thread_count(self.n_jobs)).times(self.alphas_)
+        return Centered(table, self.kernel_means_, None, None, thread_count(self.n_jobs)).times(self.alphas_)
 
     @property
     def _n_features_out(self) -> int:

@@ -16,7 +16,7 @@ from lowdim.decomposition.gram_eigen import Components
 from lowdim.errors import LowdimWarning
 from lowdim.kernels import Kernel
 from lowdim.kernels._row_blocks import Points
-from lowdim.linalg.dense_eigen import top
+from lowdim.linalg.dense_eigen import eigh_largest
 from lowdim.summaries.gram import KernelRows, kernel_table
 from lowdim.summaries.moments import moments_of
 
@@ -32,7 +32,7 @@ def by_nystrom(rows: Rows, source: KernelRows, k: int | None, threads: int) -> C
     root = _inverse_root(source)
     m = moments_of(kernel_table(rows, source), None, None, threads)
     k = max(1, root.shape[1]) if k is None else k
-    found = top(root.T @ m.within @ root, min(k, root.shape[1]))
+    found = eigh_largest(root.T @ m.within @ root, min(k, root.shape[1]))
     missing = k - len(found.values)  # more components than the landmarks span
     values = np.pad(np.maximum(found.values, 0), (0, missing))
     alphas = np.pad(root @ found.vectors, ((0, 0), (0, missing)))
@@ -54,7 +54,7 @@ def by_nystrom(rows: Rows, source: KernelRows, k: int | None, threads: int) -> C
 def _inverse_root(source: KernelRows) -> Array:
     """R (m, r) with R Rᵀ = K⁻¹ on what the landmarks span."""
     landmarks = KernelRows(source.points.rows.astype(np.float64), source.kernel)
-    spread = top(landmarks.block(slice(None), slice(None)))
+    spread = eigh_largest(landmarks.block(slice(None), slice(None)))
     floor = np.finfo(source.dtype).eps * len(spread.values) * max(float(spread.values[0]), 0.0)
     kept = spread.values > floor
     return spread.vectors[:, kept] / np.sqrt(spread.values[kept])

@@ -13,17 +13,17 @@ from sklearn.utils.validation import check_array
 from lowdim.data.validation import overflow_error
 from lowdim.distance.matrix_checks import checked_distances
 from lowdim.errors import BadInput, BadParameter
+from lowdim.linalg.block_lanczos import lanczos_extremes
+from lowdim.linalg.dense_limits import DEFINITENESS_ROWS
+from lowdim.linalg.double_centering import double_center
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.param import Real
-from lowdim.runtime.random import Seed, normal, seed_of
+from lowdim.runtime.random import Seed, seed_of
 from lowdim.runtime.threads import single_blas, uninterrupted
 
-__all__ = ["Definiteness", "double_centred", "is_conditionally_negative_definite", "is_euclidean", "is_psd"]
+__all__ = ["Definiteness", "is_conditionally_negative_definite", "is_euclidean", "is_psd"]
 
 Array = NDArray[np.float64]
-
-QUICK_STEPS = 40
-EXACT_LIMIT = 3000  # rows up to which all eigenvalues cost seconds
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def is_conditionally_negative_definite(
 ) -> Definiteness:
     """Whether vᵀDv ≤ 0 for every v that sums to zero: as -½HDH ⪰ 0 (Young, Householder, Schoenberg)."""
     D = _square(D, "D")
-    return _verdict(double_centred(_symmetric(D, "D")), _share(D, tol), quick, seed_of(random_state))
+    return _verdict(double_center(_symmetric(D, "D")), _share(D, tol), quick, seed_of(random_state))
 
 
 def is_euclidean(
@@ -86,48 +86,22 @@ def is_euclidean(
     lengths = checked_distances(D).astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):  # named below
         squares = _mean_of_both(lengths if squared else lengths**2)
-    return _verdict(double_centred(squares), _share(D, tol), quick, seed_of(random_state))
-
-
-def double_centred(D: Array) -> Array:
-    """-½ H D H."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        means = D.mean(axis=0)
-        return -0.5 * (D - means - means[:, None] + means.mean())
+    return _verdict(double_center(squares), _share(D, tol), quick, seed_of(random_state))
 
 
 def _verdict(A: Array, share: float, quick: bool | None, seed: int) -> Definiteness:
     n = len(A)
     if not np.isfinite(A).all():
         raise overflow_error()
-    quick = n > EXACT_LIMIT if quick is None else quick
+    quick = n > DEFINITENESS_ROWS if quick is None else quick
     if quick:
         with single_blas():
-            values = _lanczos_values(A, seed)
+            smallest, largest = lanczos_extremes(A, seed)
     else:
         values = uninterrupted(lambda: scipy.linalg.eigvalsh(A, check_finite=False))
-    smallest, largest = float(values[0]), float(values[-1])
+        smallest, largest = float(values[0]), float(values[-1])
     tolerance = float(share * max(abs(smallest), abs(largest)))
     return Definiteness(smallest >= -tolerance, smallest, largest, tolerance, not quick)
-
-
-def _lanczos_values(A: Array, seed: int) -> Array:
-    """Ritz values, ascending: from within, so a negative one proves that A has a negative direction."""
-    steps = min(len(A), QUICK_STEPS)
-    basis = np.empty((len(A), steps))
-    vector = normal((len(A),), seed)
-    for step in range(steps):
-        for _ in range(2):  # orthogonal to working precision
-            vector = vector - basis[:, :step] @ (basis[:, :step].T @ vector)
-        length = np.linalg.norm(vector)
-        if length == 0:
-            steps = step
-            break
-        basis[:, step] = vector / length
-        vector = A @ basis[:, step]
-    basis = basis[:, :steps]
-    projected = basis.T @ (A @ basis)
-    return np.asarray(np.linalg.eigvalsh((projected + projected.T) / 2), dtype=np.float64)
 
 
 def _share(A: NDArray[Any], tol: float | None) -> float:

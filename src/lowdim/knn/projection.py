@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from lowdim.data.rows import ArrayRows
 from lowdim.distance.metrics import SQUARES
 from lowdim.knn.search_space import Space
-from lowdim.linalg.centered import Centred
+from lowdim.linalg.centered import Centered
 from lowdim.runtime.random import normal
 from lowdim.runtime.threads import uninterrupted
 
@@ -31,7 +31,7 @@ def sketched(space: Space, rows: NDArray[np.int32], seed: int, stream: int) -> S
     sample -= middle.astype(np.float32)
     start = normal((d, WIDTH), seed, stream, np.float32)
     axes = uninterrupted(lambda: _leading_axes(sample, start))
-    work = Centred(ArrayRows(space.work), middle, None, None, space.threads).times(axes)
+    work = Centered(ArrayRows(space.work), middle, None, None, space.threads).times(axes)
     return dataclasses.replace(space, work=work, source=work, shift=None)
 
 

@@ -16,11 +16,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lowdim.data.rows import ArrayRows, Block, Chunk, Rows, chunk_rows, fold
+from lowdim.data.fold import fold
+from lowdim.data.rows import ArrayRows, Block, Chunk, Rows, chunk_rows
 from lowdim.data.validation import finite_error
 from lowdim.distance.metrics import MAGNITUDES, SQUARES, Metric
 from lowdim.errors import BadInput
-from lowdim.linalg.centered import Centred, column_means
+from lowdim.linalg.centered import Centered, column_means
 from lowdim.runtime.memory import require_memory
 
 __all__ = ["Space", "space_of", "unit_rows"]
@@ -79,7 +80,7 @@ class Space:
     def square_lengths(self, work: Array) -> NDArray[np.float64]:
         """|a|² of rows as the products see them, (m,)."""
         middle = np.zeros(work.shape[1]) if self.shift is None else self.shift.astype(np.float64)
-        return Centred(ArrayRows(work), middle, None, None, self.threads).square_lengths()
+        return Centered(ArrayRows(work), middle, None, None, self.threads).squared_norms()
 
     def blur(self, work: Array, kth: Array) -> Array:
         """How far a sum of the search can be from the truth, for pairs nearer than `kth` (a sum), (m,).

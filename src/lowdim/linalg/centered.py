@@ -1,6 +1,6 @@
-"""Centred rows P = R (X - 1μᵀ) S that are never formed: R the roots of the weights, S a column scale.
+"""Centered rows P = R (X - 1μᵀ) S as an implicit operator: R the roots of the row weights, S a column scale.
 
-Products with P are taken block by block; a sparse X stays sparse and is centred implicitly.
+Products with P are taken block by block; a sparse X stays sparse and is centered implicitly.
 """
 
 from __future__ import annotations
@@ -14,18 +14,19 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.data.rows import ArrayRows, Block, Chunk, Rows, chunk_rows, fold
+from lowdim.data.fold import fold
+from lowdim.data.rows import ArrayRows, Block, Chunk, Rows, chunk_rows
 from lowdim.data.validation import finite_error
 from lowdim.runtime.threads import ordered_map, scratch
 
-__all__ = ["Centred", "column_means"]
+__all__ = ["Centered", "column_means"]
 
 Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
-class Centred:
-    """P as an operator."""
+class Centered:
+    """P = R (X - 1μᵀ) S as an operator, never formed as a whole."""
 
     rows: Rows
     mean: NDArray[np.float64]  # (d,)
@@ -44,52 +45,52 @@ class Centred:
     def times(self, V: Array) -> Array:
         """P V, (n, k), in the rows' dtype."""
         V = np.ascontiguousarray(V, dtype=self.rows.dtype)
-        parts = fold(self.rows, lambda c, b: [self._times(c, b, V)], _extend, self.threads, "mapping rows")
+        parts = fold(self.rows, lambda c, b: [self._block_times(c, b, V)], _extend, self.threads, "projecting rows")
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def scatter_times(self, V: Array) -> Array:
         """PᵀP V, (d, k), in one pass, summed in float64."""
         V = np.ascontiguousarray(V, dtype=self.rows.dtype)
 
-        def summarise(chunk: Chunk, block: Block) -> Array:
+        def summarize(chunk: Chunk, block: Block) -> Array:
             if sp.issparse(block):
-                return self._transpose_times(chunk, block, self._times(chunk, block, V))
+                return self._block_transpose_times(chunk, block, self._block_times(chunk, block, V))
             panel = self.panel(chunk, block)
-            return _wide(panel.T @ (panel @ V))
+            return _double(panel.T @ (panel @ V))
 
-        return fold(self.rows, summarise, _add, self.threads)
+        return fold(self.rows, summarize, _add, self.threads)
 
-    def square_lengths(self) -> NDArray[np.float64]:
-        """Squared lengths of the rows of P, (n,)."""
+    def squared_norms(self) -> NDArray[np.float64]:
+        """Squared norms of the rows of P, (n,)."""
 
-        def summarise(chunk: Chunk, block: Block) -> list[Array]:
+        def summarize(chunk: Chunk, block: Block) -> list[Array]:
             panel = self.panel(chunk, block)
             return [np.einsum("ij,ij->i", panel, panel, dtype=np.float64)]
 
-        return np.concatenate(fold(self.rows, summarise, _extend, self.threads))
+        return np.concatenate(fold(self.rows, summarize, _extend, self.threads))
 
     def gram(self) -> NDArray[np.float64]:
         """P Pᵀ, (n, n), summed over panels of columns: for fewer rows than columns."""
         if self.rows.sparse:
             return self._sparse_gram()
         n = self.rows.count
-        total, nothing = np.zeros((n, n)), np.zeros((0, n))
+        total, no_means = np.zeros((n, n)), np.zeros((0, n))
         for part in self._over_columns(lambda panel: panel @ panel.T):
-            _native.add_scatter(total, part, nothing)
+            _native.add_scatter(total, part, no_means)
         return total
 
-    def gram_axes(self, U: Array) -> NDArray[np.float64]:
-        """Pᵀ U, (d, k), for U (n, k) of the dual."""
+    def transpose_times(self, U: Array) -> NDArray[np.float64]:
+        """Pᵀ U, (d, k), for U (n, k): from dual to primal eigenvectors."""
         if self.rows.sparse:
             everything = Chunk(0, self.rows.count, self.rows.whole)
-            return self._transpose_times(everything, self.rows.whole(), U.astype(self.rows.dtype))
+            return self._block_transpose_times(everything, self.rows.whole(), U.astype(self.rows.dtype))
         U = U.astype(self.rows.dtype)
-        return _wide(np.concatenate(list(self._over_columns(lambda panel: panel.T @ U))))
+        return _double(np.concatenate(list(self._over_columns(lambda panel: panel.T @ U))))
 
-    def column_squares(self) -> NDArray[np.float64]:
+    def column_sums_of_squares(self) -> NDArray[np.float64]:
         """Sums of squares of the columns of P: the diagonal of PᵀP, (d,)."""
 
-        def summarise(chunk: Chunk, block: Block) -> Array:
+        def summarize(chunk: Chunk, block: Block) -> Array:
             if sp.issparse(block):
                 return self._sparse_powers(chunk, block, 2)
             panel = self.panel(chunk, block)
@@ -98,15 +99,15 @@ class Centred:
             _native.column_sums(panel, None, None, sums)
             return sums[0]
 
-        return fold(self.rows, summarise, _add, self.threads)
+        return fold(self.rows, summarize, _add, self.threads)
 
-    def column_spreads(self, n: float) -> NDArray[np.float64]:
+    def column_scatter(self, n: float) -> NDArray[np.float64]:
         """Sums of squares of the columns about their true means, (d,), for weights that sum to n.
 
-        The given means are rounded; a column that does not vary would show it, and be taken for one that does.
+        The given means are rounded; without the correction a constant column would seem to vary.
         """
 
-        def summarise(chunk: Chunk, block: Block) -> Array:
+        def summarize(chunk: Chunk, block: Block) -> Array:
             if sp.issparse(block):
                 return np.stack([self._sparse_powers(chunk, block, power) for power in (1, 2)])
             panel = self.panel(chunk, block)
@@ -116,21 +117,21 @@ class Centred:
             _native.column_sums(panel, None, None, sums[1:])
             return sums
 
-        rests, squares = fold(self.rows, summarise, _add, self.threads)
-        return np.maximum(squares - rests**2 / n, 0)
+        sums, squares = fold(self.rows, summarize, _add, self.threads)
+        return np.maximum(squares - sums**2 / n, 0)
 
-    def triangle(self) -> Array:
-        """R of P = QR, (≤ d, d), block by block: the singular values of P without squaring them."""
+    def r_factor(self) -> Array:
+        """R of P = QR, (≤ d, d), block by block (TSQR): the singular values of P without squaring them."""
 
-        def summarise(chunk: Chunk, block: Block) -> Array:
-            return _triangle(self.panel(chunk, block))
+        def summarize(chunk: Chunk, block: Block) -> Array:
+            return _r_factor(self.panel(chunk, block))
 
-        return fold(self.rows, summarise, lambda a, b: _triangle(np.vstack([a, b])), self.threads)
+        return fold(self.rows, summarize, lambda a, b: _r_factor(np.vstack([a, b])), self.threads)
 
     def _roots(self, chunk: Chunk) -> NDArray[np.float64] | None:
         return None if self.root_weights is None else self.root_weights[chunk.start : chunk.stop]
 
-    def _times(self, chunk: Chunk, block: Block, V: Array) -> Array:
+    def _block_times(self, chunk: Chunk, block: Block, V: Array) -> Array:
         if not sp.issparse(block):
             return self.panel(chunk, block) @ V
         scaled = V if self.scale is None else (self.scale[:, None] * V).astype(V.dtype)
@@ -142,9 +143,9 @@ class Centred:
         roots = self._roots(chunk)
         return out if roots is None else (out * roots[:, None]).astype(V.dtype)
 
-    def _transpose_times(self, chunk: Chunk, block: Block, U: Array) -> NDArray[np.float64]:
+    def _block_transpose_times(self, chunk: Chunk, block: Block, U: Array) -> NDArray[np.float64]:
         if not sp.issparse(block):
-            return _wide(self.panel(chunk, block).T @ U)
+            return _double(self.panel(chunk, block).T @ U)
         roots = self._roots(chunk)
         weighted = np.ascontiguousarray(U if roots is None else U * roots[:, None], dtype=U.dtype)
         out = np.zeros((block.shape[1], U.shape[1]))
@@ -173,8 +174,8 @@ class Centred:
         X = self.rows.whole().astype(np.float64)
         X = X if self.scale is None else X @ sp.diags_array(self.scale)
         mean = self.mean if self.scale is None else self.mean * self.scale
-        tilt = X @ mean
-        gram = (X @ X.T).toarray() - tilt[:, None] - tilt[None, :] + mean @ mean
+        cross = X @ mean
+        gram = (X @ X.T).toarray() - cross[:, None] - cross[None, :] + mean @ mean
         roots = self.root_weights
         return gram if roots is None else gram * np.outer(roots, roots)
 
@@ -194,7 +195,7 @@ class Centred:
 def column_means(rows: Rows, weights: NDArray[np.float64] | None, threads: int) -> tuple[float, NDArray[np.float64]]:
     """The sum of the weights and the means of the columns, in one pass."""
 
-    def summarise(chunk: Chunk, block: Block) -> tuple[float, Array]:
+    def summarize(chunk: Chunk, block: Block) -> tuple[float, Array]:
         w = None if weights is None else weights[chunk.start : chunk.stop]
         n = float(block.shape[0]) if w is None else float(w.sum())
         if sp.issparse(block):
@@ -210,14 +211,14 @@ def column_means(rows: Rows, weights: NDArray[np.float64] | None, threads: int) 
         n = a[0] + b[0]
         return n, a[1] + (b[0] / n if n > 0 else 0.0) * (b[1] - a[1])
 
-    return fold(rows, summarise, merge, threads)
+    return fold(rows, summarize, merge, threads)
 
 
-def _triangle(A: Array) -> Array:
+def _r_factor(A: Array) -> Array:
     return np.asarray(np.linalg.qr(A, mode="r"))
 
 
-def _wide(part: Array) -> NDArray[np.float64]:
+def _double(part: Array) -> NDArray[np.float64]:
     return part.astype(np.float64, copy=False)
 
 

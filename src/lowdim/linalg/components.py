@@ -1,4 +1,9 @@
-"""The connected pieces of a graph: each is solved by itself, and all are laid side by side."""
+"""Connected components of a graph: each is embedded by itself, and all are packed into one embedding.
+
+Two layouts. `pack_components` puts components side by side along the first axis, for spectral embeddings, whose
+coordinates have a common scale. `interval_centers` gives every component an interval of its own along each axis, for
+initializations that an optimizer will move.
+"""
 
 from __future__ import annotations
 
@@ -9,54 +14,64 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["by_pieces", "inside", "side_by_side"]
+__all__ = ["by_component", "component_members", "interval_centers", "pack_components", "submatrix"]
 
 Array = NDArray[Any]
 
-GAP = 0.5  # between pieces laid side by side, in units of a coordinate's spread
+GAP = 0.5  # between components side by side, in units of a coordinate's standard deviation
 
 
-def members(labels: Array) -> list[Array]:
-    """The rows of every piece, ascending."""
+def component_members(labels: Array) -> list[Array]:
+    """The rows of every component, ascending."""
     return np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1])
 
 
-def inside(matrix: sp.csr_array, rows: Array) -> sp.csr_array:
-    """The part of a matrix that concerns these rows."""
+def submatrix(matrix: sp.csr_array, rows: Array) -> sp.csr_array:
+    """The rows and columns of a square matrix that belong to these rows."""
     return matrix if len(rows) == matrix.shape[0] else sp.csr_array(matrix[rows][:, rows])
 
 
-def by_pieces(
+def by_component(
     labels: Array, k: int, solve: Callable[[Array, int], tuple[Array, Array]]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Coordinates (n, k) and values (c, k), where solve(rows, m) gives m values and coordinates for a piece.
+    """Coordinates (n, k) and eigenvalues (c, k), where solve(rows, m) gives m values and coordinates per component.
 
-    A piece of fewer than k + 1 rows has no more than one coordinate less than rows; the others are 0.
+    A component of m rows has at most m - 1 coordinates; the others are 0.
     """
-    pieces = members(labels)
-    Z, values = np.zeros((len(labels), k)), np.zeros((len(pieces), k))
-    for piece, rows in enumerate(pieces):
+    members = component_members(labels)
+    Z, values = np.zeros((len(labels), k)), np.zeros((len(members), k))
+    for component, rows in enumerate(members):
         most = min(k, len(rows) - 1)
         if most > 0:
-            values[piece, :most], Z[rows, :most] = solve(rows, most)
+            values[component, :most], Z[rows, :most] = solve(rows, most)
     return Z, values
 
 
-def side_by_side(Z: Array, labels: Array) -> tuple[Array, NDArray[np.float64]]:
-    """Pieces laid out along the first axis, their size by their share of the rows; also where each begins (c,).
+def pack_components(Z: Array, labels: Array) -> tuple[Array, NDArray[np.float64]]:
+    """Components side by side along the first axis, scaled by √ of their share of the rows; also their offsets (c,).
 
-    Every coordinate has mean square 1 over the rows of its piece.
+    Every coordinate of Z has mean square 1 over the rows of its component.
     """
-    pieces = members(labels)
-    offsets = np.zeros(len(pieces))
-    if len(pieces) <= 1:
+    members = component_members(labels)
+    offsets = np.zeros(len(members))
+    if len(members) <= 1:
         return Z, offsets
     share = np.sqrt(np.bincount(labels) / len(labels))
     Z = Z * share[labels, None]
     edge = 0.0
-    for piece, rows in enumerate(pieces):
+    for component, rows in enumerate(members):
         first = Z[rows, 0]
-        offsets[piece] = edge - float(first.min())
-        edge += float(first.max() - first.min()) + GAP * float(share[piece])
+        offsets[component] = edge - float(first.min())
+        edge += float(first.max() - first.min()) + GAP * float(share[component])
     Z[:, 0] += offsets[labels]
     return Z, offsets
+
+
+def interval_centers(centroids: Array, sizes: Array) -> NDArray[np.float64]:
+    """Centers (c, k) of adjacent intervals of these sizes (c,) along each axis, ordered as the centroids (c, k) are."""
+    components, k = centroids.shape
+    centers = np.empty((components, k))
+    for axis in range(k):
+        along = np.lexsort((np.arange(components), centroids[:, axis]))
+        centers[along, axis] = np.cumsum(sizes[along]) - sizes[along] / 2
+    return centers

@@ -218,7 +218,7 @@ class PCA(Linear):
         check_is_fitted(self, "components_")
         centred = self._centred(self._completed(X) if self.missing == "em" else X)
         scores = centred.times(self.components_.T).astype(np.float64)
-        return centred.square_lengths(), scores
+        return centred.squared_norms(), scores
 
     def _completed(self, X: Any) -> Any:
         """X with its gaps filled by their expectation under the fitted model; X itself without gaps."""

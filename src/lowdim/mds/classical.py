@@ -20,7 +20,7 @@ from lowdim.distance.condensed import Measure, given_table, measure_of
 from lowdim.distance.matrix_checks import checked_distances, checked_new_distances
 from lowdim.distance.metrics import metric_of
 from lowdim.errors import LowdimWarning, NotEnoughData
-from lowdim.linalg.centered import Centred
+from lowdim.linalg.centered import Centered
 from lowdim.mds.base import metric_domain
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.param import Choice, Integer, Maybe, SeedLike, param
@@ -170,9 +170,9 @@ class ClassicalMDS(Estimator):
     def _place(self, rows: Rows) -> Array:
         threads = thread_count(self.n_jobs)
         if self._is("euclidean"):  # Gower's formula is then a projection
-            return Centred(rows, self.mean_, None, None, threads).times(self.components_.T)
+            return Centered(rows, self.mean_, None, None, threads).times(self.components_.T)
         table = Mapped(rows, len(self.alphas_), self._inner_products())
-        places = Centred(table, self.kernel_means_, None, None, threads).times(self.alphas_)
+        places = Centered(table, self.kernel_means_, None, None, threads).times(self.alphas_)
         return places if self.unit_ == 1 else places * places.dtype.type(self.unit_)
 
     def _inner_products(self) -> Callable[[Array, int], Array]:

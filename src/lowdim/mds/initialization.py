@@ -10,7 +10,10 @@ from numpy.typing import NDArray
 
 from lowdim.distance.condensed import Measure, Pairs
 from lowdim.errors import BadParameter
-from lowdim.linalg.dense_eigen import Eigen, top, top_of_operator
+from lowdim.linalg.block_lanczos import block_lanczos
+from lowdim.linalg.dense_eigen import Eigenpairs, eigh_largest
+from lowdim.linalg.dense_limits import MDS_INIT_ROWS, dense_is_faster
+from lowdim.linalg.double_centering import double_centered_times
 from lowdim.mds.smacof import Layout
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.random import normal
@@ -20,7 +23,6 @@ __all__ = ["best_of", "classical_start", "given_start", "principal_start", "rand
 
 Array = NDArray[Any]
 
-SMALL = 256  # rows for which all eigenvalues cost nothing
 ROUGH = 1e-3  # a start need not be better
 PASSES = 30
 FEW_ROWS = 512  # a step over their pairs takes less time than waking threads
@@ -63,19 +65,14 @@ def classical_start(pairs: Pairs, k: int, seed: int) -> Array:
     """The k best axes of -½ H D² H, (n, k), in the unit of the pairs. A missing distance counts as its rows' mean."""
     n = pairs.n
     require_memory(2 * 4 * n * n, f"the square of the distances of {n} rows", "Use init='random'.")
-    squares = np.zeros((n, n), dtype=np.float64 if n <= SMALL else np.float32)
+    squares = np.zeros((n, n), dtype=np.float64 if n <= MDS_INIT_ROWS else np.float32)
     for i in range(n - 1):
         squares[i, i + 1 :] = squares[i + 1 :, i] = pairs.distances[pairs.row(i)]
     if pairs.weights is not None and not pairs.weights.all():
         _fill(squares, pairs)
     squares *= squares
 
-    def apply(V: Array) -> Array:
-        centred = (V - V.mean(axis=0)).astype(squares.dtype)
-        image = (squares @ centred).astype(np.float64)
-        return -0.5 * (image - image.mean(axis=0))
-
-    return _scores(_best_axes(apply, n, min(k, n), seed), n, k)
+    return _scores(_best_axes(lambda V: double_centered_times(squares, V), n, min(k, n), seed), n, k)
 
 
 def principal_start(measure: Measure, k: int, unit: float, seed: int) -> Array:
@@ -97,15 +94,15 @@ def random_start(n: int, k: int, seed: int, stream: int) -> Array:
     return normal((n, k), seed, stream=stream)
 
 
-def _best_axes(apply: Callable[[Array], Array], n: int, k: int, seed: int) -> Eigen:
+def _best_axes(apply: Callable[[Array], Array], n: int, k: int, seed: int) -> Eigenpairs:
     """The k largest eigenpairs: by a few passes, unless they are so many that all cost no more."""
-    if n <= SMALL or k > n // 10:
+    if dense_is_faster(n, k, MDS_INIT_ROWS):
         product = apply(np.eye(n))
-        return top((product + product.T) / 2, k)
-    return top_of_operator(apply, n, k, tol=ROUGH, max_iter=PASSES + k // 4, seed=seed)
+        return eigh_largest((product + product.T) / 2, k)
+    return block_lanczos(apply, n, k, tol=ROUGH, max_iter=PASSES + k // 4, seed=seed)
 
 
-def _scores(found: Eigen, n: int, k: int) -> Array:
+def _scores(found: Eigenpairs, n: int, k: int) -> Array:
     """Vectors times the roots of their values, with empty columns where there is no more to find."""
     out = np.zeros((n, k))
     kept = min(k, found.vectors.shape[1])

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Atomic writes: a file appears whole or not at all."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ __all__ = ["draft_beside"]
 
 @contextmanager
 def draft_beside(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A path to write that takes the place of `path` when all is written; on an error nothing has happened.
+    """A temporary path that replaces `path` once everything is written; on an error `path` is left as it was.
 
-    The draft is a neighbour, made durable and then renamed, so a reader sees the old file or the new one.
-    A link keeps pointing to what it names, and a file that is there keeps its permissions.
+    The temporary file stands in the same folder, is flushed to disk and then renamed, so that a reader sees the old
+    file or the new one. A symbolic link keeps pointing to its target, and an existing file keeps its permissions.
     """
     place = Path(os.path.realpath(path))
     draft = place.with_name(f".{place.name[:100]}.{secrets.token_hex(4)}.part")
     try:
         if place.exists() and not place.is_file():
-            raise BadInput(f"{str(path)!r} is there and is no regular file. Give the path of a file.")
-        draft.touch(exist_ok=False)  # claims the name, with the permissions that a new file gets here
+            raise BadInput(f"{str(path)!r} exists and is not a regular file. Give the path of a file.")
+        draft.touch(exist_ok=False)  # reserves the name, with the permissions that a new file gets here
         mode = (place if place.exists() else draft).stat().st_mode
         yield draft
         draft.chmod(mode)
@@ -34,17 +34,17 @@ def draft_beside(path: str | os.PathLike[str]) -> Iterator[Path]:
     except OSError as error:
         draft.unlink(missing_ok=True)
         raise BadInput(
-            f"can't write {str(path)!r}: {error.strerror or error}. Choose a folder that exists and may be written."
+            f"can't write {str(path)!r}: {error.strerror or error}. Choose a folder that exists and is writable."
         ) from error
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
-    with suppress(OSError):  # the rename itself; not every file system can wait for it
+    with suppress(OSError):  # of the rename itself, which not every file system can flush
         _flush(place.parent)
 
 
 def _flush(path: Path) -> None:
-    """Wait until a file or folder is on the disk."""
+    """Flush a file or folder to disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,4 +1,4 @@
-"""How much memory there is, and a refusal before work that would not fit."""
+"""Available memory, and an error before work that would exceed it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["available_bytes", "require_memory"]
 
 
 def available_bytes() -> int | None:
-    """Memory that can be used without swapping, or None where the system does not say."""
+    """Memory that is available without swapping, or None where the system does not tell."""
     try:
         with open("/proc/meminfo", encoding="ascii") as lines:
             for line in lines:
@@ -25,9 +25,9 @@ def available_bytes() -> int | None:
 
 
 def require_memory(needed: int, what: str, advice: str) -> None:
-    """Raise MemoryTooSmall if `needed` bytes are clearly not there."""
+    """Raise MemoryTooSmall if `needed` bytes exceed what is available."""
     available = available_bytes()
     if available is not None and needed > available:
         raise MemoryTooSmall(
-            f"{what} needs about {needed / 2**30:.1f} GiB, and {available / 2**30:.1f} GiB are free. {advice}"
+            f"{what} needs about {needed / 2**30:.1f} GiB, and {available / 2**30:.1f} GiB are available. {advice}"
         )

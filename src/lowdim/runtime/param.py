@@ -1,8 +1,7 @@
 """A parameter is declared once.
 
-`param(default, domain, help)` on a field of an estimator gives the constructor's argument, its
-validation with a uniform message, its paragraph in the docstring, and (for whoever asks
-`parameters(cls)`) a command-line flag or a widget.
+`param(default, domain, help)` on a field of an estimator gives the constructor's argument, its validation with a
+uniform message, its paragraph in the docstring and, through `parameters(cls)`, its command-line flag.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ __all__ = [
 
 
 class Domain:
-    """The set of values that a parameter may take: a sentence for people and a test for values."""
+    """The set of values that a parameter may take: its description, and a test of values."""
 
     text: str
 
@@ -45,7 +44,7 @@ class Domain:
 
 @dataclasses.dataclass(frozen=True)
 class Integer(Domain):
-    """Whole numbers from low to high."""
+    """Integers from low to high."""
 
     low: int | None = None
     high: int | None = None
@@ -161,7 +160,7 @@ class Either(Domain):
 
 @dataclasses.dataclass(frozen=True)
 class Such(Domain):
-    """Whatever passes a test; the escape for domains that need no class of their own."""
+    """Values that pass a test, for domains that need no class of their own."""
 
     text: str
     test: Callable[[Any], bool]

@@ -1,12 +1,12 @@
-"""One protocol for progress, callbacks and cancelling.
+"""One protocol for progress, callbacks and cancellation.
 
-Long loops call `report`; whoever wants to know opens a `watch`:
+Long loops call `report`; a `watch` receives what they report:
 
     with lowdim.watch(lambda step: print(step.task, step.done, step.total)):
         PCA(missing="em").fit(X)
 
 A callback that returns True asks to stop: the loop raises `Cancelled`, and the estimator is left
-unfitted, as it is after Ctrl-C. Watches nest; every one of them hears every step.
+unfitted, as it is after Ctrl-C. Watches nest; every one of them is told of every step.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["Bar", "Step", "end_with", "report", "watch", "watched"]
 class Step:
     """One step of a long loop: `done` of `total` (None if unknown), and what the loop measures.
 
-    Where a map is on its way, `snapshot()` is the map so far, (n, k).
+    While an embedding is being optimized, `snapshot()` returns it as it is now, (n, k).
     """
 
     task: str
@@ -47,7 +47,7 @@ _ends: ContextVar[tuple[threading.Event, ...]] = ContextVar("lowdim_ends", defau
 
 @contextmanager
 def watch(callback: Callback | None = None) -> Iterator[None]:
-    """Send the steps of everything inside to `callback`; without one, draw a bar on stderr."""
+    """Send the steps of everything inside to `callback`; without one, draw a progress bar on stderr."""
     bar = Bar()
     token = _watchers.set((*_watchers.get(), bar.show if callback is None else callback))
     try:
@@ -58,32 +58,32 @@ def watch(callback: Callback | None = None) -> Iterator[None]:
 
 
 def end_with(ended: threading.Event) -> None:
-    """Let every later report of this context raise `Cancelled` once the event is set: nobody waits for it any more."""
+    """Let every later report of this context raise `Cancelled` once the event is set: nothing waits for its result."""
     _ends.set((*_ends.get(), ended))
 
 
 def watched() -> bool:
-    """Whether anybody listens: what is measured for watchers alone need not be measured for nobody."""
+    """Whether there is a watcher: what is measured for watchers alone is otherwise skipped."""
     return bool(_watchers.get())
 
 
 def report(
     task: str, done: int, total: int | None = None, *, snapshot: Callable[[], Any] | None = None, **info: float
 ) -> None:
-    """Tell every watcher; raise `Cancelled` if one of them wants to stop, or if nobody waits for the work any more."""
+    """Tell every watcher; raise `Cancelled` if one of them asks to stop, or if the result is no longer needed."""
     if any(ended.is_set() for ended in _ends.get()):
-        raise Cancelled(f"{task} was given up after {done} steps.")
+        raise Cancelled(f"{task} was abandoned after {done} steps.")
     watchers = _watchers.get()
     if not watchers:
         return
     step = Step(task, done, total, info, snapshot)
-    wishes = [callback(step) is True for callback in watchers]  # every watcher hears every step
-    if any(wishes):
+    stops = [callback(step) is True for callback in watchers]  # every watcher is told of every step
+    if any(stops):
         raise Cancelled(f"{task} was stopped by its callback after {done} steps; the estimator is unfitted.")
 
 
 class Bar:
-    """A plain one-line bar on stderr, redrawn at most ten times a second."""
+    """A one-line progress bar on stderr, redrawn at most ten times per second."""
 
     def __init__(self) -> None:
         self._last = 0.0

@@ -1,4 +1,4 @@
-"""Seeds and counter-based draws: a draw depends on (seed, stream, position), never on who asks."""
+"""Seeds and counter-based random numbers (Philox): a draw is a function of seed, stream and position alone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Seed = int | np.random.Generator | np.random.RandomState | None
 
 
 def seed_of(random_state: Seed) -> int:
-    """A 64-bit seed: an integer stands for itself, a generator is drawn from, None is fresh entropy."""
+    """A 64-bit seed: an integer as it is, a draw from a generator, or fresh entropy for None."""
     if random_state is None:
         return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
     if isinstance(random_state, np.random.Generator):
@@ -28,7 +28,7 @@ def seed_of(random_state: Seed) -> int:
 def normal(
     shape: tuple[int, ...], seed: int, stream: int = 0, dtype: DTypeLike = np.float64, threads: int = 1
 ) -> np.ndarray[Any, np.dtype[Any]]:
-    """Standard normals of the given shape."""
+    """Standard normal numbers of the given shape."""
     out = np.empty(int(np.prod(shape)), dtype=dtype)
     _native.fill_normal(out, seed, stream, threads)
     return out.reshape(shape)

@@ -1,8 +1,8 @@
-"""Threads: how many, and how work is shared so that their number never changes a bit.
+"""Threads: how many, and how work is shared so that results have the same bits for any number of them.
 
-BLAS and LAPACK split sums by the number of their own threads, so the same product has other bits
-on another machine. lowdim therefore runs them with one thread a call and shares out whole chunks
-instead: the chunks do not depend on the number of threads, and their results are taken in order.
+BLAS and LAPACK split sums by the number of their own threads, so the same product has other bits on another machine.
+lowdim therefore runs them with one thread per call and distributes whole chunks instead: chunks do not depend on the
+number of threads, and their results are taken in order.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _blas() -> ThreadpoolController:
 
 
 class _SingleBlas:
-    """Counts who is inside, so that overlapping fits in several threads restore the limit once."""
+    """Counts the callers inside, so that overlapping fits in several threads restore the limit once."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -86,8 +86,8 @@ def single_blas() -> Iterator[None]:
 def ordered_map(work: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
     """work(item) for every item, several at a time, results in the order of the items.
 
-    At most threads + 1 results wait at once. An error or Ctrl-C ends it at once: running items, which may be inside a
-    call that can't be stopped, are left behind and end by themselves, at their next `progress.report` at the latest.
+    At most threads + 1 results are pending. An error or Ctrl-C ends it immediately: running items, which may be inside
+    a call that can't be interrupted, are abandoned and end at their next `progress.report` at the latest.
     """
     if threads <= 1:
         with single_blas():
@@ -98,7 +98,7 @@ def ordered_map(work: Callable[[Item], Result], items: Iterable[Item], threads: 
 
     def run(item: Item) -> Result:
         end_with(ended)  # in this context alone, which is a copy
-        with single_blas():  # also for as long as it runs when nobody waits any more
+        with single_blas():  # also while it runs on after it was abandoned
             return work(item)
 
     with single_blas():
@@ -118,7 +118,7 @@ _local = threading.local()
 
 
 def scratch(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, np.dtype[Any]]:
-    """Uninitialised memory of this thread, valid until its next call; fresh pages cost as much as the work."""
+    """Uninitialized scratch memory of this thread, valid until its next call; fresh pages cost as much as the work."""
     size = int(np.prod(shape)) * dtype.itemsize
     buffer: np.ndarray[Any, np.dtype[np.uint8]] | None = getattr(_local, "buffer", None)
     if buffer is None or buffer.nbytes < size:
@@ -127,9 +127,9 @@ def scratch(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, np.
 
 
 def uninterrupted(work: Callable[[], Result]) -> Result:
-    """work() on a thread of its own, so that Ctrl-C returns at once while LAPACK can't be stopped.
+    """Run work() on a thread of its own, so that Ctrl-C returns immediately although LAPACK can't be interrupted.
 
-    The abandoned call ends by itself; nobody sees its result.
+    The abandoned call runs to its end, and its result is dropped.
     """
     if threading.current_thread() is not threading.main_thread():
         with single_blas():

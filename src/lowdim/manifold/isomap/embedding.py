@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.decomposition.gower import Scaling, gram_in_place, residual_variance, scaling_of
+from lowdim.decomposition.gower import Scaling, residual_variance, scaling_of
+from lowdim.linalg.double_centering import double_center_in_place
 from lowdim.manifold.isomap.shortest_paths import Roads
 from lowdim.runtime.progress import report
 
@@ -32,7 +33,7 @@ class GeodesicMap:
 def map_all(roads: Roads, k: int, seed: int, threads: int) -> GeodesicMap:
     """Classical scaling of the geodesics between all rows."""
     gram = roads.from_rows(np.arange(roads.n), threads)
-    means, gram_square = gram_in_place(gram, threads)
+    means, gram_square = double_center_in_place(gram, threads)
     scaling = scaling_of(gram, means, k, seed, threads)
     Z, lengths = scaling.embedding(), np.diagonal(gram).astype(np.float64)
     # d² = b_ii + b_jj - 2 b_ij brings the distances back out of their Gram matrix.
@@ -46,7 +47,7 @@ def map_by_landmarks(landmarks: Array, ways: NDArray[np.float32], k: int, seed: 
     The map is turned to the principal axes of all rows, which a few landmarks may miss.
     """
     gram = np.ascontiguousarray(ways[:, landmarks])
-    means, gram_square = gram_in_place(gram, threads)
+    means, gram_square = double_center_in_place(gram, threads)
     scaling = scaling_of(gram, means, k, seed, threads)
     scaling, Z = scaling.turned(scaling.place(ways.T))
     nothing = np.zeros(len(landmarks)), np.zeros(len(Z))

@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lowdim.linalg.components import by_pieces, inside
+from lowdim.linalg.components import by_component, submatrix
 from lowdim.linalg.dense_eigen import fix_signs
-from lowdim.linalg.sparse_eigen import Way, smoothest
+from lowdim.linalg.sparse_eigen import EigenOptions, smallest_eigenpairs
 
 __all__ = ["Waves", "extended", "slowest_waves"]
 
@@ -34,8 +34,8 @@ def slowest_waves(W: sp.csr_array, labels: Array, form: str, k: int, seed: int, 
     They have mean square 1 over the rows of their component (for random walks, weighted by their degrees), so that the
     constant wave would be 1 everywhere. A component of fewer than k + 1 rows has fewer; the others are 0.
     """
-    way = Way("auto", TOL, seed, threads)
-    return Waves(*by_pieces(labels, k, lambda rows, most: _waves(inside(W, rows), form, most, way)))
+    options = EigenOptions("auto", TOL, seed, threads)
+    return Waves(*by_component(labels, k, lambda rows, most: _waves(submatrix(W, rows), form, most, options)))
 
 
 def extended(weights: Array, Z: Array, scale: Array, values: Array, form: str, least: float) -> NDArray[np.float64]:
@@ -54,15 +54,15 @@ def extended(weights: Array, Z: Array, scale: Array, values: Array, form: str, l
     return np.asarray(sums / np.where(np.abs(divisor) < floor, np.copysign(floor, divisor), divisor))
 
 
-def _waves(W: sp.csr_array, form: str, k: int, way: Way) -> tuple[Array, Array]:
+def _waves(W: sp.csr_array, form: str, k: int, options: EigenOptions) -> tuple[Array, Array]:
     n = W.shape[0]
     degrees = np.asarray(W.sum(axis=1)).ravel()
     if form == "unnormalized":
-        found = smoothest(sp.csr_array(sp.diags_array(degrees) - W), k, np.ones(n), way)
+        found = smallest_eigenpairs(sp.csr_array(sp.diags_array(degrees) - W), k, np.ones(n), options)
         return found.values, found.vectors * np.sqrt(n)
     roots = np.sqrt(degrees)
     inverse = sp.diags_array(1 / roots)
-    found = smoothest(sp.csr_array(sp.eye_array(n) - inverse @ W @ inverse), k, roots, way, high=2.0)
+    found = smallest_eigenpairs(sp.csr_array(sp.eye_array(n) - inverse @ W @ inverse), k, roots, options, high=2.0)
     values = np.minimum(found.values, 2)
     if form == "symmetric":
         return values, found.vectors * np.sqrt(n)

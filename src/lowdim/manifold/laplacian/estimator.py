@@ -16,7 +16,7 @@ from lowdim.errors import BadInput, BadParameter, NotEnoughData
 from lowdim.knn.graph import component_labels
 from lowdim.knn.index import Distance
 from lowdim.knn.neighbor_graph import Search, vicinity_of
-from lowdim.linalg.components import side_by_side
+from lowdim.linalg.components import pack_components
 from lowdim.manifold.laplacian.edge_weights import Edges, edges_of, evened, given_edges, given_weights, new_weights
 from lowdim.manifold.laplacian.embedding import extended, slowest_waves
 from lowdim.runtime.param import Choice, Either, Integer, Maybe, Real, SeedLike, param
@@ -114,7 +114,7 @@ class LaplacianEigenmaps(Estimator):
             Z = waves.Z
             if self.diffusion_time is not None:
                 Z = Z * np.maximum(1 - waves.values, 0.0)[labels] ** self.diffusion_time
-            Z, self.offsets_ = side_by_side(Z, labels)
+            Z, self.offsets_ = pack_components(Z, labels)
             self.embedding_ = Z.astype(dtype)
             self.component_eigenvalues_ = waves.values
             self.eigenvalues_ = waves.values[np.argmax(np.bincount(labels))]

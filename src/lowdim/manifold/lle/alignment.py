@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.linalg.components import by_pieces, inside, side_by_side
-from lowdim.linalg.sparse_eigen import Way, smoothest
+from lowdim.linalg.components import by_component, pack_components, submatrix
+from lowdim.linalg.sparse_eigen import EigenOptions, smallest_eigenpairs
 from lowdim.manifold.lle.patches import NOISE, Patches, add_blocks
 
 __all__ = ["ALIGNMENTS", "Aligned", "align", "hessian", "ltsa", "modified", "standard"]
@@ -35,7 +35,7 @@ class Aligned:
     solver: str
 
 
-def align(patches: Patches, labels: Array, d: int, method: str, reg: float, way: Way) -> Aligned:
+def align(patches: Patches, labels: Array, d: int, method: str, reg: float, options: EigenOptions) -> Aligned:
     """The d smoothest coordinates of every connected piece, which `labels` (n,) names, after the constant one.
 
     A single piece has columns of length one. Several are laid side by side, sized by their share of the rows.
@@ -45,15 +45,15 @@ def align(patches: Patches, labels: Array, d: int, method: str, reg: float, way:
     solvers: dict[int, str] = {}
 
     def solve(rows: Array, most: int) -> tuple[Array, Array]:
-        part = None if root is None else inside(root, rows)
-        found = smoothest(inside(M, rows), most, np.ones(len(rows)), way, root=part)
+        part = None if root is None else submatrix(root, rows)
+        found = smallest_eigenpairs(submatrix(M, rows), most, np.ones(len(rows)), options, factor=part)
         solvers.setdefault(len(rows), found.solver)
         return found.values, found.vectors
 
-    Z, values = by_pieces(labels, d, solve)
+    Z, values = by_component(labels, d, solve)
     sizes = np.bincount(labels)
     if len(sizes) > 1:
-        Z = side_by_side(Z * np.sqrt(sizes[labels])[:, None], labels)[0] / np.sqrt(len(labels))
+        Z = pack_components(Z * np.sqrt(sizes[labels])[:, None], labels)[0] / np.sqrt(len(labels))
     return Aligned(Z, values, solvers[max(solvers)])
 
 

@@ -15,7 +15,7 @@ from lowdim.distance.metrics import MetricLike, metric_of
 from lowdim.errors import BadInput, BadInputType, BadParameter, NotEnoughData
 from lowdim.knn.graph import Graph
 from lowdim.knn.index import Distance, NeighborIndex
-from lowdim.linalg.sparse_eigen import SOLVERS, Way
+from lowdim.linalg.sparse_eigen import SOLVERS, EigenOptions
 from lowdim.manifold.lle.alignment import ALIGNMENTS, align
 from lowdim.manifold.lle.patches import Patches, grams_of_distances, grams_of_rows, weights_of
 from lowdim.runtime.memory import require_memory
@@ -111,8 +111,8 @@ class LLE(Estimator):
             labels = graph.components()
             self._check_counts(graph, labels)
             patches = Patches(graph.indices, self._grams(table, table, graph.indices), threads)
-            way = Way(self.solver, self.tol, seed, threads)
-            found = align(patches, labels, self.n_components, self.method, self.reg, way)
+            options = EigenOptions(self.solver, self.tol, seed, threads)
+            found = align(patches, labels, self.n_components, self.method, self.reg, options)
             self.component_eigenvalues_ = found.values
             self.eigenvalues_ = found.values[np.argmax(np.bincount(labels))]
             self.reconstruction_error_ = float(found.values.sum())

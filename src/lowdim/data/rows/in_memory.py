@@ -1,0 +1,92 @@
+"""Rows of arrays and memory maps, of sparse matrices, and of dataframes."""
+
+from __future__ import annotations
+
+import mmap
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import scipy.sparse as sp
+
+from lowdim.data.rows.base import Array, Block, Rows, float_dtype
+from lowdim.errors import BadInputType
+
+__all__ = ["ArrayRows", "FrameRows", "SparseRows"]
+
+
+class ArrayRows(Rows):
+    """A two-dimensional array of any real dtype, order and byte order; memory maps are let go of as read."""
+
+    def __init__(self, X: Array) -> None:
+        self.X = X
+        self.n, self.d = X.shape
+        self.dtype = float_dtype(X.dtype)
+
+    def block(self, start: int, stop: int) -> Block:
+        part = self.X[start:stop]
+        if isinstance(part, np.memmap):
+            block = np.array(part, dtype=self.dtype, order="C", subok=False)
+            _release_pages(part)
+            return block
+        return np.ascontiguousarray(part, dtype=self.dtype)
+
+    def columns(self, start: int, stop: int) -> Block:
+        """Columns start…stop of all rows."""
+        part = self.X[:, start:stop]
+        if part.dtype == self.dtype and part.strides[1] == self.dtype.itemsize:
+            return part
+        return np.ascontiguousarray(part, dtype=self.dtype)
+
+
+class SparseRows(Rows):
+    """A CSR matrix (other formats are converted once)."""
+
+    sparse = True
+
+    def __init__(self, X: Any) -> None:
+        self.X = sp.csr_array(X)
+        self.n, self.d = self.X.shape
+        self.dtype = float_dtype(X.dtype)
+
+    @property
+    def chunk_rows(self) -> int:
+        # Enough for a few megabytes, and for a chunk's products to outweigh adding up d of them.
+        filled = max(1, self.X.nnz // max(1, self.X.shape[0]))
+        return max(super().chunk_rows, (1 << 19) // filled, 4 * self.d // filled)
+
+    def block(self, start: int, stop: int) -> Block:
+        return self.X[start:stop].astype(self.dtype, copy=False)
+
+
+class FrameRows(Rows):
+    """A dataframe of pandas, polars or pyarrow, through narwhals, converted block by block."""
+
+    def __init__(self, frame: nw.DataFrame[Any]) -> None:
+        for name, dtype in frame.schema.items():
+            if not (dtype.is_numeric() or dtype == nw.Boolean) or dtype == nw.Decimal:
+                raise BadInputType(
+                    f"column {name!r} holds {dtype}, not numbers. Drop it, or encode it "
+                    "(one column a category, for instance) before reducing."
+                )
+        self.frame = frame
+        self.n, self.d = frame.shape
+        narrow = self.d > 0 and all(dtype == nw.Float32 for dtype in frame.schema.values())
+        self.dtype = np.dtype(np.float32 if narrow else np.float64)
+        self._cast = nw.Float32 if narrow else nw.Float64
+
+    def block(self, start: int, stop: int) -> Block:
+        values = self.frame[start:stop].select(nw.all().cast(self._cast)).to_numpy()
+        return np.ascontiguousarray(values, dtype=self.dtype)
+
+
+def _release_pages(part: np.memmap[Any, Any]) -> None:
+    """Give the pages of a shared, file-backed slice back, so that a large file does not fill memory."""
+    mapped = getattr(part, "_mmap", None)
+    # A copy-on-write map ("c") would lose the user's own changes.
+    if mapped is None or part.size == 0 or part.mode not in ("r", "r+") or not hasattr(mmap, "MADV_DONTNEED"):
+        return
+    base = np.frombuffer(mapped, dtype=np.uint8).__array_interface__["data"][0]
+    low, high = np.lib.array_utils.byte_bounds(part)
+    start = (low - base) // mmap.PAGESIZE * mmap.PAGESIZE
+    mapped.madvise(mmap.MADV_DONTNEED, start, min(high - base, len(mapped)) - start)
