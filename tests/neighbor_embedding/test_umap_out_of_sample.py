@@ -9,7 +9,7 @@ import pytest
 
 import lowdim
 from lowdim import UMAP, neighbors
-from lowdim.data.duplicates import Distinct
+from lowdim.data.duplicates import DistinctRows
 from lowdim.data.rows import open_rows
 from lowdim.errors import BadInput
 from lowdim.neighbor_embedding.umap.densmap import embedding_radii, original_radii
@@ -76,7 +76,7 @@ def test_update_of_a_dense_map_goes_on_keeping_densities(rng):
     np.testing.assert_array_equal(grown.transform(X), grown.embedding_)
     fresh = UMAP(n_epochs=200, densmap=True).fit(X)
     for name in ("original_mean", "original_std"):
-        assert getattr(grown.crowding_, name) == pytest.approx(getattr(fresh.crowding_, name), rel=1e-5)
+        assert getattr(grown._state.density, name) == pytest.approx(getattr(fresh._state.density, name), rel=1e-5)
     np.testing.assert_array_equal(grown.graph_.toarray(), fresh.graph_.toarray())
 
 
@@ -97,7 +97,7 @@ def weighted_mean(model, Z):
     """What the nearest rows are on the average, each by how much it belongs."""
     found = lowdim.NeighborIndex(model.embedding_).query(Z, 15)
     weights = smooth_knn_distances(found.distances, 1.0, 1).weights.astype(float)
-    return np.einsum("ij,ijd->id", weights / weights.sum(axis=1, keepdims=True), model.rows_[found.indices])
+    return np.einsum("ij,ijd->id", weights / weights.sum(axis=1, keepdims=True), model.X_fit_[found.indices])
 
 
 @pytest.mark.parametrize("table", ["digits", "swiss roll"])
@@ -165,7 +165,7 @@ def test_numbers_leave_the_lengths_of_edges(rng):
     """densMAP needs them; an edge that y alone knows counts as the longest that its ends have."""
     X = rng.standard_normal((80, 3))
     fuzzy = fuzzy_simplicial_set(neighbors(X, 6), 1.0, 1.0, 1)
-    told = numeric_intersection(fuzzy, rng.standard_normal(80), Distinct.everyone(80), 0.5, 6, 1)
+    told = numeric_intersection(fuzzy, rng.standard_normal(80), DistinctRows.all_of(80), 0.5, 6, 1)
     true = np.linalg.norm(X[told.rows] - X[told.columns], axis=1)
     known = fuzzy.to_sparse().toarray()[told.rows, told.columns] > 0
     assert 0.1 < known.mean() < 0.9
@@ -199,7 +199,7 @@ def test_densmap_places_new_rows_by_how_crowded_they_are(rng):
     found = lowdim.NeighborIndex(X).query(new, 14)
     dense = model.transform(new)
     np.testing.assert_array_equal(dense[7:8], model.transform(new[7:8]))
-    plain = replace(model._placer, density=None)(open_rows(new))
+    plain = replace(model._out_of_sample, density=None)(open_rows(new))
     table_fit, map_fit = radii(X, places, neighbors(X, 14))
     line = np.polyfit(table_fit, map_fit, 1)  # how the map shows how crowded fitted rows are
 
@@ -221,7 +221,7 @@ def test_the_agreement_for_new_rows_is_by_edges_that_they_have_too(rng):
     graph = neighbors(X, 14)
     weights = smooth_knn_distances(graph.distances, 1.0, 1).weights.astype(float)
     wanted = np.log((weights * graph.distances.astype(float) ** 2).sum(axis=1) / weights.sum(axis=1) + 1e-8)
-    kept = model.crowding_
+    kept = model._state.density
     assert kept.original_mean == pytest.approx(wanted.mean(), rel=1e-5)
     assert kept.original_std == pytest.approx(np.sqrt(wanted.var() + 0.1), rel=1e-5)
     assert (kept.original_min, kept.original_max) == pytest.approx((wanted.min(), wanted.max()), rel=1e-5)

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
+from lowdim.knn.boruvka import connect_components
 from lowdim.knn.sparse_distances import nearest_entries
 
 __all__ = ["Graph"]
@@ -30,8 +31,8 @@ class Graph:
     indices: NDArray[np.int32]  # (n, k)
     distances: NDArray[np.float32]  # (n, k)
     metric: str = "precomputed"
-    algorithm_: str = "given"  # exact, approximate or given
-    recall_: float = 1.0  # estimated share of the true neighbours
+    algorithm: str = "given"  # exact, approximate or given
+    recall: float = 1.0  # estimated share of the true neighbours
     rows: Any = field(default=None, repr=False, compare=False)  # what it was made of, if known; not saved
 
     def __post_init__(self) -> None:
@@ -63,15 +64,15 @@ class Graph:
             indices, narrow = np.take_along_axis(indices, order, axis=1), np.take_along_axis(narrow, order, axis=1)
         object.__setattr__(self, "indices", np.ascontiguousarray(indices, dtype=np.int32))
         object.__setattr__(self, "distances", np.ascontiguousarray(narrow))
-        object.__setattr__(self, "recall_", float(self.recall_))
+        object.__setattr__(self, "recall", float(self.recall))
 
     def _require_words(self) -> None:
-        recall = self.recall_
+        recall = self.recall
         number = isinstance(recall, float | int | np.floating) and 0 <= recall <= 1
-        if not isinstance(self.metric, str) or self.algorithm_ not in WAYS or not number:
+        if not isinstance(self.metric, str) or self.algorithm not in WAYS or not number:
             raise BadInput(
-                f"a graph needs the name of a metric, an algorithm_ of {', '.join(WAYS)} and a recall_ from 0 to 1; "
-                f"got {self.metric!r:.60}, {self.algorithm_!r:.60} and {recall!r:.60}."
+                f"a graph needs the name of a metric, an algorithm of {', '.join(WAYS)} and a recall from 0 to 1; "
+                f"got {self.metric!r:.60}, {self.algorithm!r:.60} and {recall!r:.60}."
             )
 
     def __eq__(self, other: object) -> bool:
@@ -79,7 +80,7 @@ class Graph:
         if not isinstance(other, Graph):
             return NotImplemented
         return (
-            (self.metric, self.algorithm_, self.recall_) == (other.metric, other.algorithm_, other.recall_)
+            (self.metric, self.algorithm, self.recall) == (other.metric, other.algorithm, other.recall)
             and np.array_equal(self.indices, other.indices)
             and np.array_equal(self.distances, other.distances)
         )
@@ -100,7 +101,7 @@ class Graph:
         """The graph of only the first k neighbours."""
         if not 1 <= k <= self.k:
             raise NotEnoughData(f"k must be from 1 to {self.k}, the neighbours this graph has; got {k}.")
-        return Graph(self.indices[:, :k], self.distances[:, :k], self.metric, self.algorithm_, self.recall_, self.rows)
+        return Graph(self.indices[:, :k], self.distances[:, :k], self.metric, self.algorithm, self.recall, self.rows)
 
     @classmethod
     def from_sparse(cls, matrix: Any, k: int | None = None, *, metric: str = "precomputed") -> Graph:
@@ -155,8 +156,6 @@ class Graph:
         Isomap(metric="precomputed", radius=joined.max()): all its entries are edges then. (Isomap joins the
         components of its own graph by itself.)
         """
-        from lowdim.knn.bridges import joined
-
         metric = self.metric if metric is None else metric
         if metric == "callable":
             raise BadParameter("this graph was made with a function of two rows; give it to join as metric=… again.")
@@ -164,16 +163,16 @@ class Graph:
         labels = component_labels(union) if labels is None else np.asarray(labels)
         if labels.shape != (self.n,):
             raise BadInput(f"labels must have one number a row ({self.n}); got shape {labels.shape}.")
-        return joined(union, X, labels, metric, n_jobs)
+        return connect_components(union, X, labels, metric, n_jobs)
 
     def to_arrays(self) -> dict[str, Array]:
         """Everything as plain arrays, for a file of another kind."""
         return {
             "indices": self.indices,
             "distances": self.distances,
-            "recall": np.array(self.recall_),
+            "recall": np.array(self.recall),
             "metric": np.frombuffer(self.metric.encode(), dtype=np.uint8),
-            "algorithm": np.frombuffer(self.algorithm_.encode(), dtype=np.uint8),
+            "algorithm": np.frombuffer(self.algorithm.encode(), dtype=np.uint8),
         }
 
     @classmethod

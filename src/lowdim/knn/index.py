@@ -11,22 +11,21 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from lowdim import _native
-from lowdim.data.duplicates import row_marks
+from lowdim.data.duplicates import row_hashes
 from lowdim.data.rows import Rows, StreamRows
 from lowdim.data.validation import read_rows
 from lowdim.distance.metrics import SQUARES, Metric, MetricLike, metric_of
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
 from lowdim.knn import blockwise as given
 from lowdim.knn.approximate import Cells, approximate, nearest_centres
-from lowdim.knn.boruvka import Strangers, askers, strangers_in_blocks, strangers_in_space
 from lowdim.knn.exact import NOBODY, Lists, all_pairs, from_queries, refined
 from lowdim.knn.graph import Graph
-from lowdim.knn.search_space import Space, space_of
+from lowdim.knn.search_space import Space, require_finite_distances, space_of
 from lowdim.runtime.param import Choice, Integer, Maybe, Real, SeedLike, param, validate
 from lowdim.runtime.random import Seed, seed_of
 from lowdim.runtime.threads import thread_count
 
-__all__ = ["Found", "NeighborIndex", "SearchOptions", "neighbors"]
+__all__ = ["NeighborIndex", "Neighbors", "SearchOptions", "neighbors"]
 
 Array = NDArray[Any]
 Distance = str | Callable[[Any, Any], float]
@@ -54,7 +53,7 @@ class SearchOptions:
     n_jobs: int | None = param(None, Maybe(Integer()), "Threads; the result has the same bits for any number.")
 
 
-class Found(NamedTuple):
+class Neighbors(NamedTuple):
     """The neighbours of queries, nearest first: `indices` and `distances`, (m, k)."""
 
     indices: NDArray[np.int32]
@@ -88,7 +87,7 @@ def neighbors(
         Exact means that no neighbour is missing and that equal distances (in float32) are ordered by index.
     recall : float
         The share of true neighbours at which the approximate search may stop. Its estimate for the result,
-        from a sample of rows searched exactly, is `recall_`. Where the shortcuts fall short of it, as on data
+        from a sample of rows searched exactly, is `recall`. Where the shortcuts fall short of it, as on data
         without structure, "auto" compares all pairs and "approximate" returns what it has.
     random_state : int, generator or None
         Seed of the approximate search: the same seed gives the same bits for any number of threads.
@@ -138,7 +137,7 @@ class NeighborIndex:
         self._check_k(k, self.n - 1, "besides itself")
         if self._nearly(k):
             graph = self._approximate(k)[0]
-            if graph.recall_ >= self.options.recall or self.options.algorithm == "approximate":
+            if graph.recall >= self.options.recall or self.options.algorithm == "approximate":
                 return graph
             # Data without structure: shortcuts miss too much, and "auto" keeps the recall it was asked for.
         lists = self._blockwise(self._rows, k, own=True)
@@ -146,7 +145,7 @@ class NeighborIndex:
             lists = all_pairs(self._space(nearly=False), k)
         return self._as_graph(lists, "exact", 1.0)
 
-    def query(self, Y: Any, k: int) -> Found:
+    def query(self, Y: Any, k: int) -> Neighbors:
         """The k nearest rows to each row of Y (for metric="precomputed", Y holds distances to the rows).
 
         What is found for a row does not depend on the rows beside it. "auto" compares each with all rows of a small
@@ -159,8 +158,8 @@ class NeighborIndex:
         lists = self._blockwise(rows, k, own=False)
         if lists is None:
             lists = self._query_nearly(rows, k) if self._walks(k) else self._query_exactly(rows, k)
-        self._require_finite(lists.distances)
-        return Found(lists.indices, lists.distances)
+        require_finite_distances(lists.distances)
+        return Neighbors(lists.indices, lists.distances)
 
     def _nearly(self, k: int) -> bool:
         """Whether to search approximately."""
@@ -190,23 +189,6 @@ class NeighborIndex:
                 metric = Metric(metric.name, SQUARES, scale=1 / self._rows.d)
             self._spaces[nearly] = space_of(self._rows, metric, self._threads)
         return self._spaces[nearly]
-
-    def strangers(self, labels: Array) -> Strangers:
-        """The nearest row of another label (0, 1, …), exactly, for the rows of all labels but the most frequent."""
-        if self.metric.kernel is not None and not given.wide(self._rows):
-            found = strangers_in_space(self._space(nearly=False), labels)
-            self._require_finite(found.distances)
-            return found
-        rows, asking = self._rows.whole(), askers(labels)
-        blocks: given.Blocks
-        if self.metric.given:
-            blocks = given.of_some(rows, asking)
-        elif self.metric.function is not None:
-            base = _dense_whole(self._rows)
-            blocks = given.of_function(base[asking], base, self.metric.function)
-        else:
-            blocks = given.of_sparse(rows[asking], rows, self.metric)
-        return strangers_in_blocks(blocks, labels, 1 if self.metric.function is not None else self._threads)
 
     def _blockwise(self, queries: Rows, k: int, own: bool) -> Lists | None:
         """Neighbours by blocks of distances, for the metrics and rows that have no kernel."""
@@ -240,7 +222,7 @@ class NeighborIndex:
             self._links = self._approximate(min(LINKS, self.n - 1))
         graph, cells = self._links
         work, source = space.enter(rows)
-        marks = row_marks(work, self._threads)
+        marks = row_hashes(work, self._threads)
         lists = Lists.empty(len(work), min(self.n, max(2 * k, BEAM)))
         nearest = nearest_centres(space, work, cells.centres, min(ENTRIES, len(cells.centres), lists.k))
         lists.distances[:, : nearest.k], lists.indices[:, : nearest.k] = (
@@ -260,14 +242,8 @@ class NeighborIndex:
         return out
 
     def _as_graph(self, lists: Lists, algorithm: str, recall: float) -> Graph:
-        self._require_finite(lists.distances)
+        require_finite_distances(lists.distances)
         return Graph(lists.indices, lists.distances, self.metric.name, algorithm, recall, self._rows)
-
-    def _require_finite(self, distances: Array) -> None:
-        if not np.isfinite(distances).all():
-            raise BadInput(
-                "distances between rows are beyond 3e38, the largest number of float32. Rescale the columns."
-            )
 
     def _check_k(self, k: int, most: int, where: str) -> None:
         if not Integer(1).accepts(k):

@@ -8,7 +8,6 @@ in their own precision: where they lie, or on a copy if the kernels can't read t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,14 +16,15 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.data.fold import fold
-from lowdim.data.rows import ArrayRows, Block, Chunk, Rows, chunk_rows
+from lowdim.data.rows import ArrayRows, Block, Chunk, Rows
 from lowdim.data.validation import finite_error
 from lowdim.distance.metrics import MAGNITUDES, SQUARES, Metric
+from lowdim.distance.unit_rows import dense_parts, table_of_blocks, unit_rows
 from lowdim.errors import BadInput
 from lowdim.linalg.centered import Centered, column_means
 from lowdim.runtime.memory import require_memory
 
-__all__ = ["Space", "space_of", "unit_rows"]
+__all__ = ["Space", "require_finite_distances", "space_of"]
 
 Array = NDArray[Any]
 
@@ -144,6 +144,12 @@ def space_of(rows: Rows, metric: Metric, threads: int) -> Space:
     return Space(metric, work, None, work, scale, mean, factor, reach * factor, whole, d, threads)
 
 
+def require_finite_distances(distances: Array) -> None:
+    """Raise where distances are too large for float32."""
+    if not np.isfinite(distances).all():
+        raise BadInput("distances between rows are beyond 3e38, the largest number of float32. Rescale the columns.")
+
+
 def _in_place(rows: Rows, dtype: np.dtype[Any]) -> Array | None:
     """The rows where they lie, if the kernels can read them there."""
     if not isinstance(rows, ArrayRows) or rows.X.dtype != dtype or not rows.X.dtype.isnative:
@@ -187,48 +193,8 @@ def _extent(rows: Rows, threads: int) -> tuple[float, float, bool]:
     return fold(rows, summarise, merge, threads)
 
 
-def _filled(rows: Rows, columns: int, threads: int, convert: Any, dtype: Any = np.float32) -> Array:
-    """A table whose blocks are convert(block), made block by block."""
-    needed = np.dtype(dtype).itemsize * rows.count * columns
-    require_memory(needed, f"a table of {rows.count} x {columns} values", "Use fewer rows or columns.")
-    out = np.empty((rows.count, columns), dtype=dtype)
-
-    def summarise(chunk: Chunk, block: Block) -> int:
-        for start, dense in _dense_parts(block):
-            converted = convert(dense)
-            if not np.isfinite(converted).all():
-                raise finite_error(rows, chunk)
-            out[chunk.start + start : chunk.start + start + len(dense)] = converted
-        return 0
-
-    fold(rows, summarise, lambda a, b: 0, threads)
-    return out
-
-
 def _moved(rows: Rows, mean: Array, factor: float, threads: int) -> NDArray[np.float32]:
-    return _filled(rows, rows.d, threads, lambda block: (block - mean) * factor)
-
-
-def unit_rows(rows: Rows, metric: Metric, threads: int, dtype: Any = np.float32) -> Array:
-    """Rows of length one, with one more column that is 1 for a row without a direction and 0 for the others.
-
-    Such a row (all zeros; for correlations, constant) is then at distance 1 from every row with a direction,
-    and at distance 0 from its like.
-    """
-
-    def convert(block: Array) -> Array:
-        wide = block.astype(np.float64)
-        size = np.abs(wide).max(axis=1, initial=0)
-        wide /= np.where(size > 0, size, 1)[:, None]  # so that no square overflows
-        if metric.centred_rows:
-            wide -= wide.mean(axis=1, keepdims=True)
-        length = np.sqrt(np.einsum("ij,ij->i", wide, wide))
-        aimless = length <= 8 * np.finfo(np.float64).eps * np.sqrt(wide.shape[1])
-        wide /= np.where(aimless, 1, length)[:, None]
-        wide[aimless] = 0
-        return np.column_stack([wide, aimless])
-
-    return _filled(rows, rows.d + 1, threads, convert, dtype)
+    return table_of_blocks(rows, rows.d, threads, lambda block: (block - mean) * factor)
 
 
 def _pack_bits(rows: Rows, metric: Metric) -> NDArray[np.float32]:
@@ -237,7 +203,7 @@ def _pack_bits(rows: Rows, metric: Metric) -> NDArray[np.float32]:
     require_memory(8 * rows.count * words, f"a table of {rows.count} x {rows.d} bits", "Use fewer rows or columns.")
     out = np.zeros((rows.count, words * 8), dtype=np.uint8)
     for chunk in rows.chunks():
-        for start, block in _dense_parts(chunk.load()):
+        for start, block in dense_parts(chunk.load()):
             if not ((block == 0) | (block == 1)).all():
                 raise BadInput(
                     f"metric {metric.name!r} compares sets: every value must be 0 or 1 (or False or True). "
@@ -251,16 +217,6 @@ def _pack_bits(rows: Rows, metric: Metric) -> NDArray[np.float32]:
 
 def _dense(block: Block) -> Array:
     return np.asarray(block.toarray() if sp.issparse(block) else block)
-
-
-def _dense_parts(block: Block) -> Iterator[tuple[int, Array]]:
-    """A block as dense parts, each with its first row: chunks of sparse rows may be far too long to be made dense."""
-    if not sp.issparse(block):
-        yield 0, np.asarray(block)
-        return
-    size = chunk_rows(block.shape[1], 8)
-    for start in range(0, block.shape[0], size):
-        yield start, np.asarray(block[start : start + size].toarray())
 
 
 def _values(block: Block) -> Array:

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lowdim.data.duplicates import Distinct
+from lowdim.data.duplicates import DistinctRows
 from lowdim.data.rows import Rows, chunk_rows, open_rows
 from lowdim.decomposition.principal_axes import principal_scores
 from lowdim.errors import BadParameter
@@ -75,10 +75,12 @@ def tsne_init(init: Any, rows: Rows | None, P: Affinities, k: int, seed: int, th
     return (axes * (TSNE_STD / std) if std > 0 else np.zeros_like(axes)).astype(np.float32)
 
 
-def umap_init(init: Any, graph: FuzzyGraph, table: Any, distinct: Distinct, k: int, seed: int, threads: int) -> Floats:
+def umap_init(
+    init: Any, graph: FuzzyGraph, table: Any, distinct: DistinctRows, k: int, seed: int, threads: int
+) -> Floats:
     """Initial positions of the distinct rows in a box, (m, k); given positions, of all rows, are taken as they are."""
     if not isinstance(init, str):
-        return _given(init, len(distinct.which), k)[distinct.first]
+        return _given(init, len(distinct.inverse), k)[distinct.first]
     if init == "random":
         Z = random_init(graph.n, k, seed, threads)
     elif init == "spectral":

@@ -6,11 +6,9 @@ disagree would surface much later as a strange error in `transform`, so they are
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.base.linear import Linear
@@ -23,9 +21,6 @@ from lowdim.manifold.isomap.shortest_paths import Roads
 from lowdim.manifold.laplacian.estimator import LaplacianEigenmaps
 from lowdim.manifold.lle.estimator import LLE
 from lowdim.mds.base import Scaling as PairScaling
-from lowdim.neighbor_embedding.tsne.estimator import TSNE
-from lowdim.neighbor_embedding.umap.densmap import DensityCorrelation
-from lowdim.neighbor_embedding.umap.estimator import UMAP
 from lowdim.runtime.param import Integer, Real
 from lowdim.summaries.moments import Moments
 
@@ -54,10 +49,6 @@ def check_sound(model: Any) -> None:
         _check_map(state, d)
     if isinstance(model, LLE) and "embedding_" in state:
         _check_lle(state, d)
-    if isinstance(model, TSNE) and "embedding_" in state:
-        _check_tsne(state, d)
-    if isinstance(model, UMAP) and "embedding_" in state:
-        _check_umap(state, d, model.metric == "precomputed")
     if isinstance(model, PairScaling) and "embedding_" in state:
         _check_scaling(state, d)
     if isinstance(model, PCA) and "components_" in state:
@@ -77,12 +68,12 @@ def _check_standardized(state: dict[str, Any], d: Any) -> None:
 
 def _check_dual(state: dict[str, Any], d: Any) -> None:
     """What methods of a Gram matrix keep: new rows are (k(y, rows) - means) alphas."""
-    alphas, rows = state["alphas_"], state.get("rows_")
+    alphas, rows = state["alphas_"], state.get("X_fit_")
     _require(isinstance(alphas, np.ndarray) and alphas.ndim == 2 and alphas.size > 0, "alphas_ must be a matrix")
     n, k = alphas.shape
     _require(_is_table(alphas), "alphas_ must be finite")
     _require(_is_table(state.get("kernel_means_"), n), f"kernel_means_ must be {n} finite numbers")
-    _require(rows is None or _is_table(rows, n, d), f"rows_ must be {n} rows of {d} finite numbers")
+    _require(rows is None or _is_table(rows, n, d), f"X_fit_ must be {n} rows of {d} finite numbers")
     if "embedding_" in state:
         _require(Real(0, open=True).accepts(state.get("unit_")), "unit_ must be a positive number")
         _require(Real(0).accepts(state.get("constant_")), "constant_ must be a number of at least 0")
@@ -101,10 +92,10 @@ def _check_linear(state: dict[str, Any], d: Any) -> None:
 
 def _check_map(state: dict[str, Any], d: Any) -> None:
     """Parts that are there for every row of a map agree on their number."""
-    Z, rows = state["embedding_"], state.get("rows_")
+    Z, rows = state["embedding_"], state.get("X_fit_")
     _require(_is_table(Z) and Z.ndim == 2, "embedding_ must be a table of finite numbers")
     n = len(Z)
-    _require(rows is None or _is_table(rows, n, d), f"rows_ must be finite, {n} × {d}")
+    _require(rows is None or _is_table(rows, n, d), f"X_fit_ must be finite, {n} × {d}")
     for name in ("reaches_", "sigma_", "densities_", "degrees_"):
         _require(state.get(name) is None or _is_table(state[name], n), f"{name} must be {n} finite numbers")
     labels: Any = state.get("components_of_rows_")
@@ -136,58 +127,16 @@ def _check_pca(state: dict[str, Any], k: int) -> None:
 
 
 def _check_lle(state: dict[str, Any], d: Any) -> None:
-    rows: Any = state.get("rows_")
+    rows: Any = state.get("X_fit_")
     places, k = state["embedding_"], state.get("n_neighbors_")
-    _require(_is_table(rows) and rows.ndim == 2 and rows.shape[1] == d, f"rows_ must be finite, in {d} columns")
+    _require(_is_table(rows) and rows.ndim == 2 and rows.shape[1] == d, f"X_fit_ must be finite, in {d} columns")
     _require(_is_table(places) and places.ndim == 2, "embedding_ must be a finite table")
-    _require(len(places) == len(rows), f"embedding_ must have {len(rows)} rows, as rows_ has")
+    _require(len(places) == len(rows), f"embedding_ must have {len(rows)} rows, as X_fit_ has")
     labels: Any = state.get("components_of_rows_")
     whole = isinstance(labels, np.ndarray) and labels.shape == (len(rows),) and labels.dtype.kind in "iu"
     _require(whole, f"components_of_rows_ must be {len(rows)} labels")
     fits = k is not None and COUNT.accepts(k) and k < len(rows)
     _require(fits, f"n_neighbors_ must be {COUNT.text}, below {len(rows)}")
-
-
-def _check_tsne(state: dict[str, Any], d: Any) -> None:
-    Z = _map_of(state)
-    n = len(Z)
-    _require("training_" in state, "training_ must be there beside embedding_")
-    _require(state["training_"] is None or _is_rows(state["training_"], n, d), f"training_ must be finite, {n} × {d}")
-    perplexity: Any = state.get("perplexity_")
-    positive = _is_table(perplexity) and perplexity.ndim == 1 and (perplexity >= 1).all()
-    _require(positive, "perplexity_ must be finite numbers of at least 1")
-
-
-def _check_umap(state: dict[str, Any], d: Any, by_distances: bool) -> None:
-    Z = _map_of(state)
-    n = len(Z)
-    first: Any = state.get("distinct_")
-    which: Any = state.get("which_")
-    edges: Any = state.get("edges_")
-    _require(_is_indices(first, n) and first.ndim == 1 and (np.diff(first) > 0).all(), f"distinct_ must be rows of {n}")
-    m = len(first)
-    _require(_is_indices(which, m) and which.shape == (n,), f"which_ must say for {n} rows which of {m} they are")
-    _require((which[first] == np.arange(m)).all(), "which_ must agree with distinct_")
-    _require("rows_" in state, "rows_ must be there beside embedding_")
-    _require(state["rows_"] is None or _is_rows(state["rows_"], m, d), f"rows_ must be finite, {m} × {d}")
-    _require(not by_distances or d == m, f"n_features_in_ must be {m}, a distance to every row")
-    weights: Any = state.get("weights_")
-    _require(_is_indices(edges, n) and edges.ndim == 2 and edges.shape[1] == 2, f"edges_ must be pairs of {n} rows")
-    _require(_is_table(weights, len(edges)), f"weights_ must be {len(edges)} finite numbers")
-    _require(((weights >= 0) & (weights <= 1)).all(), "weights_ must be from 0 to 1")
-    k = state.get("n_neighbors_")
-    _require(k is not None and COUNT.accepts(k) and k <= m, f"n_neighbors_ must be {COUNT.text}, up to {m}")
-    _require(COUNT.accepts(state.get("n_epochs_")), f"n_epochs_ must be {COUNT.text}")
-    _require(Integer(0, 2**64 - 1).accepts(state.get("seed_")), "seed_ must be a whole number of 64 bits")
-    curve = all(Real(0, open=True).accepts(state.get(name)) for name in ("a_", "b_"))
-    _require(curve, "a_ and b_ must be positive numbers")
-    _require(isinstance(state.get("supervised_"), bool), "supervised_ must be true or false")
-    crowding: Any = state.get("crowding_")
-    if crowding is not None:
-        finite = isinstance(crowding, DensityCorrelation) and np.isfinite(dataclasses.astuple(crowding)).all()
-        _require(finite, "crowding_ must be finite numbers")
-        spread = min(crowding.original_std, crowding.embedding_std) > 0
-        _require(spread and crowding.original_min <= crowding.original_max, "crowding_ must have positive spreads")
 
 
 def _check_scaling(state: dict[str, Any], d: Any) -> None:
@@ -234,17 +183,6 @@ def _is_table(value: Any, *shape: Any) -> bool:
         and (not shape or value.shape == shape)
         and bool(np.isfinite(value).all())
     )
-
-
-def _is_rows(value: Any, n: int, d: Any) -> bool:
-    """A table (n, d), dense or sparse; a sparse one was found finite when it was read."""
-    return value.shape == (n, d) if isinstance(value, sp.csr_array) else _is_table(value, n, d)
-
-
-def _is_indices(value: Any, limit: int) -> bool:
-    """Whole numbers from 0 to limit - 1."""
-    whole = isinstance(value, np.ndarray) and value.dtype.kind in "iu"
-    return whole and (value.size == 0 or bool(value.min() >= 0 and value.max() < limit))
 
 
 def _is_texts(value: Any, count: Any) -> bool:

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
+from lowdim.data.duplicates import TiedRows, average_tied
 from lowdim.errors import BadParameter
 from lowdim.neighbor_embedding.checkpoint import Checkpoint, LoopState, fingerprint
 from lowdim.neighbor_embedding.optimizer_loop import OptimizerLoop
-from lowdim.neighbor_embedding.tied_rows import Twins, meet_twins
 from lowdim.neighbor_embedding.tsne.affinities import Affinities
 from lowdim.neighbor_embedding.tsne.repulsion import Repulsion, choose_repulsion
 
@@ -50,9 +50,9 @@ class TsneOptions:
 class GradientDescent:
     """Steps of t-SNE on the state `embedding`, `velocity`, `gains` (n, k), `order` (n,) and `kl_divergence`.
 
-    `order` holds which row stands where, since rows are reordered in memory. The gradient is divided by four, as in
-    other implementations, so that a learning rate of n over the exaggeration is right. Rows with the same number in
-    `which` are tied: each step gives them their mean, which is the descent with them at one position.
+    `order` is the permutation of the rows in memory. The gradient is divided by four, as in other implementations, so
+    that a learning rate of n over the exaggeration is right. Rows that are the same distinct row, by `inverse`, are
+    tied: each step gives them their mean, which is the descent with them at one position.
     """
 
     def __init__(
@@ -60,20 +60,20 @@ class GradientDescent:
         affinities: Affinities,
         options: TsneOptions,
         threads: int,
-        which: NDArray[np.int64] | None = None,
+        inverse: NDArray[np.int64] | None = None,
     ) -> None:
         self.affinities, self.options, self.threads = affinities, options, threads
         P = affinities
         _native.require_edges(P.starts, P.columns, P.values, P.n, threads)
-        self.which = np.arange(affinities.n) if which is None else which
-        self._ordered = np.arange(affinities.n, dtype=np.int32), affinities, Twins.of(self.which)
+        self.inverse = np.arange(affinities.n) if inverse is None else inverse
+        self._ordered = np.arange(affinities.n, dtype=np.int32), affinities, TiedRows.of(self.inverse)
         self._repulsion: Repulsion | None = None
 
     def loop(self, start: Floats, path: Any = None) -> OptimizerLoop:
         """All steps, as a loop that can be run, watched and, with the path of a checkpoint, resumed."""
         P, checkpoint = self.affinities, None
         if path is not None:
-            work = fingerprint(P.starts, P.columns, P.values, self.which, start, self.options)
+            work = fingerprint(P.starts, P.columns, P.values, self.inverse, start, self.options)
             checkpoint = Checkpoint(path, work)
         return OptimizerLoop(
             self.initial_state(start),
@@ -89,7 +89,7 @@ class GradientDescent:
     def initial_state(self, Y: Floats) -> LoopState:
         """The state before the first step."""
         start = np.array(Y, dtype=np.float32)
-        meet_twins(start, self.which)
+        average_tied(start, self.inverse)
         return {
             "embedding": start,
             "velocity": np.zeros(Y.shape, dtype=np.float32),
@@ -118,7 +118,7 @@ class GradientDescent:
         _native.descend(P.starts, P.columns, P.values, Y, forces, rule, velocity, gains, moved, self.threads)
         if tied is not None:
             for values in (moved, velocity, gains):
-                tied.meet(values)
+                tied.average(values)
         if not np.isfinite(moved.sum(dtype=np.float64)):
             raise BadParameter("the optimization diverged; lower learning_rate or the exaggerations.")
         return {**state, "embedding": moved, "velocity": velocity, "gains": gains}
@@ -152,11 +152,11 @@ class GradientDescent:
     def _negative_entropy(self) -> float:
         return self.affinities.negative_entropy()
 
-    def _in_order(self, state: LoopState) -> tuple[Affinities, Twins | None]:
+    def _in_order(self, state: LoopState) -> tuple[Affinities, TiedRows | None]:
         """Affinities and tied rows in the order of the state."""
         if not np.array_equal(self._ordered[0], state["order"]):
             order = np.asarray(state["order"], dtype=np.int32)
-            self._ordered = order, self.affinities.reordered(order, self.threads), Twins.of(self.which[order])
+            self._ordered = order, self.affinities.reordered(order, self.threads), TiedRows.of(self.inverse[order])
         return self._ordered[1:]
 
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from lowdim import _native
 from lowdim.data.rows import Rows
 from lowdim.errors import BadInput
-from lowdim.knn.fitted import Known
-from lowdim.knn.index import Found
+from lowdim.knn.fitted import FittedRows
+from lowdim.knn.index import Neighbors
 from lowdim.neighbor_embedding.tsne.affinities import conditional_probabilities, neighbor_count
 from lowdim.neighbor_embedding.tsne.fft_repulsion import FFTRepulsion, MeshFields
 from lowdim.neighbor_embedding.tsne.gradient_descent import MAX_STEP_NORM, MOMENTUM
@@ -46,7 +46,7 @@ class TsneOutOfSample:
     What takes long (the neighbor index, the row hashes, the repulsion field) is made once, on first use.
     """
 
-    known: Known  # the fitted rows, searched exactly
+    fitted_rows: FittedRows  # searched exactly
     positions: Floats  # of the fitted rows, (n, k)
     perplexity: tuple[float, ...]
     dof: float
@@ -57,11 +57,11 @@ class TsneOutOfSample:
             raise BadInput(
                 "this TSNE was fitted to Affinities, which do not say how to weight new rows. Fit it to a table."
             )
-        return self.known.places_of(rows, self.positions, neighbor_count(self.perplexity), self._embed)
+        return self.fitted_rows.embed(rows, self.positions, neighbor_count(self.perplexity), self._embed)
 
-    def _embed(self, found: Found) -> Floats:
+    def _embed(self, found: Neighbors) -> Floats:
         """From the median position of the nearest rows, by gradient descent against the fixed embedding."""
-        field, Y, threads = self._repulsion_field, self.positions, self.known.threads
+        field, Y, threads = self._repulsion_field, self.positions, self.fitted_rows.spec.threads
         weights = conditional_probabilities(found.distances, self.perplexity, threads)
         nearest = found.indices[:, : min(START_NEIGHBORS, found.indices.shape[1])]
         out = np.ascontiguousarray(np.median(Y[nearest], axis=1), dtype=np.float32)
@@ -73,7 +73,7 @@ class TsneOutOfSample:
 
     @cached_property
     def _repulsion_field(self) -> RepulsionField:
-        return RepulsionField(self.positions, self.dof, self.known.threads)
+        return RepulsionField(self.positions, self.dof, self.fitted_rows.spec.threads)
 
 
 def _mesh_arguments(fields: MeshFields | None) -> tuple[Floats | None, list[int], Floats, float]:

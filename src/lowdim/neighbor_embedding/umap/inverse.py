@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lowdim.data.duplicates import Marks, find_rows
+from lowdim.data.duplicates import RowHashes, find_rows
 from lowdim.knn.index import NeighborIndex
 from lowdim.neighbor_embedding.umap.fuzzy_graph import smooth_knn_distances
 
@@ -37,7 +37,7 @@ def inverse_rows(Z: Array, positions: Array, rows: Any, k: int, local_connectivi
         weights[batch] = _regression_weights(
             Z[batch].astype(np.float64), positions[found.indices[batch]], memberships[batch]
         )
-    same = find_rows(Z, positions, Marks.of(positions, threads), threads)
+    same = find_rows(Z, positions, RowHashes.of(positions, threads), threads)
     fitted = same >= 0
     indices = found.indices.copy()
     indices[fitted, 0], weights[fitted], weights[fitted, 0] = same[fitted], 0, 1

@@ -26,7 +26,7 @@ from lowdim.neighbor_embedding.umap.fuzzy_graph import FuzzyGraph, rows_in_order
 __all__ = ["REPORTS", "DensityTerms", "EdgeSchedule", "UmapOptimizer", "UmapParams"]
 
 Array = NDArray[Any]
-Snapshot = Callable[[LoopState], Array]
+Snapshot = Callable[[Array], Array]
 DensityTerms = tuple[Array | None, Array | None]  # densMAP's gradient terms per row, and the inverse weights of edges
 
 REPORTS = 20  # per run
@@ -123,7 +123,7 @@ class UmapOptimizer:
             self.n_epochs,
             stride=max(1, self.n_epochs // REPORTS),
             task="UMAP epochs",
-            snapshot=snapshot,
+            snapshot=None if snapshot is None else lambda state: snapshot(state["embedding"]),
             checkpoint=None if path is None else Checkpoint(path, self._fingerprint(state["embedding"])),
         )
 

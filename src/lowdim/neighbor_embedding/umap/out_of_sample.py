@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.data.rows import Rows
-from lowdim.knn.fitted import Known
-from lowdim.knn.index import Found
+from lowdim.knn.fitted import FittedRows
+from lowdim.knn.index import Neighbors
 from lowdim.neighbor_embedding.umap.densmap import (
     DensityCorrelation,
     embedding_radii,
@@ -31,7 +31,7 @@ Array = NDArray[Any]
 class UmapOutOfSample:
     """Embeds new rows into a fixed embedding; the position of one does not depend on the others."""
 
-    known: Known  # the fitted rows
+    fitted_rows: FittedRows
     positions: NDArray[np.float32]  # of the fitted rows, (n, k)
     n_neighbors: int
     local_connectivity: float
@@ -41,11 +41,11 @@ class UmapOutOfSample:
 
     def __call__(self, rows: Rows) -> NDArray[np.float32]:
         """Positions of rows, (m, k); fitted rows keep theirs."""
-        return self.known.places_of(rows, self.positions, self.n_neighbors, self._embed)
+        return self.fitted_rows.embed(rows, self.positions, self.n_neighbors, self._embed)
 
-    def _embed(self, found: Found) -> NDArray[np.float32]:
+    def _embed(self, found: Neighbors) -> NDArray[np.float32]:
         """From the weighted mean of the neighbors' positions, by SGD against the fixed embedding."""
-        threads = self.known.threads
+        threads = self.fitted_rows.spec.threads
         weights = smooth_knn_distances(found.distances, self.local_connectivity, threads).weights
         normalized = weights / weights.sum(axis=1, keepdims=True)
         start = np.einsum("ij,ijc->ic", normalized, self.positions[found.indices])
@@ -71,12 +71,12 @@ class UmapOutOfSample:
             if first >= switch:
                 density = self._gradient_terms(positions, starts, columns, radii), inverse_weights
             epochs = first, last, n_epochs
-            schedule.run(positions, self.positions, epochs, self.params, density, self.known.threads)
+            schedule.run(positions, self.positions, epochs, self.params, density, self.fitted_rows.spec.threads)
             report("UMAP epochs of new rows", last, n_epochs)
         return positions
 
     def _gradient_terms(self, positions: Array, starts: Array, columns: Array, radii: Array | None) -> Array:
         assert self.density is not None and radii is not None
-        a, b, threads = self.params.a, self.params.b, self.known.threads
+        a, b, threads = self.params.a, self.params.b, self.fitted_rows.spec.threads
         phi_sums, embedded = embedding_radii(positions, self.positions, starts, columns, a, b, threads)
         return self.density.gradient_terms(radii, phi_sums, embedded)

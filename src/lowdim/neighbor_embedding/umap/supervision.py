@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lowdim.data.duplicates import Distinct
+from lowdim.data.duplicates import DistinctRows
 from lowdim.errors import BadInput
 from lowdim.knn.index import neighbors
 from lowdim.neighbor_embedding.umap.fuzzy_graph import FuzzyGraph, fuzzy_simplicial_set, symmetrize_fuzzy
@@ -23,11 +23,11 @@ UNKNOWN_DISTANCE, CLASS_DISTANCE = 1.0, 2.5  # as in umap-learn; the second over
 
 
 def supervise(
-    graph: FuzzyGraph, y: Any, metric: str, weight: float, distinct: Distinct, k: int, threads: int
+    graph: FuzzyGraph, y: Any, metric: str, weight: float, distinct: DistinctRows, k: int, threads: int
 ) -> FuzzyGraph:
     """The intersection of the graph of the distinct rows with that of y, by target_metric and target_weight."""
     if metric == "categorical":
-        codes = codes_of_distinct(class_codes(y, len(distinct.which)), distinct)
+        codes = codes_of_distinct(class_codes(y, len(distinct.inverse)), distinct)
         return categorical_intersection(graph, codes, weight, threads)
     return numeric_intersection(graph, y, distinct, weight, k, threads)
 
@@ -60,10 +60,10 @@ def _is_missing(label: Any) -> bool:
         return True
 
 
-def codes_of_distinct(codes: Array, distinct: Distinct) -> NDArray[np.int64]:
+def codes_of_distinct(codes: Array, distinct: DistinctRows) -> NDArray[np.int64]:
     """The code of each distinct row; unknown where equal rows have different labels."""
     out = codes[distinct.first]
-    disagree = np.unique(distinct.which[codes != out[distinct.which]])
+    disagree = np.unique(distinct.inverse[codes != out[distinct.inverse]])
     out[disagree] = UNKNOWN
     return out
 
@@ -78,7 +78,7 @@ def categorical_intersection(graph: FuzzyGraph, codes: Array, weight: float, thr
 
 
 def numeric_intersection(
-    graph: FuzzyGraph, y: Any, distinct: Distinct, weight: float, k: int, threads: int
+    graph: FuzzyGraph, y: Any, distinct: DistinctRows, weight: float, k: int, threads: int
 ) -> FuzzyGraph:
     """The product of the weights of both graphs, that of y being (n,) or (n, q), to powers that `weight` balances.
 
@@ -86,15 +86,15 @@ def numeric_intersection(
     """
     values = _as_numbers(y)
     values = values[:, None] if values.ndim == 1 else values
-    n = len(distinct.which)
+    n = len(distinct.inverse)
     if values.ndim != 2 or values.shape[0] != n:
         raise BadInput(f"y must have one row of numbers per row of X ({n}); got shape {np.shape(y)}.")
     if not np.isfinite(values).all():
         raise BadInput("y contains NaN or infinity. Fill such targets, or use target_metric='categorical'.")
     if graph.n < 2:
         return graph
-    counts = np.bincount(distinct.which).astype(np.float64)
-    values = np.column_stack([np.bincount(distinct.which, column) / counts for column in values.T])
+    counts = np.bincount(distinct.inverse).astype(np.float64)
+    values = np.column_stack([np.bincount(distinct.inverse, column) / counts for column in values.T])
     other = fuzzy_simplicial_set(neighbors(values, min(k, graph.n - 1), n_jobs=threads), 1.0, 1.0, threads)
     of_x, of_y = graph.to_sparse(), other.to_sparse()
     both = (abs(of_x) > 0) + (abs(of_y) > 0)
