@@ -34,9 +34,9 @@ def test_odd_columns_are_named(rng):
     assert found.columns.scale_ratio == pytest.approx(
         frame["wide"].std() / frame[["a", "b", "c", "d"]].std().min(), rel=1e-12
     )
-    assert set(found.relation.pair) == {"a", "a again"}
-    assert found.relation.kmo is None  # one column follows from another
-    assert any("Standardise" in sentence and "wide" in sentence for sentence in found.verdict)
+    assert set(found.correlations.pair) == {"a", "a again"}
+    assert found.correlations.kmo is None  # one column follows from another
+    assert any("Standardize" in sentence and "wide" in sentence for sentence in found.verdict)
     assert any("2 (nearly) constant and 1 duplicate" in sentence for sentence in found.verdict)
 
 
@@ -54,7 +54,7 @@ def test_duplicate_rows_are_counted_in_the_whole_table(rng):
     found = diagnose(X, sample=20)
     assert found.duplicate_rows == 500 - len(np.unique(X, axis=0))
     assert found.sample == 20
-    assert any("repeat earlier ones" in sentence for sentence in found.verdict)
+    assert any("are duplicates" in sentence for sentence in found.verdict)
 
 
 def test_columns_in_another_order_of_rows_are_not_equal():
@@ -72,7 +72,7 @@ def test_gaps_are_counted_and_complete_rows_are_used(X):
     assert found.complete == found.sample == 200
     alone = diagnose(with_gaps[~np.isnan(with_gaps).any(axis=1)])
     assert found.intrinsic == alone.intrinsic
-    assert found.relation == alone.relation
+    assert found.correlations == alone.correlations
     # Spreads are of all values that are there, not only of the complete rows.
     spread = np.nanstd(with_gaps, axis=0)
     assert found.columns.scale_ratio == pytest.approx(spread.max() / spread.min(), rel=1e-12)
@@ -82,7 +82,7 @@ def test_gaps_are_counted_and_complete_rows_are_used(X):
 def test_nothing_but_gaps(X):
     found = diagnose(np.full((5, 3), np.nan))
     assert found.columns.missing == 1 and found.complete == 0
-    assert found.relation is found.intrinsic is found.space is None
+    assert found.correlations is found.intrinsic is found.space is None
     assert 2 <= len(found.verdict) <= 6
 
 
@@ -158,20 +158,20 @@ def test_the_sample_is_fair_and_seeded(rng):
 
 
 def test_it_can_be_cancelled(X):
-    with pytest.raises(Cancelled), lowdim.watch(lambda step: "neighbours" in step.task):
+    with pytest.raises(Cancelled), lowdim.watch(lambda step: "neighbors" in step.task):
         diagnose(X)
 
 
-def test_words_for_related_and_unrelated_columns(rng):
+def test_advice_for_correlated_and_uncorrelated_columns(rng):
     wine = load_wine(as_frame=True).data
     found = diagnose(wine)
-    assert any("PCA is worth while" in s for s in found.verdict)
-    assert any("Standardise" in s and "proline" in s for s in found.verdict)
+    assert any("PCA is worthwhile" in s for s in found.verdict)
+    assert any("Standardize" in s and "proline" in s for s in found.verdict)
     noise = diagnose(rng.normal(size=(1000, 5)))
     assert any("nothing to gain" in s for s in noise.verdict)
     wide = diagnose(rng.normal(size=(300, 2000)))
-    assert any("nearly all alike" in s for s in wide.verdict)
-    assert not any("PCA is worth while" in s for s in wide.verdict)  # 299 axes hold all that 300 rows can
+    assert any("Distances are concentrated" in s for s in wide.verdict)
+    assert not any("PCA is worthwhile" in s for s in wide.verdict)  # 299 axes hold all variation of 300 rows
 
 
 def test_text_shows_sample_seed_and_verdict(X):

@@ -114,8 +114,8 @@ def test_distances_concentrate_and_hubs_grow_with_the_columns(rng):
 
 
 def test_hubness_by_definition():
-    neighbours = np.array([[1, 2], [0, 2], [0, 1], [0, 2], [0, 1], [0, 1]])
-    found = hubness(neighbours, np.array([10, 20, 30, 40, 50, 60]))
+    neighbors = np.array([[1, 2], [0, 2], [0, 1], [0, 2], [0, 1], [0, 1]])
+    found = hubness(neighbors, np.array([10, 20, 30, 40, 50, 60]))
     appears = np.array([5, 4, 3, 0, 0, 0])
     assert abs(scipy.stats.skew(appears)) > 0.1
     assert found.skewness == pytest.approx(scipy.stats.skew(appears), rel=1e-12)
@@ -141,7 +141,7 @@ def test_empty_cells_by_hand():
     found = empty_space(corners, rows=4, bins=5)
     assert found.cells == (5, 25)
     assert found.empty == pytest.approx((3 / 5, 21 / 25))
-    assert found.evenly == pytest.approx(((4 / 5) ** 4, (24 / 25) ** 4))
+    assert found.expected_empty == pytest.approx(((4 / 5) ** 4, (24 / 25) ** 4))
     assert found.log10_cells == pytest.approx(2 * np.log10(5))
     diagonal = np.repeat(np.arange(5.0)[:, None], 2, axis=1)
     assert empty_space(diagonal, rows=5, bins=5).empty == pytest.approx((0, 20 / 25))
@@ -152,14 +152,14 @@ def test_empty_cells_by_hand():
 
 def test_rows_strewn_evenly_leave_what_chance_leaves(rng):
     found = diagnose(rng.uniform(size=(2000, 6))).space
-    np.testing.assert_allclose(found.empty, found.evenly, atol=0.02)
+    np.testing.assert_allclose(found.empty, found.expected_empty, atol=0.02)
 
 
 def test_correlations_by_definition(rng):
     X = rng.normal(size=(200, 4)) @ rng.normal(size=(4, 4))
     R = np.corrcoef(X.T)
     r = R[np.triu_indices(4, 1)]
-    found = diagnose(X).relation
+    found = diagnose(X).correlations
     assert found.mean_correlation == pytest.approx(np.abs(r).mean(), rel=1e-10)
     assert found.strong == pytest.approx((np.abs(r) > 0.5).mean())
     assert found.largest == pytest.approx(r[np.argmax(np.abs(r))], rel=1e-10)
@@ -179,7 +179,7 @@ def test_kmo_by_residuals_and_bartlett_by_its_statistic():
             a, b = (Z[:, c] - others @ np.linalg.lstsq(others, Z[:, c], rcond=None)[0] for c in (i, j))
             partial += (a @ b) ** 2 / (a @ a) / (b @ b)
             related += R[i, j] ** 2
-    found = diagnose(X).relation
+    found = diagnose(X).correlations
     assert found.kmo == pytest.approx(related / (related + partial), rel=1e-9)
     assert found.kmo == pytest.approx(0.54, abs=0.005)
     chi2 = -(n - 1 - (2 * p + 5) / 6) * np.linalg.slogdet(R)[1]
@@ -187,12 +187,12 @@ def test_kmo_by_residuals_and_bartlett_by_its_statistic():
 
 
 def test_sphericity_is_uniform_under_the_null():
-    p = [diagnose(np.random.default_rng(s).normal(size=(60, 5))).relation.bartlett_p for s in range(60)]
+    p = [diagnose(np.random.default_rng(s).normal(size=(60, 5))).correlations.bartlett_p for s in range(60)]
     assert scipy.stats.kstest(p, "uniform").pvalue > 0.01
 
 
 def test_sphericity_is_not_claimed_where_its_approximation_fails(rng):
-    assert diagnose(rng.normal(size=(300, 100))).relation.bartlett_p is None
+    assert diagnose(rng.normal(size=(300, 100))).correlations.bartlett_p is None
 
 
 @given(st.integers(0, 10_000), st.integers(-30, 30))
@@ -202,7 +202,7 @@ def test_geometry_ignores_units_and_shift(seed, power):
     assert here.hubness == there.hubness
     assert here.intrinsic.two_nn == pytest.approx(there.intrinsic.two_nn, rel=1e-9)
     assert here.concentration.relative_contrast == pytest.approx(there.concentration.relative_contrast, rel=1e-9)
-    assert here.relation.effective_rank == pytest.approx(there.relation.effective_rank, rel=1e-9)
+    assert here.correlations.effective_rank == pytest.approx(there.correlations.effective_rank, rel=1e-9)
 
 
 @given(st.integers(0, 10_000))

@@ -1,4 +1,4 @@
-"""Minka's choice: the number of components with the greatest evidence under probabilistic PCA."""
+"""Minka's rule: the number of components with the greatest Bayesian evidence under probabilistic PCA."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from lowdim.choose._rules import Rule, Verdict, axes, centred_rows, rounding
+from lowdim.choose._rules import Rule, Verdict, axes, degrees_of_freedom, rounding
 from lowdim.decomposition.component_count import Spectrum
 
 __all__ = ["log_evidence", "minka"]
@@ -21,18 +21,18 @@ TIE = 1e-8
 
 @dataclass(frozen=True)
 class minka(Rule):
-    """The count with the greatest evidence under probabilistic PCA, by Laplace's approximation (Minka, 2000)."""
+    """The number of components with the greatest evidence under probabilistic PCA, by Laplace's method (Minka)."""
 
     def verdict(self, spectrum: Spectrum) -> Verdict:
-        centred_rows(spectrum)
+        degrees_of_freedom(spectrum)
         values = axes(spectrum)
         if values[0] <= 0:
-            return self._says(0, "the rows do not vary")
+            return self._answer(0, "the rows do not vary")
         evidence = log_evidence(values / values[0], spectrum.n, spectrum.d, rounding(spectrum) / float(values[0]))
         k = int(np.argmax(evidence))
         second = np.partition(evidence, -2)[-2] if len(evidence) > 1 else -np.inf
         ahead = f", ahead of the next by {evidence[k] - second:.3g} nats" if np.isfinite(second) else ""
-        return self._says(k, f"the greatest evidence of probabilistic PCA{ahead}")
+        return self._answer(k, f"the greatest evidence under probabilistic PCA{ahead}")
 
 
 def log_evidence(values: Array, n: float, d: int, floor: float) -> Array:
@@ -51,7 +51,7 @@ def log_evidence(values: Array, n: float, d: int, floor: float) -> Array:
     prior = inside = outside = 0.0  # log p(U); sums of log gaps over pairs i < j ≤ k and i ≤ k < j
     for k in range(min(int((values > floor).sum()), p - 1) + 1):
         if k:
-            i = k - 1  # the axis that is now taken in
+            i = k - 1  # the axis that is added
             above = _log_gaps(safe[:i], safe[i], n).sum()
             inside += 2 * above - (logs[:i] + logs[i]).sum()
             outside += _log_gaps(safe[i], safe[k:], n).sum() + (d - p) * logs[i] - above

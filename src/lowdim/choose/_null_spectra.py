@@ -1,6 +1,6 @@
-"""Eigenvalues of tables whose columns have nothing to do with each other, replicate by replicate.
+"""Null spectra: eigenvalues of tables with independent columns, by permutation or from normal draws.
 
-Replicate r draws from a generator of its own, made of the seed and r, so the threads and their order don't matter.
+Replicate r has its own generator, seeded by (seed, r), so threads and their order don't matter.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.choose._rules import centred_rows
+from lowdim.choose._rules import degrees_of_freedom
 from lowdim.data.rows import Rows
 from lowdim.decomposition.component_count import Spectrum
 from lowdim.decomposition.principal_axes import Plan, centre
@@ -26,19 +26,19 @@ Array = NDArray[np.float64]
 
 
 def permuted_values(spectrum: Spectrum, seed: int, replicates: int, threads: int) -> Iterator[Array]:
-    """Eigenvalues after shuffling every column by itself (lecture 2), one array a replicate.
+    """Eigenvalues after permuting every column independently (lecture 2), one array per replicate.
 
-    Shuffling keeps a column's mean and variance, so centring and scaling are done once, and every thread
-    refills and shuffles one working copy. Columns lie contiguous in it.
+    A permutation keeps a column's mean and variance, so centering and scaling are done once, and every thread
+    refills and permutes one working copy, in which columns are contiguous.
     """
     rows = _rows(spectrum)
     n, d = rows.count, rows.d
     require_memory(
         rows.dtype.itemsize * n * d * (2 + threads),
-        f"shuffling {n} × {d} values (densely; one copy, and one more a thread)",
+        f"shuffling {n} × {d} values (dense; one copy, and one more per thread)",
         "Use parallel_analysis(form='gaussian'), which does not read the rows again, or fewer threads.",
     )
-    base = _standing_columns(rows, spectrum, threads)  # (d, n)
+    base = _centered_columns(rows, spectrum, threads)  # (d, n)
     own = threading.local()
 
     def work(replicate: int) -> Array:
@@ -54,12 +54,12 @@ def permuted_values(spectrum: Spectrum, seed: int, replicates: int, threads: int
 def gaussian_values(
     spectrum: Spectrum, variances: Array | None, seed: int, replicates: int, threads: int
 ) -> Iterator[Array]:
-    """Eigenvalues of independent normal columns of the given variances, one array a replicate.
+    """Eigenvalues of independent normal columns of the given variances, one array per replicate.
 
     Only the scatter is drawn, not the rows. `variances` divide by n - ddof, as the spectrum does; a
     correlation matrix needs none.
     """
-    m = centred_rows(spectrum)
+    m = degrees_of_freedom(spectrum)
     if spectrum.standardized:
         # The trace of a correlation matrix counts the columns that vary.
         variances = np.ones(round(float(spectrum.values.sum())))
@@ -71,7 +71,7 @@ def gaussian_values(
 
     def work(replicate: int) -> Array:
         random = generator(seed, replicate)
-        # Rows of F are the columns of a centred table, in a basis with as few coordinates as will do.
+        # Rows of F are the columns of a centered table, in a basis with as few coordinates as possible.
         F = bartlett(d, m, random) if d <= m else random.standard_normal((d, int(np.ceil(m))))
         F *= roots / (np.linalg.norm(F, axis=1, keepdims=True) if spectrum.standardized else np.sqrt(m))
         return _squared_values(F, len(spectrum.values))
@@ -91,8 +91,8 @@ def bartlett(size: int, freedom: float, random: np.random.Generator) -> Array:
 
 def column_variances(rows: Rows, spectrum: Spectrum, threads: int) -> Array:
     """Variances of the columns, which divide by n - ddof, (d,)."""
-    n, centred, _ = centre(rows, None, Plan(1, spectrum.ddof, threads=threads))
-    return centred.column_sums_of_squares() / (n - spectrum.ddof)
+    n, centered, _ = centre(rows, None, Plan(1, spectrum.ddof, threads=threads))
+    return centered.column_sums_of_squares() / (n - spectrum.ddof)
 
 
 def generator(seed: int, stream: int) -> np.random.Generator:
@@ -104,28 +104,28 @@ def _rows(spectrum: Spectrum) -> Rows:
     rows = spectrum.rows
     if rows is None:
         raise BadInput(
-            "parallel analysis has to read the rows again, and a stream or Moments leave none. Give an array or a "
-            "memory map, or standardise and use parallel_analysis(form='gaussian'), or call lowdim.choose.table."
+            "parallel analysis has to read the rows again, which a stream or Moments does not allow. Give an array or "
+            "a memory map, or standardize and use parallel_analysis(form='gaussian'), or call lowdim.choose.table."
         )
     if spectrum.n != rows.count:
         raise BadInput(
-            f"parallel analysis has no place for weights (they sum to {spectrum.n:g} for {rows.count} rows). "
+            f"parallel analysis does not take weights (they sum to {spectrum.n:g} for {rows.count} rows). "
             "Repeat the rows instead, or use another rule."
         )
     return rows
 
 
-def _standing_columns(rows: Rows, spectrum: Spectrum, threads: int) -> NDArray[np.floating]:
-    """The centred (and standardised) columns, one after the other, (d, n)."""
-    _, centred, _ = centre(rows, None, Plan(1, spectrum.ddof, spectrum.standardized, threads=threads))
+def _centered_columns(rows: Rows, spectrum: Spectrum, threads: int) -> NDArray[np.floating]:
+    """The centered (and standardized) columns, each contiguous, (d, n)."""
+    _, centered, _ = centre(rows, None, Plan(1, spectrum.ddof, spectrum.standardized, threads=threads))
     base = np.empty((rows.d, rows.count), dtype=rows.dtype)
     for chunk in rows.chunks():
-        base[:, chunk.start : chunk.stop] = centred.panel(chunk, chunk.load()).T
+        base[:, chunk.start : chunk.stop] = centered.panel(chunk, chunk.load()).T
     return base
 
 
 def _squared_values(F: NDArray[np.floating], count: int) -> Array:
-    """Squared singular values of F, descending, as many as asked for (zeros where there are no more)."""
+    """Squared singular values of F, descending, padded with zeros to `count`."""
     C = np.asarray(F @ F.T if F.shape[0] <= F.shape[1] else F.T @ F, dtype=np.float64)
     try:
         values = uninterrupted(lambda: np.linalg.eigvalsh(C))[::-1]

@@ -1,4 +1,4 @@
-"""Horn's parallel analysis: components that columns without relation to each other don't have."""
+"""Horn's parallel analysis: components whose eigenvalues exceed those of independent columns."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from lowdim.runtime.progress import report
 from lowdim.runtime.random import seed_of
 from lowdim.runtime.threads import thread_count
 
-__all__ = ["Parallel", "parallel_analysis"]
+__all__ = ["ParallelAnalysis", "parallel_analysis"]
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Parallel:
-    """Eigenvalues beside those of unrelated columns. All arrays have one number a component."""
+class ParallelAnalysis:
+    """Eigenvalues beside those of independent columns. All arrays have one number per component."""
 
     values: Array  # of the data
     mean: Array  # over the replicates
@@ -38,7 +38,7 @@ class Parallel:
 
     @property
     def k(self) -> int:
-        """The count by the chosen criterion."""
+        """The number of components by the chosen criterion."""
         return self.kept(self.keep)
 
     def kept(self, by: str) -> int:
@@ -56,14 +56,14 @@ class Parallel:
 
 @dataclass(frozen=True)
 class parallel_analysis(Rule):
-    """Horn's parallel analysis: the leading eigenvalues that unrelated columns rarely reach.
+    """Horn's parallel analysis: the leading eigenvalues that independent columns rarely reach.
 
-    The columns are made unrelated by shuffling each by itself (lecture 2), or are drawn as normals of the same
-    variances, which needs no rows. A replicate that ties with the data counts as reaching it.
+    Each column is permuted independently (lecture 2), or normal columns of the same variances are drawn, which needs
+    no rows. A replicate that ties with the data counts as reaching it.
     """
 
-    replicates: int = param(100, Integer(1), "Tables of unrelated columns to compare with.", kw_only=False)
-    quantile: float = param(0.95, Real(0, 1, open=True), "Upper end of the band of their eigenvalues.")
+    replicates: int = param(100, Integer(1), "Null tables (independent columns) to compare with.", kw_only=False)
+    quantile: float = param(0.95, Real(0, 1, open=True), "Upper quantile of the null eigenvalues.")
     alpha: float = param(0.05, Real(0, 1, open=True), "A component is kept while its p-value is below this.")
     keep: str = param(
         "p",
@@ -73,7 +73,7 @@ class parallel_analysis(Rule):
     form: str = param(
         "permutation",
         Choice("permutation", "gaussian"),
-        "Shuffle the columns, or draw normals of their variances.",
+        "Permute the columns, or draw normal columns of their variances.",
     )
     random_state: int | None = param(0, Maybe(Integer(0)), "Seed of the replicates; None draws a new one.")
     n_jobs: int | None = param(None, Maybe(Integer()), "Threads; the result has the same bits for any number.")
@@ -81,16 +81,16 @@ class parallel_analysis(Rule):
     def verdict(self, spectrum: Spectrum) -> Verdict:
         return self.explain(self.run(spectrum))
 
-    def explain(self, found: Parallel) -> Verdict:
-        """The verdict on a comparison that has been made already."""
+    def explain(self, found: ParallelAnalysis) -> Verdict:
+        """The verdict on a comparison that was already made."""
         k, how = found.k, "shuffled" if self.form == "permutation" else "normal"
         if k == len(found.values):
-            return self._says(k, f"every eigenvalue exceeds those of {how} columns")
-        p = found.p_values[k]
-        return self._says(k, f"component {k + 1} has p = {p:.3g} against {found.replicates} tables of {how} columns")
+            return self._answer(k, f"every eigenvalue exceeds those of {how} columns")
+        p, count = found.p_values[k], found.replicates
+        return self._answer(k, f"component {k + 1} is no larger than in {count} tables of {how} columns (p ≈ {p:.2g})")
 
-    def run(self, spectrum: Spectrum, variances: Array | None = None) -> Parallel:
-        """Compare with the replicates. The columns' variances may be given where there are no rows."""
+    def run(self, spectrum: Spectrum, variances: Array | None = None) -> ParallelAnalysis:
+        """Compare with the replicates. The variances of the columns may be given where there are no rows."""
         seed, threads = seed_of(self.random_state), thread_count(self.n_jobs)
         if self.form == "permutation":
             draws = permuted_values(spectrum, seed, self.replicates, threads)
@@ -103,7 +103,7 @@ class parallel_analysis(Rule):
             report("parallel analysis", done + 1, self.replicates)
         # What differs by rounding alone is a tie: one column is the same column, however shuffled.
         reached = (drawn >= spectrum.values - rounding(spectrum)).sum(axis=0)
-        return Parallel(
+        return ParallelAnalysis(
             values=spectrum.values,
             mean=drawn.mean(axis=0),
             band=np.quantile(drawn, self.quantile, axis=0),

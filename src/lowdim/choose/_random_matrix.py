@@ -1,6 +1,6 @@
 """Rules that know how the singular values of pure noise spread: Marchenko and Pastur's law.
 
-For centred noise of variance σ² with m = n - 1 independent rows and d columns, let β be the smaller of m/d and
+For centered noise of variance σ² with m = n - 1 independent rows and d columns, let β be the smaller of m/d and
 d/m. The squared singular values, divided by the larger of m and d, fill (1 ± √β)² σ², and their median is
 μ_β σ². The median of the data's own eigenvalues therefore tells σ², as long as less than half of them are signal.
 """
@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from lowdim.choose._rules import Rule, Verdict, axes, centred_rows, leading, rounding
+from lowdim.choose._rules import Rule, Verdict, axes, degrees_of_freedom, leading, rounding
 from lowdim.decomposition.component_count import Spectrum
 
 __all__ = ["gavish_donoho", "marchenko_pastur", "optimal_coefficient", "pastur_median"]
@@ -20,29 +20,29 @@ __all__ = ["gavish_donoho", "marchenko_pastur", "optimal_coefficient", "pastur_m
 
 @dataclass(frozen=True)
 class marchenko_pastur(Rule):
-    """The components above the upper edge of the bulk that noise alone would fill: σ² (1 + √γ)²."""
+    """The components above the upper edge of the Marchenko–Pastur bulk of pure noise: σ² (1 + √γ)²."""
 
     def verdict(self, spectrum: Spectrum) -> Verdict:
-        beta, middle = _bulk(spectrum)
-        edge = middle * (1 + np.sqrt(beta)) ** 2 / pastur_median(beta)
+        beta, median = _bulk(spectrum)
+        edge = median * (1 + np.sqrt(beta)) ** 2 / pastur_median(beta)
         k = leading(axes(spectrum) > max(edge, rounding(spectrum)))
-        return self._says(k, f"eigenvalues above {edge:.4g}, the edge of the bulk of noise")
+        return self._answer(k, f"eigenvalues above {edge:.4g}, the Marchenko–Pastur edge of noise")
 
 
 @dataclass(frozen=True)
 class gavish_donoho(Rule):
-    """The singular values above ω(β) times their median: the best hard threshold for unknown noise.
+    """The singular values above ω(β) times their median: the optimal hard threshold for unknown noise.
 
-    It asks for more than the edge of the bulk: a component just outside it is so noisy that
-    keeping it costs more squared error than it saves.
+    It is stricter than the edge of the bulk: a component just above the edge is so noisy that keeping it adds more
+    squared error than it removes.
     """
 
     def verdict(self, spectrum: Spectrum) -> Verdict:
-        beta, middle = _bulk(spectrum)
+        beta, median = _bulk(spectrum)
         omega = optimal_coefficient(beta)
-        limit = omega**2 * middle  # eigenvalues are squares of singular values
+        limit = omega**2 * median  # eigenvalues are squares of singular values
         k = leading(axes(spectrum) > max(limit, rounding(spectrum)))
-        return self._says(k, f"singular values above {omega:.3f} times their median (β = {beta:.3g})")
+        return self._answer(k, f"singular values above {omega:.3f} times their median (β = {beta:.3g})")
 
 
 def optimal_coefficient(beta: float) -> float:
@@ -73,5 +73,5 @@ def pastur_median(beta: float) -> float:
 
 def _bulk(spectrum: Spectrum) -> tuple[float, float]:
     """β and the median eigenvalue."""
-    m, d = centred_rows(spectrum), spectrum.d
+    m, d = degrees_of_freedom(spectrum), spectrum.d
     return min(m, d) / max(m, d), float(np.median(axes(spectrum)))

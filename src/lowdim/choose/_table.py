@@ -1,4 +1,4 @@
-"""All rules on one table."""
+"""Every rule's answer on one table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lowdim.choose._minka import minka
-from lowdim.choose._parallel_analysis import Parallel, parallel_analysis
+from lowdim.choose._parallel_analysis import ParallelAnalysis, parallel_analysis
 from lowdim.choose._random_matrix import gavish_donoho, marchenko_pastur
 from lowdim.choose._rules import Rule, Verdict, broken_stick, elbow, kaiser, share
 from lowdim.data.rows import is_stream
@@ -20,7 +20,7 @@ from lowdim.summaries.moments import Moments, moments
 
 __all__ = ["Choices", "spectrum", "table"]
 
-# Parallel analysis comes between the first and the others; it needs more than the eigenvalues.
+# Parallel analysis is listed after the first; it needs more than the eigenvalues.
 RULES: tuple[Rule, ...] = (
     share(0.95),
     minka(),
@@ -35,11 +35,11 @@ RULES: tuple[Rule, ...] = (
 
 @dataclass(frozen=True, eq=False)
 class Choices:
-    """What every rule says about one table."""
+    """Every rule's answer on one table."""
 
     spectrum: Spectrum
     verdicts: tuple[Verdict, ...]
-    parallel: Parallel
+    parallel: ParallelAnalysis
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists and numbers, ready for JSON."""
@@ -55,7 +55,7 @@ class Choices:
         }
 
     def to_pandas(self) -> Any:
-        """One row a rule: its name, its count, the share of variance that so many components hold, its reason."""
+        """One row per rule: its name, number of components, their share of the variance, and the reason."""
         try:
             import pandas as pd
         except ImportError as error:
@@ -65,7 +65,7 @@ class Choices:
         return pd.DataFrame({"rule": columns["rule"], "k": columns["k"], "share": shares, "reason": columns["reason"]})
 
     def plot(self, ax: Any = None) -> Any:
-        """The scree with the band of parallel analysis and every rule's choice."""
+        """The scree plot with the null band of parallel analysis and every rule's choice."""
         from importlib import import_module
 
         return import_module("lowdim.plot").scree(self, ax=ax)
@@ -99,12 +99,12 @@ def table(
     Parameters
     ----------
     X : array, sparse matrix, memory map, dataframe, iterator of chunks, or `lowdim.moments(X)`
-        n rows of d columns. Parallel analysis shuffles its columns; where the rows can be read
-        only once, it draws normal columns of the same variances instead.
+        n rows of d columns. Parallel analysis permutes its columns; where the rows can be read only once, it draws
+        normal columns of the same variances instead.
     standardize : bool
         Use the correlation matrix: divide every column by its standard deviation.
     replicates : int
-        Tables that parallel analysis compares with.
+        Null tables that parallel analysis compares with.
     random_state : int, generator or None
         Seed of those tables.
     n_jobs : int, optional
@@ -115,7 +115,7 @@ def table(
     Returns
     -------
     Choices
-        `verdicts` (rule, k, reason), `spectrum`, `parallel`; it prints, plots, and turns into a dict or dataframe.
+        `verdicts` (rule, k, reason), `spectrum`, `parallel`; it can be printed, plotted, and made a dict or dataframe.
 
     """
     horn = parallel_analysis(replicates, random_state=seed_of(random_state), n_jobs=n_jobs)
@@ -133,14 +133,14 @@ def table(
 
 def spectrum(X: Any, *, standardize: bool = False, ddof: int = 1, n_jobs: int | None = None) -> Spectrum:
     """All eigenvalues of the covariance (or correlation) matrix of X, as the rules read them."""
-    keeper = _Keeper()
+    recorder = _SpectrumRecorder()
     asked: dict[str, Any] = {"standardize": standardize, "ddof": ddof, "n_jobs": n_jobs}
-    PCA(keeper, **asked).fit(X)
-    return keeper.spectra[0]
+    PCA(recorder, **asked).fit(X)
+    return recorder.spectra[0]
 
 
-class _Keeper:
-    """A rule that keeps the spectrum it is shown."""
+class _SpectrumRecorder:
+    """A rule that records the spectrum it is given."""
 
     def __init__(self) -> None:
         self.spectra: list[Spectrum] = []

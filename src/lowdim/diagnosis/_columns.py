@@ -1,4 +1,4 @@
-"""Columns that say nothing, say it twice, or shout: constant, duplicate, and out of scale."""
+"""Constant, duplicate and badly scaled columns."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.diagnosis._profile import Survey
+from lowdim.diagnosis._profile import Profile
 
 __all__ = ["Columns", "columns"]
 
@@ -18,10 +18,10 @@ ONE_VALUE = 0.99
 
 @dataclass(frozen=True)
 class Columns:
-    """What is known of the columns one by one. Names, or numbers where there are none."""
+    """Column by column, by name, or by number where there are no names."""
 
     constant: tuple[str, ...]
-    nearly_constant: tuple[str, ...]  # one value fills 99 % of the sample; the constant ones are left out
+    nearly_constant: tuple[str, ...]  # one value fills 99% of the sample; constant ones are not repeated here
     duplicates: tuple[tuple[str, ...], ...]  # groups of equal columns that vary
     scale_ratio: float | None  # the largest standard deviation over the smallest, of the others
     widest: str | None
@@ -30,8 +30,8 @@ class Columns:
     most_missing: str | None  # the column with most of them
 
 
-def columns(found: Survey, names: list[str], dtype: np.dtype[Any]) -> Columns:
-    """Judge the columns by a survey."""
+def columns(found: Profile, names: list[str], dtype: np.dtype[Any]) -> Columns:
+    """The columns of a profile."""
     spread = found.spreads()
     varies = spread > np.finfo(dtype).eps * np.abs(found.means)
     nearly = varies & _one_value(found.sample)
@@ -40,16 +40,16 @@ def columns(found: Survey, names: list[str], dtype: np.dtype[Any]) -> Columns:
     if len(varying):
         low, high = int(varying[np.argmin(spread[varying])]), int(varying[np.argmax(spread[varying])])
     ratio = None if low is None or high is None else float(spread[high] / spread[low])
-    gaps = found.missing
+    missing = found.missing
     return Columns(
         constant=tuple(names[j] for j in np.flatnonzero(~varies)),
         nearly_constant=tuple(names[j] for j in np.flatnonzero(nearly)),
-        duplicates=tuple(tuple(names[j] for j in group) for group in _equal(found.column_marks, varies)),
+        duplicates=tuple(tuple(names[j] for j in group) for group in _equal(found.column_hashes, varies)),
         scale_ratio=ratio,
         widest=None if high is None else names[high],
         narrowest=None if low is None else names[low],
-        missing=float(gaps.sum()) / (found.rows * len(names)),
-        most_missing=names[int(np.argmax(gaps))] if gaps.any() else None,
+        missing=float(missing.sum()) / (found.rows * len(names)),
+        most_missing=names[int(np.argmax(missing))] if missing.any() else None,
     )
 
 
@@ -57,12 +57,12 @@ def _one_value(sample: NDArray[np.float64]) -> NDArray[np.bool_]:
     """A value that fills more than half of a column is its median."""
     if not len(sample):
         return np.zeros(sample.shape[1], dtype=bool)
-    middle = np.partition(sample, len(sample) // 2, axis=0)[len(sample) // 2]
-    return np.asarray((sample == middle).mean(axis=0) >= ONE_VALUE)
+    median = np.partition(sample, len(sample) // 2, axis=0)[len(sample) // 2]
+    return np.asarray((sample == median).mean(axis=0) >= ONE_VALUE)
 
 
-def _equal(marks: NDArray[np.uint64], varies: NDArray[np.bool_]) -> list[list[int]]:
+def _equal(hashes: NDArray[np.uint64], varies: NDArray[np.bool_]) -> list[list[int]]:
     groups: dict[int, list[int]] = {}
     for j in np.flatnonzero(varies):
-        groups.setdefault(int(marks[j]), []).append(int(j))
+        groups.setdefault(int(hashes[j]), []).append(int(j))
     return [group for group in groups.values() if len(group) > 1]

@@ -1,4 +1,4 @@
-"""Do distances still tell rows apart? Concentration and hubness, beside those of pure noise."""
+"""Concentration of distances and hubness, beside those of Gaussian noise of the same shape."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Concentration:
-    """How far distances from a row spread; both numbers go to 0 as they become all alike."""
+    """Concentration of distances: all three numbers go to 0 as distances become equal."""
 
     relative_contrast: float  # mean over rows of (farthest - nearest) / nearest
-    median_contrast: float  # its median, which a few close pairs don't move
+    median_contrast: float  # the median over rows, robust to a few close pairs
     variation: float  # standard deviation of all distances over their mean
 
 
 @dataclass(frozen=True)
 class Hubness:
-    """How unevenly rows appear among the k nearest of others."""
+    """Hubness: how unevenly rows occur among the k nearest neighbors of others."""
 
     k: int
-    skewness: float  # of the number of appearances N_k; near 0 without hubs
-    antihubs: float  # share of the rows that appear nowhere
-    largest: int  # appearances of the largest hub, k on average
+    skewness: float  # of the k-occurrence N_k; near 0 without hubs
+    antihubs: float  # share of the rows that are nobody's neighbor
+    largest: int  # k-occurrence of the largest hub; k on average
     hub: int  # its row number
 
 
 def concentration(far: Array, near: Array) -> Concentration | None:
-    """From distances (q, m) of q rows to all others and the distances (q,) to the nearest."""
+    """From the distances (q, m) of q rows to all others, and those to the nearest, (q,)."""
     apart = near > 0
     if not apart.any():
         return None
@@ -43,14 +43,14 @@ def concentration(far: Array, near: Array) -> Concentration | None:
     return Concentration(float(contrast.mean()), float(np.median(contrast)), float(far.std() / far.mean()))
 
 
-def hubness(neighbours: NDArray[np.intp], number: NDArray[np.int64]) -> Hubness:
+def hubness(neighbors: NDArray[np.intp], number: NDArray[np.int64]) -> Hubness:
     """From the k nearest of each row, (n, k), and the rows' numbers in the table, (n,)."""
-    n, k = neighbours.shape
-    appears = np.bincount(neighbours.ravel(), minlength=n)
-    spread = float(appears.std())
-    skewness = float(((appears - k) ** 3).mean()) / spread**3 if spread > 0 else 0.0
-    hub = int(np.argmax(appears))
-    return Hubness(k, skewness, float((appears == 0).mean()), int(appears[hub]), int(number[hub]))
+    n, k = neighbors.shape
+    occurrences = np.bincount(neighbors.ravel(), minlength=n)
+    spread = float(occurrences.std())
+    skewness = float(((occurrences - k) ** 3).mean()) / spread**3 if spread > 0 else 0.0
+    hub = int(np.argmax(occurrences))
+    return Hubness(k, skewness, float((occurrences == 0).mean()), int(occurrences[hub]), int(number[hub]))
 
 
 def noise_rows(n: int, d: int, seed: int) -> Array:

@@ -1,4 +1,4 @@
-"""Are the columns related, so that a few axes can stand for many? Is PCA worth while?"""
+"""Correlations of the columns: effective rank, KMO, Bartlett's test of sphericity. Is PCA worthwhile?"""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from scipy.special import chdtrc
 
 from lowdim.choose._table import spectrum
 
-__all__ = ["Relation", "relation"]
+__all__ = ["Correlations", "correlations"]
 
 Array = NDArray[np.float64]
 
-# Correlations of more columns than this are taken between so many of them, evenly spaced.
+# With more columns than this, so many of them, evenly spaced, are compared.
 MOST_COLUMNS = 1000
 
 
 @dataclass(frozen=True)
-class Relation:
-    """Correlations of the columns that vary."""
+class Correlations:
+    """Correlations between the columns that vary."""
 
     columns: int  # that were compared
     mean_correlation: float  # of |r| over pairs
     strong: float  # share of the pairs with |r| > 0.5
     largest: float  # r of the pair with the largest |r|
     pair: tuple[str, str]
-    effective_rank: float  # exp of the entropy of the eigenvalues' shares: columns, if unrelated
-    kmo: float | None  # Kaiser, Meyer and Olkin: above 0.5, few axes may do; None if some column follows from others
-    bartlett_p: float | None  # of sphericity: small if the columns are related; None with too few rows to tell
+    effective_rank: float  # exp of the entropy of the eigenvalues' shares (Roy and Vetterli)
+    kmo: float | None  # Kaiser–Meyer–Olkin sampling adequacy; None for a singular correlation matrix
+    bartlett_p: float | None  # Bartlett's test of sphericity: small for correlated columns; None for too few rows
 
 
-def relation(X: Array, names: list[str], threads: int) -> Relation | None:
+def correlations(X: Array, names: list[str], threads: int) -> Correlations | None:
     """Correlations in a sample of complete rows; None with fewer than 3 rows or 2 columns that vary."""
     spread = X.std(axis=0)
     varying = np.flatnonzero(np.ptp(X, axis=0) > 4 * np.finfo(np.float64).eps * np.abs(X[0]))
@@ -48,7 +48,7 @@ def relation(X: Array, names: list[str], threads: int) -> Relation | None:
     r = np.clip(R[pairs], -1, 1)
     best = int(np.argmax(np.abs(r)))
     kmo, p = _sampling_adequacy(R, len(Z))
-    return Relation(
+    return Correlations(
         columns=len(varying),
         mean_correlation=float(np.abs(r).mean()),
         strong=float((np.abs(r) > 0.5).mean()),
@@ -73,7 +73,7 @@ def _sampling_adequacy(R: Array, n: int) -> tuple[float | None, float | None]:
     off = ~np.eye(p, dtype=bool)
     related, partial = (R[off] ** 2).sum(), ((inverse / np.outer(roots, roots))[off] ** 2).sum()
     kmo = float(related / (related + partial)) if related > 0 else None
-    if p**3 > n**2:  # the χ² that follows is an approximation, and a bad one for so many columns
+    if p**3 > n**2:  # the χ² approximation is poor for so many columns
         return kmo, None
     chi2 = -(n - 1 - (2 * p + 5) / 6) * float(np.log(values).sum())
     return kmo, float(chdtrc(p * (p - 1) / 2, max(chi2, 0.0)))

@@ -1,4 +1,4 @@
-"""The diagnosis: everything measured, in one object and in words."""
+"""`diagnose`: every measure of the curse of dimensionality, in one object and in words."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from lowdim.data.validation import Reader, read_rows
 from lowdim.diagnosis._advice import advise
 from lowdim.diagnosis._columns import Columns, columns
 from lowdim.diagnosis._concentration import Concentration, Hubness, concentration, hubness, noise_rows
-from lowdim.diagnosis._correlation import Relation, relation
+from lowdim.diagnosis._correlation import Correlations, correlations
 from lowdim.diagnosis._empty_space import EmptySpace, empty_space
 from lowdim.diagnosis._format import lines
 from lowdim.diagnosis._intrinsic_dimension import IntrinsicDimension, correlation_dimension, levina_bickel, two_nn
-from lowdim.diagnosis._profile import Survey, survey
+from lowdim.diagnosis._profile import Profile, profile
 from lowdim.diagnosis._sample_distances import distances, nearest
 from lowdim.errors import BadParameter
 from lowdim.runtime.param import Integer
@@ -28,17 +28,17 @@ __all__ = ["Diagnosis", "diagnose"]
 
 Array = NDArray[np.float64]
 
-HUB_NEIGHBOURS = 10
-DIMENSION_NEIGHBOURS = 20
+HUB_NEIGHBORS = 10
+DIMENSION_NEIGHBORS = 20
 MOST_QUERIES = 1000  # rows whose distances to the whole sample are measured
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """How much the number of dimensions hurts. A part is None where the table is too small or does not vary.
+    """The curse of dimensionality, measured. A part is None where the table is too small or does not vary.
 
-    Rows are counted, and columns judged, over the whole table; the rest is measured on a sample of its
-    complete rows. `…_noise` is the same measure on independent normal numbers of the same shape.
+    Rows and columns are counted over the whole table; the rest is measured on a sample of its complete rows.
+    `…_noise` is the same measure on Gaussian noise of the same shape.
     """
 
     rows: int
@@ -48,14 +48,14 @@ class Diagnosis:
     seed: int
     duplicate_rows: int  # rows equal to an earlier one
     columns: Columns
-    relation: Relation | None
+    correlations: Correlations | None
     space: EmptySpace | None
     concentration: Concentration | None
     concentration_noise: Concentration | None
     hubness: Hubness | None
     hubness_noise: Hubness | None
     intrinsic: IntrinsicDimension | None
-    verdict: tuple[str, ...] = ()  # advice, a sentence each
+    verdict: tuple[str, ...] = ()  # advice, one sentence each
 
     @property
     def varying(self) -> int:
@@ -95,7 +95,7 @@ def diagnose(X: Any, *, sample: int = 2000, random_state: Seed = 0, n_jobs: int 
     Returns
     -------
     Diagnosis
-        It prints, turns into a dict, and gives its advice in `verdict`.
+        It can be printed or converted to a dict; its advice is in `verdict`.
 
     """
     if not Integer(3).accepts(sample):
@@ -104,7 +104,7 @@ def diagnose(X: Any, *, sample: int = 2000, random_state: Seed = 0, n_jobs: int 
     rows = read_rows(owner, X, fitting=True)
     threads, seed = thread_count(n_jobs), seed_of(random_state)
     with single_blas(), np.errstate(over="ignore", invalid="ignore"):
-        found = survey(rows, sample, seed, threads)
+        found = profile(rows, sample, seed, threads)
         names = [str(name) for name in getattr(owner, "feature_names_in_", range(rows.d))]
         measured = _measure(found, names, seed, threads)
         known: dict[str, Any] = {
@@ -113,33 +113,33 @@ def diagnose(X: Any, *, sample: int = 2000, random_state: Seed = 0, n_jobs: int 
             "complete": found.rows - found.incomplete,
             "sample": len(found.sample),
             "seed": seed,
-            "duplicate_rows": found.rows - len(np.unique(found.row_marks)),
+            "duplicate_rows": found.rows - len(np.unique(found.row_hashes)),
             "columns": columns(found, names, rows.dtype),
         }
     draft = Diagnosis(**known, **measured)
     return replace(draft, verdict=advise(draft))
 
 
-def _measure(found: Survey, names: list[str], seed: int, threads: int) -> dict[str, Any]:
-    """The parts that look at the sample."""
+def _measure(found: Profile, names: list[str], seed: int, threads: int) -> dict[str, Any]:
+    """The measures on the sample."""
     parts: dict[str, Any] = dict.fromkeys(
-        ("relation", "space", "concentration", "concentration_noise", "hubness", "hubness_noise", "intrinsic")
+        ("correlations", "space", "concentration", "concentration_noise", "hubness", "hubness_noise", "intrinsic")
     )
     X = found.sample
     if not len(X):
         return parts
     report("diagnosing: columns", 1, 4)
-    parts["relation"] = relation(X, names, threads)
+    parts["correlations"] = correlations(X, names, threads)
     parts["space"] = empty_space(X, found.rows)
-    _, first = np.unique(found.row_marks[found.index], return_index=True)
+    _, first = np.unique(found.row_hashes[found.index], return_index=True)
     first = np.sort(first)
-    if len(first) < 3:  # all rows are equal, or nearly so: there are no neighbours to speak of
+    if len(first) < 3:  # (almost) all rows are equal: there are no neighbors to measure
         return parts
     rows = _unit(X[first])
-    report("diagnosing: neighbours", 2, 4)
-    numbers, near = nearest(rows, min(DIMENSION_NEIGHBOURS, len(rows) - 1), threads)
+    report("diagnosing: neighbors", 2, 4)
+    numbers, near = nearest(rows, min(DIMENSION_NEIGHBORS, len(rows) - 1), threads)
     far = _far(rows)
-    few = min(HUB_NEIGHBOURS, max(1, (len(rows) - 1) // 2))  # all others would be everybody's neighbours
+    few = min(HUB_NEIGHBORS, max(1, (len(rows) - 1) // 2))  # with all others as neighbors there are no hubs
     parts["hubness"] = hubness(numbers[:, :few], found.index[first])
     parts["concentration"] = concentration(far, near[_queries(len(rows)), 0])
     report("diagnosing: dimension", 3, 4)
@@ -153,10 +153,10 @@ def _measure(found: Survey, names: list[str], seed: int, threads: int) -> dict[s
 
 
 def _unit(X: Array) -> Array:
-    """Centred, and small enough that squares don't overflow; distances keep their ratios."""
-    centred: Array = X - X.mean(axis=0)
-    largest = float(np.abs(centred).max())
-    return centred / largest if largest > 0 else centred
+    """Centered, and scaled so that squares don't overflow; distances keep their ratios."""
+    centered: Array = X - X.mean(axis=0)
+    largest = float(np.abs(centered).max())
+    return centered / largest if largest > 0 else centered
 
 
 def _queries(n: int) -> NDArray[np.intp]:

@@ -1,4 +1,4 @@
-"""Empty space: how much of a grid the rows leave without a single one (lecture 4)."""
+"""The empty space phenomenon: the share of grid cells without a row (lecture 4)."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ MOST_CELLS = 1_000_000
 
 @dataclass(frozen=True)
 class EmptySpace:
-    """Cells of a grid of `bins` bins a column over the first 1, 2, … of the columns that vary most."""
+    """Cells of a grid with `bins` bins per column, over the first 1, 2, … of the columns that vary most."""
 
     bins: int
     cells: tuple[int, ...]  # bins, bins², …
     empty: tuple[float, ...]  # the share of them without a row
-    evenly: tuple[float, ...]  # the share that as many rows, strewn evenly, would leave empty
-    log10_cells: float  # of the grid over all columns that vary, to set beside the rows
+    expected_empty: tuple[float, ...]  # the share expected for as many uniformly distributed rows
+    log10_cells: float  # of the grid over all columns that vary, to compare with the rows
     log10_rows: float
 
 
 def empty_space(X: Array, rows: int, bins: int = 5) -> EmptySpace | None:
-    """The grid of a sample X of a table of so many rows."""
+    """The grid of a sample X of a table with so many rows."""
     spread = X.std(axis=0)
     varying = np.flatnonzero(np.ptp(X, axis=0) > 0)
     if not len(varying):
@@ -37,12 +37,12 @@ def empty_space(X: Array, rows: int, bins: int = 5) -> EmptySpace | None:
     code = np.zeros(len(X), dtype=np.int64)
     cells: list[int] = []
     empty: list[float] = []
-    evenly: list[float] = []
+    expected_empty: list[float] = []
     for column in leading[:deepest]:
         low, high = X[:, column].min(), X[:, column].max()
         code = code * bins + np.minimum((X[:, column] - low) / (high - low) * bins, bins - 1).astype(np.int64)
         cells.append(bins ** (len(cells) + 1))
         empty.append(1 - len(np.unique(code)) / cells[-1])
-        evenly.append(float((1 - 1 / cells[-1]) ** len(X)))
+        expected_empty.append(float((1 - 1 / cells[-1]) ** len(X)))
     log10_cells = float(len(varying) * np.log10(bins))
-    return EmptySpace(bins, tuple(cells), tuple(empty), tuple(evenly), log10_cells, float(np.log10(rows)))
+    return EmptySpace(bins, tuple(cells), tuple(empty), tuple(expected_empty), log10_cells, float(np.log10(rows)))

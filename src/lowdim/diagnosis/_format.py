@@ -1,4 +1,4 @@
-"""A diagnosis as lines of a name and a text."""
+"""A diagnosis as printed lines: a name and a text each."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ NAMES_SHOWN = 5
 
 
 def lines(found: Diagnosis) -> list[Line]:
-    """What there is to tell; what could not be measured is left out."""
-    return [*_columns(found), *_relation(found), *_distances(found), *_space(found)]
+    """One line per measure; what could not be measured is left out."""
+    return [*_columns(found), *_correlations(found), *_distances(found), *_space(found)]
 
 
 def _columns(found: Diagnosis) -> Iterator[Line]:
@@ -36,17 +36,18 @@ def _columns(found: Diagnosis) -> Iterator[Line]:
         yield "scale of columns", f"{columns.scale_ratio:.3g} from narrowest to widest"
 
 
-def _relation(found: Diagnosis) -> Iterator[Line]:
-    related = found.relation
+def _correlations(found: Diagnosis) -> Iterator[Line]:
+    related = found.correlations
     if related is None:
         return
     yield "correlation |r|", f"mean {related.mean_correlation:.2f}; {related.strong:.0%} of pairs above 0.5"
-    yield "most related", f"{related.pair[0]} and {related.pair[1]} (r = {related.largest:.3f})"
+    yield "most correlated", f"{related.pair[0]} and {related.pair[1]} (r = {related.largest:.3f})"
     yield "effective rank", f"{related.effective_rank:.3g} of {found.axes}"
     if related.kmo is not None:
         yield "KMO", f"{related.kmo:.2f}"
     if related.bartlett_p is not None:
-        yield "sphericity", f"p = {related.bartlett_p:.2g}"
+        p = related.bartlett_p
+        yield "sphericity", "p < 1e-300" if p < 1e-300 else f"p = {p:.2g}"
 
 
 def _distances(found: Diagnosis) -> Iterator[Line]:
@@ -60,7 +61,7 @@ def _distances(found: Diagnosis) -> Iterator[Line]:
         yield "intrinsic dimension", ", ".join(f"{name} {value:.3g}" for name, value in named if value is not None)
     here, noise = found.concentration, found.concentration_noise
     if here is not None and noise is not None:
-        yield "relative contrast", f"{here.relative_contrast:.3g} (noise: {noise.relative_contrast:.3g})"
+        yield "relative contrast", f"{here.median_contrast:.3g} (noise: {noise.median_contrast:.3g})"
         yield "variation of distances", f"{here.variation:.3f} (noise: {noise.variation:.3f})"
     hubs, even = found.hubness, found.hubness_noise
     if hubs is not None and even is not None:
@@ -72,8 +73,7 @@ def _space(found: Diagnosis) -> Iterator[Line]:
     if space is None:
         return
     shares = ", ".join(f"{share:.0%}" for share in space.empty[:4])
-    yield "empty cells", f"{shares} over 1, 2, … columns of {space.bins} bins each"
-    yield "cells of the grid", f"10^{space.log10_cells:.1f} over all columns, for 10^{space.log10_rows:.1f} rows"
+    yield "empty space", f"{shares} of the cells, over 1, 2, … columns of {space.bins} bins"
 
 
 def _some(names: tuple[str, ...]) -> str:

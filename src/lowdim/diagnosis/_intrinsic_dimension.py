@@ -1,4 +1,4 @@
-"""How many dimensions the rows fill, however many columns they have: three estimates."""
+"""Intrinsic dimension: two-NN, Levina–Bickel (maximum likelihood) and correlation dimension."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["IntrinsicDimension", "correlation_dimension", "levina_bickel", "two_
 
 Array = NDArray[np.float64]
 
-# The shares of pairs between which the correlation integral is measured: near enough to see no edges.
+# The shares of pairs between which the correlation integral is measured: small enough to avoid boundary effects.
 LOWEST, HIGHEST = 1e-3, 2e-2
 FEWEST_PAIRS = 10
 # Distances whose logarithms differ by less are equal: on a lattice there is no slope to measure.
@@ -20,7 +20,7 @@ EQUAL = 1e-9
 
 @dataclass(frozen=True)
 class IntrinsicDimension:
-    """Estimates of the dimension of the set on which the rows lie; None where one can't be made."""
+    """Estimates of the dimension of the manifold on which the rows lie; None where one can't be made."""
 
     two_nn: float | None
     levina_bickel: float | None
@@ -51,7 +51,7 @@ def two_nn(near: Array, discard: float = 0.1) -> float | None:
 
 
 def levina_bickel(near: Array) -> float | None:
-    """Levina and Bickel (2004), averaged as MacKay and Ghahramani say: the inverses, not the estimates."""
+    """Levina and Bickel (2004), averaging inverse estimates (MacKay and Ghahramani)."""
     near = near[near[:, 0] > 0]
     if near.size == 0 or near.shape[1] < 2:
         return None

@@ -22,7 +22,7 @@ def distances(A: Array, B: Array) -> Array:
 def nearest(X: Array, k: int, threads: int) -> tuple[NDArray[np.intp], Array]:
     """Numbers and distances of every row's k nearest others, nearest first; ties by number, (n, k) each."""
     n, d = X.shape
-    wide = min(n - 1, k + 4)  # a few more, so that rounding of the products does not cost a neighbour
+    wide = min(n - 1, k + 4)  # a few more, so that rounding of the products does not cost a neighbor
     size = max(1, min(256, BLOCK_BYTES // (8 * (d * wide + n))))
 
     def search(start: int) -> tuple[NDArray[np.intp], Array]:
