@@ -7,16 +7,16 @@ import pytest
 
 from lowdim import _native
 from lowdim.knn.index import neighbors
-from lowdim.neighbor_embedding.umap.densmap import TINY, Crowding, map_radii
-from lowdim.neighbor_embedding.umap.fuzzy_graph import Fuzzy, fuzzy_of
-from lowdim.neighbor_embedding.umap.optimizer import Epochs, Forces, Turns
+from lowdim.neighbor_embedding.umap.densmap import EPSILON, DensityTarget, embedding_radii
+from lowdim.neighbor_embedding.umap.fuzzy_graph import FuzzyGraph, fuzzy_simplicial_set
+from lowdim.neighbor_embedding.umap.optimizer import EdgeSchedule, UmapOptimizer, UmapParams
 
 A, B = 1.577, 0.895
 
 
 def graph_of(rng, n=60, k=6, d=3):
     X = rng.standard_normal((n, d)).astype(np.float32)
-    return fuzzy_of(neighbors(X, k), 1.0, 1.0, 1)
+    return fuzzy_simplicial_set(neighbors(X, k), 1.0, 1.0, 1)
 
 
 @pytest.mark.parametrize("b", [0.2, 0.5, 0.895, 1.0, 1.7, 2.5])
@@ -120,18 +120,18 @@ def twin(positions, graph, total):
 def test_the_layout_is_its_twin(rng):
     graph = graph_of(rng)
     start = (3 * rng.standard_normal((60, 2))).astype(np.float32)
-    forces = Forces(A, B, negatives=0)
-    run = Epochs(graph, forces, 3, 1)
-    state = run.layout(start).run().state
-    np.testing.assert_allclose(state["map"], twin(start, graph, 3), atol=5e-3)
+    forces = UmapParams(A, B, negative_sample_rate=0)
+    run = UmapOptimizer(graph, forces, 3, 1)
+    state = run.loop(start).run().state
+    np.testing.assert_allclose(state["embedding"], twin(start, graph, 3), atol=5e-3)
 
 
 def test_every_edge_has_as_many_turns_as_its_weight_says(rng):
     graph = graph_of(rng)
     epochs = 50
-    turns = Turns.of(graph.starts, graph.columns, graph.weights, epochs)
+    turns = EdgeSchedule.of(graph.starts, graph.columns, graph.weights, epochs)
     ticks = np.arange(1, epochs + 1, dtype=np.uint64)[:, None]
-    counts = ((ticks * turns.rates) % 2**32 < turns.rates).sum(axis=0)
+    counts = ((ticks * turns.frequencies) % 2**32 < turns.frequencies).sum(axis=0)
     expected = epochs * graph.weights[turns.edges] / graph.weights.max()
     assert np.abs(counts - expected).max() <= 1 + 1e-6
     assert len(turns.edges) == (graph.weights / graph.weights.max() * epochs >= 1 - 1e-6).sum()
@@ -159,18 +159,18 @@ def test_the_random_rows_are_uniform():
 def test_radii_are_those_of_the_definition(rng):
     graph = graph_of(rng)
     Z = rng.standard_normal((60, 3)).astype(np.float32)
-    shares, radii = map_radii(Z, None, graph.starts, graph.columns, Forces(A, B), 2)
+    shares, radii = embedding_radii(Z, None, graph.starts, graph.columns, A, B, 2)
     W = graph.to_sparse().toarray() > 0
     D = ((Z[:, None].astype(float) - Z[None]) ** 2).sum(axis=2)
     phi = np.where(W, 1 / (1 + A * D**B), 0)
     np.testing.assert_allclose(shares, phi.sum(axis=1), rtol=1e-5)
-    np.testing.assert_allclose(radii, np.log(TINY + (phi * D).sum(axis=1) / phi.sum(axis=1)), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(radii, np.log(EPSILON + (phi * D).sum(axis=1) / phi.sum(axis=1)), rtol=1e-4, atol=1e-5)
 
 
 def test_the_slope_of_crowding_is_that_of_the_correlation(rng):
     """One turn of every edge, each divided by its weight, climbs cov(r, R) / sqrt(var r + 0.1)."""
     graph = graph_of(rng, n=20, k=4)
-    crowding = Crowding.of(graph, 1.0)
+    crowding = DensityTarget.of(graph, 1.0)
     standard = (crowding.radii - crowding.radii.mean()) / np.sqrt(crowding.radii.var() + 0.1)
     Z = (2 * rng.standard_normal((20, 2))).astype(np.float32)
 
@@ -178,11 +178,11 @@ def test_the_slope_of_crowding_is_that_of_the_correlation(rng):
         W = graph.to_sparse().toarray() > 0
         D = ((z[:, None] - z[None]) ** 2).sum(axis=2)
         phi = np.where(W, 1 / (1 + A * D**B), 0)
-        radii = np.log(TINY + (phi * D).sum(axis=1) / phi.sum(axis=1))
+        radii = np.log(EPSILON + (phi * D).sum(axis=1) / phi.sum(axis=1))
         return (radii @ standard) / (graph.n - 1) / np.sqrt(radii.var() + 0.1)
 
     tails = np.split(graph.columns, graph.starts[1:-1])
-    numbers = crowding.numbers(Z, graph, Forces(A, B), 1)
+    numbers = crowding.gradient_terms(Z, graph, A, B, 1)
     inverse = np.ones(len(graph.columns), np.float32)
     climbed = (one_epoch(Z, tails, crowding=numbers, inverse=inverse) - one_epoch(Z, tails)) / 2  # two halves
     slope = np.empty((20, 2))
@@ -219,7 +219,7 @@ def test_both_views_of_an_edge_become_one(rng, mix):
         parts = _native.symmetrize_memberships(starts, columns, weights, lengths, mix, threads)
         seen.append(b"".join(part.tobytes() for part in parts))
     assert len(set(seen)) == 1
-    graph = Fuzzy(*parts)
+    graph = FuzzyGraph(*parts)
     np.testing.assert_allclose(graph.to_sparse().toarray(), wanted, atol=1e-6)
     assert len(graph.columns) == (wanted > 0).sum()
     np.testing.assert_array_equal(graph.lengths, np.maximum(L, L.T)[graph.rows, graph.columns].astype(np.float32))
@@ -277,7 +277,7 @@ def test_filter_step(rng, width):
 
 def test_bad_arrays_are_refused(rng):
     graph = graph_of(rng)
-    assert isinstance(graph, Fuzzy)
+    assert isinstance(graph, FuzzyGraph)
     x = np.zeros((60, 2), np.float32)
     rates = np.ones(len(graph.columns), np.uint32)
     forces = np.ones(3, np.float32)

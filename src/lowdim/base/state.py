@@ -42,7 +42,8 @@ def check_state(model: Any) -> None:
 
 
 class StateCheck:
-    """Checks by name: `embedding_` is an attribute of the estimator, `state.graph` a field of its private state.
+    """Checks by name: `embedding_` is an attribute of the estimator, `state.graph` a field of its private state,
+    `state.graph.n` a field of that.
 
     Sizes have names: the first array of shape ("n", "k") fixes both, and later ones must agree.
     """
@@ -58,9 +59,10 @@ class StateCheck:
 
     def value(self, name: str) -> Any:
         """The attribute or field of this name, which must be there."""
-        in_state = name.startswith("state.")
-        owner = vars(self._model).get("_state") if in_state else self._model
-        found = getattr(owner, name.removeprefix("state."), _ABSENT) if in_state else vars(owner).get(name, _ABSENT)
+        first, *path = name.split(".")
+        found = vars(self._model).get("_state" if first == "state" else first, _ABSENT)
+        for part in path:
+            found = getattr(found, part, _ABSENT)
         self.require(found is not _ABSENT, f"{name} is missing")
         return found
 

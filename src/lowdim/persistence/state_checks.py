@@ -6,11 +6,9 @@ disagree would surface much later as a strange error in `transform`, so they are
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.base.estimator import Estimator
@@ -21,9 +19,6 @@ from lowdim.decomposition.gower import Scaling
 from lowdim.errors import ModelFileError
 from lowdim.linear.pca import PCA
 from lowdim.mds.base import Scaling as PairScaling
-from lowdim.neighbor_embedding.tsne.estimator import TSNE
-from lowdim.neighbor_embedding.umap.densmap import Agreement
-from lowdim.neighbor_embedding.umap.estimator import UMAP
 from lowdim.runtime.param import Integer, Real
 
 __all__ = ["check_sound"]
@@ -153,17 +148,6 @@ def _is_table(value: Any, *shape: Any) -> bool:
         and (not shape or value.shape == shape)
         and bool(np.isfinite(value).all())
     )
-
-
-def _is_rows(value: Any, n: int, d: Any) -> bool:
-    """A table (n, d), dense or sparse; a sparse one was found finite when it was read."""
-    return value.shape == (n, d) if isinstance(value, sp.csr_array) else _is_table(value, n, d)
-
-
-def _is_indices(value: Any, limit: int) -> bool:
-    """Whole numbers from 0 to limit - 1."""
-    whole = isinstance(value, np.ndarray) and value.dtype.kind in "iu"
-    return whole and (value.size == 0 or bool(value.min() >= 0 and value.max() < limit))
 
 
 def _is_texts(value: Any, count: Any) -> bool:
