@@ -16,10 +16,9 @@ import pytest
 import scipy.sparse as sp
 
 from lowdim import PCA
-from lowdim.data.io import arrow_source as files_arrow
-from lowdim.data.io import delimited_text as files_text
-from lowdim.data.io.arrow_source import BatchRows
-from lowdim.data.io.column_roles import Wish
+from lowdim.data.io import arrow_source, delimited_text
+from lowdim.data.io.arrow_source import RecordBatchRows
+from lowdim.data.io.column_roles import ColumnSelection
 from lowdim.data.io.read import read_table
 from lowdim.errors import BadInput, BadInputType, BadParameter, MemoryTooSmall, MissingExtra
 
@@ -70,8 +69,8 @@ def test_a_label_that_is_not_utf8(tmp_path):
 
 @pytest.mark.parametrize("limit", [0, 1 << 28])
 def test_text_far_down_a_column_of_numbers_is_found(tmp_path, monkeypatch, limit):
-    monkeypatch.setattr(files_text, "BLOCK_BYTES", 200)
-    monkeypatch.setattr(files_arrow, "WHOLE_BYTES", limit)
+    monkeypatch.setattr(delimited_text, "BLOCK_BYTES", 200)
+    monkeypatch.setattr(arrow_source, "IN_MEMORY_BYTES", limit)
     path = save(tmp_path, "a,b\n" + "1,2\n" * 5000 + "1,oops\n" + "1,2\n" * 9)
     with pytest.raises(BadInput) as caught:
         PCA(1).fit(read_table(path).X)
@@ -84,8 +83,8 @@ def test_text_far_down_a_column_of_numbers_is_found(tmp_path, monkeypatch, limit
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_a_ragged_line_far_down_is_found(tmp_path, monkeypatch, packed):
-    monkeypatch.setattr(files_text, "BLOCK_BYTES", 200)
-    monkeypatch.setattr(files_arrow, "WHOLE_BYTES", 0)
+    monkeypatch.setattr(delimited_text, "BLOCK_BYTES", 200)
+    monkeypatch.setattr(arrow_source, "IN_MEMORY_BYTES", 0)
     content = b"1,2\n" * 5000 + b"1\n"  # no header
     path = save(tmp_path, gzip.compress(content) if packed else content, "a.csv.gz" if packed else "a.csv")
     with pytest.raises(BadInput, match=r"line 5001 \(row 5001\) has 1 cells and the first line 2"):
@@ -95,9 +94,9 @@ def test_a_ragged_line_far_down_is_found(tmp_path, monkeypatch, packed):
 @pytest.mark.parametrize("limit", [0, 1 << 28])
 @pytest.mark.parametrize(("cell", "value"), [("", "nan"), ("-inf", "-inf")])
 def test_a_missing_number_far_down_is_located(tmp_path, monkeypatch, limit, cell, value):
-    monkeypatch.setattr(files_text, "BLOCK_BYTES", 200)
-    monkeypatch.setattr(files_arrow, "WHOLE_BYTES", limit)
-    monkeypatch.setattr(files_arrow.BatchRows, "chunk_rows", 64)
+    monkeypatch.setattr(delimited_text, "BLOCK_BYTES", 200)
+    monkeypatch.setattr(arrow_source, "IN_MEMORY_BYTES", limit)
+    monkeypatch.setattr(arrow_source.RecordBatchRows, "chunk_rows", 64)
     path = save(tmp_path, "a,b\n" + "1,2\n2,5\n" * 500 + f"1,{cell}\n" + "1,2\n" * 99)
     with pytest.raises(BadInput, match=rf"row 1000, column 1, 'b' \({value}\)"):
         PCA(1).fit(read_table(path).X)
@@ -113,9 +112,9 @@ def test_a_missing_number_in_a_stream_is_located(rng):
 
 
 def test_a_line_without_end(tmp_path, monkeypatch):
-    monkeypatch.setattr(files_text, "BLOCK_BYTES", 200)
+    monkeypatch.setattr(delimited_text, "BLOCK_BYTES", 200)
     says(save(tmp_path, 'a,b\n1,"' + "x" * 5000), "line of more than 200 bytes", "quote", label="b")
-    monkeypatch.setattr(files_text, "LONGEST_LINE", 1000)
+    monkeypatch.setattr(delimited_text, "LONGEST_LINE", 1000)
     says(save(tmp_path, b"\0" * (1 << 17)), "does not end")
 
 
@@ -186,7 +185,7 @@ def test_wrong_parquet_and_arrow(tmp_path):
 
 
 def test_rows_that_a_file_declares_and_does_not_hold(tmp_path):
-    class Liar(files_arrow.Source):
+    class Liar(arrow_source.TableSource):
         path, what = tmp_path / "liar", "a lie"
         schema, names = pa.schema([("a", pa.float64())]), ("a",)
 
@@ -196,14 +195,14 @@ def test_rows_that_a_file_declares_and_does_not_hold(tmp_path):
         def batches(self, columns):
             return iter([pa.record_batch({"a": [1.0, 2.0, 3.0]})])
 
-    assert len(BatchRows(Liar(3), ["a"]).whole()) == 3
+    assert len(RecordBatchRows(Liar(3), ["a"]).whole()) == 3
     for n in (-50, 0, 2, 4, 10**15):
         with pytest.raises(BadInput, match="declares"):
-            list(BatchRows(Liar(n), ["a"]).chunks())
+            list(RecordBatchRows(Liar(n), ["a"]).chunks())
     liar = Liar(3)
     liar.column = lambda name: pa.chunked_array([[1.0, 2.0]])
     with pytest.raises(BadInput, match="columns of 3 and of 2 rows"):
-        files_arrow.table_of(liar, Wish.of("a", "a", None, ()))
+        arrow_source.load_table(liar, ColumnSelection.of("a", "a", None, ()))
 
 
 class Bomb:

@@ -15,8 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from lowdim.data.io import arrow_source as files_arrow
-from lowdim.data.io import delimited_text as files_text
+from lowdim.data.io import arrow_source, delimited_text
 from lowdim.data.io.read import read_table
 from lowdim.data.io.write import write_table
 from lowdim.data.table import Table
@@ -116,8 +115,8 @@ def no_pickle(monkeypatch):
 @pytest.mark.parametrize("limit", [0, 1 << 28], ids=["streamed", "whole"])
 @pytest.mark.parametrize("name", FILES)
 def test_mutated_files(tmp_path, monkeypatch, name, limit):
-    monkeypatch.setattr(files_arrow, "WHOLE_BYTES", limit)
-    monkeypatch.setattr(files_text, "BLOCK_BYTES", 300)
+    monkeypatch.setattr(arrow_source, "IN_MEMORY_BYTES", limit)
+    monkeypatch.setattr(delimited_text, "BLOCK_BYTES", 300)
     monkeypatch.setattr("lowdim.runtime.memory.available_bytes", lambda: 1 << 28)
     draw = random.Random(name)
     path = tmp_path / name

@@ -12,12 +12,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from lowdim import PCA
-from lowdim.data.io import arrow_source as files_arrow
-from lowdim.data.io import delimited_text as files_text
-from lowdim.data.io.arrow_source import BatchRows
+from lowdim.data.io import arrow_source, delimited_text
+from lowdim.data.io.arrow_source import RecordBatchRows
 from lowdim.data.io.read import read_table
 from lowdim.data.io.write import write_table
-from lowdim.data.table import HeldRows
+from lowdim.data.table import NamedArrayRows
 from lowdim.errors import BadInput, MemoryTooSmall
 
 NAMES = ("height", "width", "log depth")
@@ -26,9 +25,9 @@ NAMES = ("height", "width", "log depth")
 @pytest.fixture
 def streaming(monkeypatch):
     """Makes every file count as large, and its pieces as small."""
-    monkeypatch.setattr(files_arrow, "WHOLE_BYTES", 0)
-    monkeypatch.setattr(files_text, "BLOCK_BYTES", 500)
-    monkeypatch.setattr(BatchRows, "chunk_rows", 64)
+    monkeypatch.setattr(arrow_source, "IN_MEMORY_BYTES", 0)
+    monkeypatch.setattr(delimited_text, "BLOCK_BYTES", 500)
+    monkeypatch.setattr(RecordBatchRows, "chunk_rows", 64)
 
 
 def numbers(rng, n=300, d=3):
@@ -70,7 +69,7 @@ def test_npy_round_trip_and_no_names_to_compare(tmp_path, rng):
 def test_large_npy_is_mapped_and_gives_the_same_axes(tmp_path, rng, monkeypatch, order):
     X = np.asarray(numbers(rng), order=order)
     np.save(tmp_path / "a.npy", X)
-    monkeypatch.setattr(files_arrow, "WHOLE_BYTES", 0)
+    monkeypatch.setattr(arrow_source, "IN_MEMORY_BYTES", 0)
     rows = read_table(tmp_path / "a.npy").X
     assert isinstance(rows.X, np.memmap)
     assert_array_equal(PCA(2).fit(rows).components_, PCA(2).fit(X).components_)
@@ -81,7 +80,7 @@ def test_images_are_flattened_and_remembered(tmp_path, rng, monkeypatch):
     for order in "CF":
         np.save(tmp_path / "i.npy", np.asarray(images, order=order))
         for limit in (0, 1 << 20):
-            monkeypatch.setattr(files_arrow, "WHOLE_BYTES", limit)
+            monkeypatch.setattr(arrow_source, "IN_MEMORY_BYTES", limit)
             table = read_table(tmp_path / "i.npy")
             assert table.image_shape == (4, 3)
             assert_array_equal(np.asarray(table.array()).reshape(5, 4, 3), images)
@@ -123,7 +122,7 @@ def test_streamed_axes_equal_those_of_the_array(tmp_path, rng, streaming, ending
         text = (tmp_path / "plain.csv").read_bytes()
         path.write_bytes(gzip.compress(text) if ending.endswith("gz") else text)
     rows = read_table(path).X
-    assert isinstance(rows, BatchRows) and rows.feature_names == tuple(names)
+    assert isinstance(rows, RecordBatchRows) and rows.feature_names == tuple(names)
     assert next(c.stop - c.start for c in rows.chunks()) in (63, 64)
     streamed, held = PCA(None, n_jobs=threads).fit(rows), PCA(None).fit(X)
     assert_allclose(streamed.components_, held.components_, atol=1e-10)
@@ -213,7 +212,7 @@ def test_text_as_people_save_it(tmp_path):
 
 
 def test_a_column_that_starts_whole_may_go_on_in_fractions(tmp_path, monkeypatch):
-    monkeypatch.setattr(files_text, "BLOCK_BYTES", 100)
+    monkeypatch.setattr(delimited_text, "BLOCK_BYTES", 100)
     content = "a,b\n" + "1,\n" * 100 + "2.5,7\n"
     table = read_table(text(tmp_path, content), label="b")
     assert table.array()[-1, 0] == 2.5
@@ -289,7 +288,7 @@ def test_big_endian_strided_and_half_arrays_are_written(tmp_path, rng):
 
 def test_held_rows_are_arrays_for_others(tmp_path):
     rows = read_table(text(tmp_path, "a,b\n1,2\n3,4\n")).X
-    assert isinstance(rows, HeldRows)
+    assert isinstance(rows, NamedArrayRows)
     assert_array_equal(np.asarray(rows), [[1, 2], [3, 4]])
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lowdim.data.rows import ArrayRows, Rows
 
-__all__ = ["HeldRows", "Table", "made_up_names"]
+__all__ = ["NamedArrayRows", "Table", "default_names"]
 
 Array = NDArray[Any]
 
@@ -39,10 +39,10 @@ class Table:
 
     def rows(self) -> Rows:
         """X as rows that know the names of their columns."""
-        return self.X if isinstance(self.X, Rows) else HeldRows(self.X, self.names)
+        return self.X if isinstance(self.X, Rows) else NamedArrayRows(self.X, self.names)
 
 
-class HeldRows(ArrayRows):
+class NamedArrayRows(ArrayRows):
     """Rows of a file that are held in memory, or mapped; they know the names of their columns."""
 
     def __init__(self, X: Array, feature_names: Sequence[str] | None = None) -> None:
@@ -53,6 +53,6 @@ class HeldRows(ArrayRows):
         return np.array(self.X, dtype=dtype, copy=copy, subok=False)
 
 
-def made_up_names(d: int) -> tuple[str, ...]:
+def default_names(d: int) -> tuple[str, ...]:
     """x0, x1, …: for columns that have no names of their own."""
     return tuple(f"x{j}" for j in range(d))

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from lowdim.data import datasets
-from lowdim.data.io.column_roles import Wish, assign_roles, found
-from lowdim.data.io.read import ENDINGS, read_table
+from lowdim.data.io.column_roles import ColumnSelection, assign_roles, require_column
+from lowdim.data.io.read import READ_EXTENSIONS, read_table
 from lowdim.data.rows import Rows
-from lowdim.data.table import HeldRows, Table
+from lowdim.data.table import NamedArrayRows, Table
 from lowdim.errors import BadInput, BadInputType
 
 __all__ = ["Asked", "color_values", "flat_labels", "named_rows", "read_named", "read_source"]
@@ -63,7 +63,7 @@ def read_named(data: str, asked: Asked, names: tuple[str, ...] | None) -> Table:
 
 def named_rows(table: Table) -> Any:
     """The rows, which know the names of their columns."""
-    return table.X if isinstance(table.X, Rows) else HeldRows(table.X, table.names)
+    return table.X if isinstance(table.X, Rows) else NamedArrayRows(table.X, table.names)
 
 
 def flat_labels(table: Table) -> Any:
@@ -78,7 +78,7 @@ def color_values(table: Table, color: str | None) -> Any:
     if color is None or color == table.label_name:
         return flat_labels(table)
     beside = () if table.label_name is None else (table.label_name,)
-    place = table.names.index(found(color, (*table.names, *beside), "--color", table.source))
+    place = table.names.index(require_column(color, (*table.names, *beside), "--color", table.source))
     return np.concatenate([chunk.load()[:, place] for chunk in named_rows(table).chunks()])
 
 
@@ -88,9 +88,9 @@ def _is_built_in(data: str) -> bool:
 
 def _require_known(data: str) -> None:
     """A bare word that is neither a file nor a data set; anything else is judged by whoever reads it."""
-    if Path(data).exists() or Path(data).suffix.lower() in ENDINGS or len(Path(data).parts) > 1:
+    if Path(data).exists() or Path(data).suffix.lower() in READ_EXTENSIONS or len(Path(data).parts) > 1:
         return
-    files = [entry.name for entry in Path().iterdir() if entry.suffix.lower() in ENDINGS]
+    files = [entry.name for entry in Path().iterdir() if entry.suffix.lower() in READ_EXTENSIONS]
     near = get_close_matches(data, [*datasets.names(), *files], n=3)
     hint = f"Did you mean {' or '.join(near)}?" if near else f"Built in are {', '.join(datasets.names())}."
     raise BadInput(f"there is neither a file nor a built-in data set {data!r}. {hint}")
@@ -105,8 +105,8 @@ def _picked(table: Table, asked: Asked) -> Table:
     label = None if asked.label == table.label_name else asked.label
     if not (asked.columns or asked.drop or asked.id or label):
         return table
-    wish = Wish.of(asked.columns or None, label, asked.id, asked.drop)
-    roles = assign_roles(table.names, wish, f"data set {table.source}")
+    selection = ColumnSelection.of(asked.columns or None, label, asked.id, asked.drop)
+    roles = assign_roles(table.names, selection, f"data set {table.source}")
     X, place = table.array(), table.names.index
     picked = replace(table, X=X[:, [place(column) for column in roles.numbers]], names=roles.numbers)
     if len(roles.numbers) < X.shape[1]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.data.table import Table, made_up_names
+from lowdim.data.table import Table, default_names
 from lowdim.runtime.random import Seed, seed_of
 
 __all__ = ["clusters", "faces", "rings", "scurve", "spiral", "swissroll"]
@@ -71,7 +71,7 @@ def clusters(
     # Two normal points of variance s² in d dimensions are about s √(2d) apart.
     centres = rng.normal(size=(clusters, d)) * separation / np.sqrt(2 * d)
     label = rng.permutation(np.arange(n) % clusters)
-    return Table(centres[label] + noise * rng.normal(size=(n, d)), made_up_names(d), label, "cluster")
+    return Table(centres[label] + noise * rng.normal(size=(n, d)), default_names(d), label, "cluster")
 
 
 def faces(n: int = 400, people: int = 40, size: int = 32, noise: float = 0.02, random_state: Seed = 0) -> Table:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from lowdim.data.io.arrow_source import Batch, Source, pyarrow, reading
+from lowdim.data.io.arrow_source import Batch, TableSource, file_errors, pyarrow
 from lowdim.errors import BadInput
 
 __all__ = ["ArrowSource", "ParquetSource"]
@@ -15,20 +15,20 @@ __all__ = ["ArrowSource", "ParquetSource"]
 BATCH_ROWS = 1 << 14
 
 
-class ParquetSource(Source):
+class ParquetSource(TableSource):
     """A Parquet file; a pass holds the pages it is decoding."""
 
     what = "a Parquet file"
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        with reading(path, self.what), self._opened() as file:
+        with file_errors(path, self.what), self._opened() as file:
             self.schema, self.n = file.schema_arrow, int(file.metadata.num_rows)
             self.names = tuple(self.schema.names)
 
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
         """Batches of the chosen columns, row group by row group."""
-        with reading(self.path, self.what), self._opened() as file:
+        with file_errors(self.path, self.what), self._opened() as file:
             for batch in file.iter_batches(BATCH_ROWS, columns=list(columns)):
                 # A name may also be the beginning of a nested one, so it is picked again.
                 picked = batch.select(list(columns))
@@ -46,26 +46,26 @@ class ParquetSource(Source):
             yield file
 
 
-class ArrowSource(Source):
+class ArrowSource(TableSource):
     """An Arrow IPC file or stream. Feather files of version 2 are IPC files."""
 
     what = "an Arrow (Feather) file"
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        with reading(path, self.what), self._opened([]) as reader:
+        with file_errors(path, self.what), self._opened([]) as reader:
             self.schema = reader.schema
             self.names = tuple(self.schema.names)
         if not self.names:
             raise BadInput(f"{path} has no columns.")
         # One column is enough to count the rows; the others stay where they are.
-        with reading(path, self.what), self._opened([0]) as reader:
+        with file_errors(path, self.what), self._opened([0]) as reader:
             self.n = sum(batch.num_rows for batch in _each(reader))
 
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
         """The record batches of the file, with the chosen columns only."""
         places = sorted(self.schema.get_field_index(name) for name in columns)
-        with reading(self.path, self.what), self._opened(places) as reader:
+        with file_errors(self.path, self.what), self._opened(places) as reader:
             for batch in _each(reader):
                 picked = batch.select(list(columns))
                 # The bytes are used where they lie: offsets that point outside must be seen before.

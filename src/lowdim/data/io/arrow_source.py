@@ -1,7 +1,7 @@
 """What the formats read by pyarrow share: a source of record batches, and rows made of them.
 
 A source knows its columns and gives out batches of chosen ones, as often as it is asked; a pass opens
-the file afresh and holds a few batches at a time. `table_of` makes a Table of any source.
+the file afresh and holds a few batches at a time. `load_table` makes a Table of any source.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.data.io.column_roles import Wish, assign_roles, not_numbers, refuse_twins
+from lowdim.data.io.column_roles import ColumnSelection, assign_roles, not_numeric_error, require_unique_names
 from lowdim.data.rows import Block, Chunk, Rows
-from lowdim.data.table import HeldRows, Table
+from lowdim.data.table import NamedArrayRows, Table
 from lowdim.errors import BadInput, LowdimError, MemoryTooSmall, MissingExtra
 from lowdim.runtime.memory import require_memory
 
-__all__ = ["WHOLE_BYTES", "BatchRows", "Source", "is_number", "pyarrow", "reading", "table_of"]
+__all__ = ["IN_MEMORY_BYTES", "RecordBatchRows", "TableSource", "file_errors", "is_number", "load_table", "pyarrow"]
 
 Array = NDArray[Any]
 Batch = Any  # a pyarrow.RecordBatch
 
-WHOLE_BYTES = 256 << 20  # a table of fewer bytes is read at once; a larger one in every pass anew
+IN_MEMORY_BYTES = 256 << 20  # a table of fewer bytes is read at once; a larger one in every pass anew
 
 
 def pyarrow() -> Any:
@@ -43,7 +43,7 @@ def pyarrow() -> Any:
 
 
 @contextmanager
-def reading(path: Path, what: str) -> Iterator[None]:
+def file_errors(path: Path, what: str) -> Iterator[None]:
     """Turn whatever a reader says about a damaged file into one error that names the file."""
     try:
         yield
@@ -59,7 +59,7 @@ def reading(path: Path, what: str) -> Iterator[None]:
         raise BadInput(f"{path} can't be read as {what}: {told}. Check that it is complete.") from error
 
 
-class Source(ABC):
+class TableSource(ABC):
     """A file of named columns."""
 
     path: Path
@@ -89,13 +89,13 @@ class Source(ABC):
         return ""
 
 
-class BatchRows(Rows):
+class RecordBatchRows(Rows):
     """Rows of a source, read afresh in every pass, in blocks of the same sizes as an array's.
 
     The number of rows of a text file is unknown before a pass; whoever asks for `count` has one made.
     """
 
-    def __init__(self, source: Source, columns: Sequence[str]) -> None:
+    def __init__(self, source: TableSource, columns: Sequence[str]) -> None:
         self.source, self.columns = source, tuple(columns)
         self.feature_names = self.columns if source.named else None
         self.n, self.d = source.n, len(self.columns)
@@ -153,16 +153,16 @@ class BatchRows(Rows):
         )
 
 
-def table_of(source: Source, wish: Wish) -> Table:
+def load_table(source: TableSource, selection: ColumnSelection) -> Table:
     """The table of a source: in memory if it is small, and read in every pass anew if not."""
     where = str(source.path)
-    refuse_twins(source.names, where)
-    roles = assign_roles(source.names, wish, where)
+    require_unique_names(source.names, where)
+    roles = assign_roles(source.names, selection, where)
     for name in roles.numbers:
         kind = source.schema.field(name).type
         if not is_number(kind):
-            raise not_numbers(name, str(kind), source.example(name), where)
-    rows = _held(BatchRows(source, roles.numbers))
+            raise not_numeric_error(name, str(kind), source.example(name), where)
+    rows = _in_memory(RecordBatchRows(source, roles.numbers))
     labels, ids = (None if name is None else _values(source, name) for name in (roles.label, roles.id))
     for beside in (labels, ids):
         if beside is not None and rows.n is not None and len(beside) != rows.n:
@@ -182,20 +182,20 @@ def is_number(kind: Any) -> bool:
     )
 
 
-def _held(rows: BatchRows) -> Rows:
+def _in_memory(rows: RecordBatchRows) -> Rows:
     """The rows in memory if they are few; itself if not."""
     row_bytes = rows.d * rows.dtype.itemsize
-    if rows.source.large or (rows.n is not None and rows.n * row_bytes > WHOLE_BYTES):
+    if rows.source.large or (rows.n is not None and rows.n * row_bytes > IN_MEMORY_BYTES):
         return rows
     blocks, size = [], 0
     for chunk in rows.chunks():
         size += (chunk.stop - chunk.start) * row_bytes
-        if size > WHOLE_BYTES:
+        if size > IN_MEMORY_BYTES:
             return rows
         blocks.append(chunk.load())
     if not blocks:
         raise BadInput(f"{rows.source.path} has columns ({rows.columns[0]!r}, …) but no rows.")
-    return HeldRows(blocks[0] if len(blocks) == 1 else np.concatenate(blocks), rows.feature_names)
+    return NamedArrayRows(blocks[0] if len(blocks) == 1 else np.concatenate(blocks), rows.feature_names)
 
 
 def _regrouped(batches: Iterable[Batch], sizes: Iterable[int]) -> Iterator[list[Batch]]:
@@ -248,11 +248,11 @@ def _numbers(column: Any) -> Array:
     return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
-def _values(source: Source, name: str) -> Array:
+def _values(source: TableSource, name: str) -> Array:
     """A column of labels or ids: numbers where it holds them, else text ('' where a cell is missing)."""
     pa = pyarrow()
     column = source.column(name)
-    with reading(source.path, source.what):
+    with file_errors(source.path, source.what):
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
         if pa.types.is_boolean(column.type) and not column.null_count:

@@ -8,13 +8,21 @@ from difflib import get_close_matches
 
 from lowdim.errors import BadInput, BadInputType, BadParameter
 
-__all__ = ["Roles", "Wish", "assign_roles", "found", "not_numbers", "refuse_twins", "require_columns"]
+__all__ = [
+    "ColumnSelection",
+    "Roles",
+    "assign_roles",
+    "not_numeric_error",
+    "require_any_column",
+    "require_column",
+    "require_unique_names",
+]
 
 SHOWN = 12  # names in a message; a file may have thousands
 
 
 @dataclass(frozen=True)
-class Wish:
+class ColumnSelection:
     """What the caller said about the columns."""
 
     columns: tuple[str, ...] | None
@@ -29,7 +37,7 @@ class Wish:
         label: str | None,
         id: str | None,
         drop: str | Sequence[str],
-    ) -> Wish:
+    ) -> ColumnSelection:
         """The arguments of `read_table`, where one name may stand for a list of one."""
         for name, value in (("label", label), ("id", id)):
             if value is not None and not isinstance(value, str):
@@ -46,23 +54,23 @@ class Roles:
     id: str | None = None
 
 
-def assign_roles(names: Sequence[str], wish: Wish, where: str) -> Roles:
+def assign_roles(names: Sequence[str], selection: ColumnSelection, where: str) -> Roles:
     """Roles of the named columns; a name that is not there is an error with the nearest ones."""
-    for argument, asked in (("columns", wish.columns or ()), ("drop", wish.drop)):
+    for argument, asked in (("columns", selection.columns or ()), ("drop", selection.drop)):
         for name in asked:
-            found(name, names, argument, where)
-    for argument, one in (("label", wish.label), ("id", wish.id)):
+            require_column(name, names, argument, where)
+    for argument, one in (("label", selection.label), ("id", selection.id)):
         if one is not None:
-            found(one, names, argument, where)
-    if wish.columns is not None:
-        numbers = tuple(name for name in dict.fromkeys(wish.columns) if name not in wish.drop)
+            require_column(one, names, argument, where)
+    if selection.columns is not None:
+        numbers = tuple(name for name in dict.fromkeys(selection.columns) if name not in selection.drop)
     else:
-        aside = {wish.label, wish.id, *wish.drop}
+        aside = {selection.label, selection.id, *selection.drop}
         numbers = tuple(name for name in names if name not in aside)
-    return Roles(require_columns(numbers, where), wish.label, wish.id)
+    return Roles(require_any_column(numbers, where), selection.label, selection.id)
 
 
-def found(name: str, names: Sequence[str], argument: str, where: str) -> str:
+def require_column(name: str, names: Sequence[str], argument: str, where: str) -> str:
     """The name, if it is among the names."""
     if name in names:
         return name
@@ -71,14 +79,14 @@ def found(name: str, names: Sequence[str], argument: str, where: str) -> str:
     raise BadInput(f"{argument}: {where} has no column {name!r}. {hint}")
 
 
-def require_columns(numbers: tuple[str, ...], where: str) -> tuple[str, ...]:
+def require_any_column(numbers: tuple[str, ...], where: str) -> tuple[str, ...]:
     """The columns, if there are any."""
     if not numbers:
         raise BadInput(f"{where}: no column is left to reduce; name fewer in label, id and drop.")
     return numbers
 
 
-def refuse_twins(names: Sequence[str], where: str) -> None:
+def require_unique_names(names: Sequence[str], where: str) -> None:
     """Raise BadInput if two columns have the same name."""
     seen: dict[str, int] = {}
     for place, name in enumerate(names, start=1):
@@ -90,7 +98,7 @@ def refuse_twins(names: Sequence[str], where: str) -> None:
         seen[name] = place
 
 
-def not_numbers(name: str, kind: str, example: str, where: str) -> BadInputType:
+def not_numeric_error(name: str, kind: str, example: str, where: str) -> BadInputType:
     """The error for a column that can't be used as it is."""
     return BadInputType(
         f"{where}: column {name!r} holds {kind}, not numbers{example}. Leave it out with drop=[{name!r}] "

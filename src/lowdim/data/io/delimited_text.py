@@ -20,23 +20,23 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from lowdim.data.io import arrow_source as files_arrow
-from lowdim.data.io.arrow_source import Batch, Source, is_number, pyarrow, reading
-from lowdim.data.io.column_roles import Wish
-from lowdim.data.table import made_up_names
+from lowdim.data.io import arrow_source
+from lowdim.data.io.arrow_source import Batch, TableSource, file_errors, is_number, pyarrow
+from lowdim.data.io.column_roles import ColumnSelection
+from lowdim.data.table import default_names
 from lowdim.errors import BadInput
 from lowdim.runtime.progress import report
 
-__all__ = ["PACKED", "TEXT", "TextSource"]
+__all__ = ["COMPRESSIONS", "DELIMITERS", "TextSource"]
 
-TEXT = {".csv": ",", ".tsv": "\t", ".txt": "\t", ".tab": "\t"}
-PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
+DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": "\t", ".tab": "\t"}
+COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 
 BLOCK_BYTES = 4 << 20
 LONGEST_LINE = 64 << 20
 
 
-class TextSource(Source):
+class TextSource(TableSource):
     """A CSV or TSV file, perhaps compressed."""
 
     what = "text in columns"
@@ -44,20 +44,20 @@ class TextSource(Source):
 
     def __init__(self, path: Path, ending: str) -> None:
         self.path = path
-        with reading(path, self.what):
+        with file_errors(path, self.what):
             first = _first_line(path)
-        self._separator = _separator(first, TEXT[ending])
+        self._separator = _separator(first, DELIMITERS[ending])
         # pyarrow needs a line to fit in a block.
         self._block_bytes = max(BLOCK_BYTES, 4 * len(first))
-        with reading(path, self.what):
+        with file_errors(path, self.what):
             header = next(self._lines()).cells
             # Programs that quote text leave numbers bare, so quotes mean names.
             self.named = '"' in first or not all(_is_bare_number(cell) for cell in header)
-        self._made_up = None if self.named else list(made_up_names(len(header)))
+        self._made_up = None if self.named else list(default_names(len(header)))
         self.schema = self._guess_schema(len(header))
         self.names = tuple(self.schema.names)
         # A number takes about as many bytes in text as in memory, so this one is not worth a try.
-        self.large = path.suffix.lower() not in PACKED and path.stat().st_size > 2 * files_arrow.WHOLE_BYTES
+        self.large = path.suffix.lower() not in COMPRESSIONS and path.stat().st_size > 2 * arrow_source.IN_MEMORY_BYTES
 
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
         """Batches of the chosen columns: numbers where the first block has them, else text."""
@@ -79,16 +79,16 @@ class TextSource(Source):
                 return f" (first in {line}: {line.cells[place][:60]!r})"
         return ""
 
-    def with_ids(self, wish: Wish) -> Wish:
-        """The wish, with a first column without a name taken as ids."""
-        unnamed = self.names[:1] == ("",) and wish.id is None
-        asked = (*(wish.columns or ()), *wish.drop, wish.label)
-        return replace(wish, id="") if unnamed and "" not in asked else wish
+    def with_ids(self, selection: ColumnSelection) -> ColumnSelection:
+        """The selection, with a first column without a name taken as ids."""
+        unnamed = self.names[:1] == ("",) and selection.id is None
+        asked = (*(selection.columns or ()), *selection.drop, selection.label)
+        return replace(selection, id="") if unnamed and "" not in asked else selection
 
     def _guess_schema(self, width: int) -> Any:
         pa = pyarrow()
         try:
-            with reading(self.path, self.what), self._opened({}) as reader:
+            with file_errors(self.path, self.what), self._opened({}) as reader:
                 schema = reader.schema
                 names = schema.names
         except BadInput as error:
@@ -99,7 +99,7 @@ class TextSource(Source):
 
     def _batches(self, kinds: dict[str, Any]) -> Iterator[Batch]:
         try:
-            with reading(self.path, self.what), self._opened(kinds) as reader:
+            with file_errors(self.path, self.what), self._opened(kinds) as reader:
                 for batch in reader:
                     if batch.num_rows:
                         yield batch
@@ -135,7 +135,7 @@ class TextSource(Source):
     def _explained(self, error: BadInput, kinds: dict[str, Any]) -> BadInput:
         """What pyarrow says, with the line it comes from and what to do."""
         told = str(error.__cause__ or error)
-        with reading(self.path, self.what):
+        with file_errors(self.path, self.what):
             if "cannot infer number of columns" in told:
                 return BadInput(f"{self.path} has a header but no rows.")
             if "UTF8" in told or isinstance(error.__cause__, UnicodeDecodeError):
@@ -191,7 +191,7 @@ class _Line:
 
 def _bytes(path: Path) -> Any:
     """The bytes of the file, unpacked as they are read."""
-    return pyarrow().input_stream(str(path), compression=PACKED.get(path.suffix.lower()))
+    return pyarrow().input_stream(str(path), compression=COMPRESSIONS.get(path.suffix.lower()))
 
 
 def _first_line(path: Path) -> str:

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from lowdim.data.io import arrow_source as files_arrow
-from lowdim.data.io.arrow_source import reading
-from lowdim.data.io.column_roles import Wish, assign_roles, refuse_twins
-from lowdim.data.table import HeldRows, Table, made_up_names
+from lowdim.data.io import arrow_source
+from lowdim.data.io.arrow_source import file_errors
+from lowdim.data.io.column_roles import ColumnSelection, assign_roles, require_unique_names
+from lowdim.data.table import NamedArrayRows, Table, default_names
 from lowdim.errors import BadInput, BadInputType
 from lowdim.runtime.memory import require_memory
 
@@ -59,29 +59,29 @@ class Header:
         return f"{self.dtype} {self.shape}"
 
 
-def read_npy(path: Path, wish: Wish) -> Table:
+def read_npy(path: Path, selection: ColumnSelection) -> Table:
     """The array of an npy file; a large one is mapped and read as it is used."""
     where = str(path)
-    with reading(path, "an npy file"), path.open("rb") as stream:
+    with file_errors(path, "an npy file"), path.open("rb") as stream:
         header = _header(stream, where)
-    _refuse_others(header, where)
+    _require_table(header, where)
     if header.offset + header.bytes > path.stat().st_size:
         raise BadInput(f"{where} declares {header} and ends before; it is cut short.")
     order: Literal["C", "F"] = "F" if header.fortran else "C"
-    with reading(path, "an npy file"):
-        if header.bytes > files_arrow.WHOLE_BYTES:
+    with file_errors(path, "an npy file"):
+        if header.bytes > arrow_source.IN_MEMORY_BYTES:
             mapped = np.memmap(path, header.dtype, "r", header.offset, header.shape, order)
-            return _table(mapped, None, wish, where)
+            return _table(mapped, None, selection, where)
         flat = np.fromfile(path, header.dtype, int(np.prod(header.shape)), offset=header.offset)
-        return _table(flat.reshape(header.shape, order=order), None, wish, where)
+        return _table(flat.reshape(header.shape, order=order), None, selection, where)
 
 
-def read_npz(path: Path, wish: Wish) -> Table:
+def read_npz(path: Path, selection: ColumnSelection) -> Table:
     """The table of an npz file, with the labels, ids and names that lie beside it."""
     where = str(path)
-    with reading(path, "an npz file"), zipfile.ZipFile(path) as archive:
+    with file_errors(path, "an npz file"), zipfile.ZipFile(path) as archive:
         headers = _headers(archive, where)
-        keys = _choose(headers, wish, where)
+        keys = _choose(headers, selection, where)
         require_memory(
             sum(headers[key].bytes for key in keys.values()),
             f"what {where} declares",
@@ -89,12 +89,12 @@ def read_npz(path: Path, wish: Wish) -> Table:
         )
         held = {role: _load(archive, key, headers[key], where) for role, key in keys.items()}
     names = [str(name) for name in held["names"]] if "names" in held else None
-    # What the archive holds is taken from it; the rest of the wish is about columns.
+    # What the archive holds is taken from it; the rest of the selection is about columns.
     inner = replace(
-        wish,
-        label=None if "label" in held else wish.label,
-        id=None if "id" in held else wish.id,
-        drop=tuple(name for name in wish.drop if name not in headers),
+        selection,
+        label=None if "label" in held else selection.label,
+        id=None if "id" in held else selection.id,
+        drop=tuple(name for name in selection.drop if name not in headers),
     )
     table = _table(held["table"], names, inner, where)
     if "label" in held:
@@ -121,7 +121,7 @@ def _header(stream: IO[bytes], where: str) -> Header:
     return Header(tuple(int(length) for length in shape), bool(fortran), dtype, len(magic + length + text))
 
 
-def _refuse_others(header: Header, where: str) -> None:
+def _require_table(header: Header, where: str) -> None:
     """Raise unless the array can be a table: numbers in two dimensions, or images."""
     if header.dtype.hasobject:
         raise BadInputType(
@@ -139,7 +139,7 @@ def _refuse_others(header: Header, where: str) -> None:
         raise BadInput(f"{where} has shape {header.shape}: no rows, or no columns.")
 
 
-def _table(X: Array, names: list[str] | None, wish: Wish, where: str) -> Table:
+def _table(X: Array, names: list[str] | None, selection: ColumnSelection, where: str) -> Table:
     """The table of an array: images flattened, columns chosen."""
     image = X.shape[1:] if X.ndim > 2 else None
     if image is not None and not X.flags.c_contiguous:
@@ -148,9 +148,9 @@ def _table(X: Array, names: list[str] | None, wish: Wish, where: str) -> Table:
     d = X.shape[1]
     if names is not None and len(names) != d:
         raise BadInput(f"{where} has {len(names)} names for {d} columns.")
-    known = made_up_names(d) if names is None else tuple(names)
-    refuse_twins(known, where)
-    roles = assign_roles(known, wish, where)
+    known = default_names(d) if names is None else tuple(names)
+    require_unique_names(known, where)
+    roles = assign_roles(known, selection, where)
     labels, ids = (None if n is None else np.array(X[:, known.index(n)]) for n in (roles.label, roles.id))
     if roles.numbers != known:
         require_memory(
@@ -158,7 +158,7 @@ def _table(X: Array, names: list[str] | None, wish: Wish, where: str) -> Table:
         )
         place = {name: j for j, name in enumerate(known)}
         X, image = X[:, [place[name] for name in roles.numbers]], None
-    rows = HeldRows(X, None if names is None else roles.numbers)
+    rows = NamedArrayRows(X, None if names is None else roles.numbers)
     return Table(rows, roles.numbers, labels, roles.label, ids, where, image_shape=image)
 
 
@@ -179,17 +179,17 @@ def _headers(archive: zipfile.ZipFile, where: str) -> dict[str, Header]:
     return headers
 
 
-def _choose(headers: Mapping[str, Header], wish: Wish, where: str) -> dict[str, str]:
+def _choose(headers: Mapping[str, Header], selection: ColumnSelection, where: str) -> dict[str, str]:
     """The key of the table, and those of the label, id and names where they fit it."""
     if set(headers) >= SPARSE_KEYS:
         raise BadInput(f"{where} is a sparse matrix of SciPy; read it with scipy.sparse.load_npz and give that to fit.")
-    keys = {"table": _choose_table(headers, wish, where)}
+    keys = {"table": _choose_table(headers, selection, where)}
     table = headers[keys["table"]]
-    _refuse_others(table, f"{where}: {keys['table']!r}")
+    _require_table(table, f"{where}: {keys['table']!r}")
     n, d = table.shape[0], int(np.prod(table.shape[1:]))
     for role, asked, usual, length in (
-        ("label", wish.label, LABEL_KEYS, n),
-        ("id", wish.id, ID_KEYS, n),
+        ("label", selection.label, LABEL_KEYS, n),
+        ("id", selection.id, ID_KEYS, n),
         ("names", None, NAME_KEYS, d),
     ):
         if asked is not None and asked in headers and asked != keys["table"]:
@@ -199,7 +199,7 @@ def _choose(headers: Mapping[str, Header], wish: Wish, where: str) -> dict[str, 
                 )
             keys[role] = asked
         elif asked is None:
-            fitting = (k for k in usual if k in headers and k not in wish.drop and _is_list(headers[k], length))
+            fitting = (k for k in usual if k in headers and k not in selection.drop and _is_list(headers[k], length))
             if (key := next(fitting, None)) is not None:
                 keys[role] = key
     if "names" in keys and headers[keys["names"]].dtype.kind != "U":
@@ -207,8 +207,10 @@ def _choose(headers: Mapping[str, Header], wish: Wish, where: str) -> dict[str, 
     return keys
 
 
-def _choose_table(headers: Mapping[str, Header], wish: Wish, where: str) -> str:
-    left = {key: header for key, header in headers.items() if key not in (*wish.drop, wish.label, wish.id)}
+def _choose_table(headers: Mapping[str, Header], selection: ColumnSelection, where: str) -> str:
+    left = {
+        key: header for key, header in headers.items() if key not in (*selection.drop, selection.label, selection.id)
+    }
     for key in TABLE_KEYS:
         if key in left:
             return key

@@ -8,16 +8,24 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from lowdim.data.io.arrow_formats import ArrowSource, ParquetSource
-from lowdim.data.io.arrow_source import table_of
-from lowdim.data.io.column_roles import Wish
-from lowdim.data.io.delimited_text import PACKED, TEXT, TextSource
+from lowdim.data.io.arrow_source import load_table
+from lowdim.data.io.column_roles import ColumnSelection
+from lowdim.data.io.delimited_text import COMPRESSIONS, DELIMITERS, TextSource
 from lowdim.data.io.numpy_files import read_npy, read_npz
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadInputType
 
-__all__ = ["ENDINGS", "read_table"]
+__all__ = ["READ_EXTENSIONS", "read_table"]
 
-ENDINGS = (*TEXT, *(f".csv{packed}" for packed in PACKED), ".parquet", ".arrow", ".feather", ".npy", ".npz")
+READ_EXTENSIONS = (
+    *DELIMITERS,
+    *(f".csv{packed}" for packed in COMPRESSIONS),
+    ".parquet",
+    ".arrow",
+    ".feather",
+    ".npy",
+    ".npz",
+)
 
 
 def read_table(
@@ -55,14 +63,14 @@ def read_table(
 
     """
     file = _file(path)
-    wish = Wish.of(columns, label, id, drop)
+    selection = ColumnSelection.of(columns, label, id, drop)
     ending = _ending(file)
-    if ending in TEXT:
+    if ending in DELIMITERS:
         text = TextSource(file, ending)
-        return table_of(text, text.with_ids(wish))
+        return load_table(text, text.with_ids(selection))
     if ending in (".npy", ".npz"):
-        return (read_npy if ending == ".npy" else read_npz)(file, wish)
-    return table_of((ParquetSource if ending == ".parquet" else ArrowSource)(file), wish)
+        return (read_npy if ending == ".npy" else read_npz)(file, selection)
+    return load_table((ParquetSource if ending == ".parquet" else ArrowSource)(file), selection)
 
 
 def _file(path: str | os.PathLike[str]) -> Path:
@@ -98,8 +106,8 @@ def _near(file: Path) -> str:
 def _ending(file: Path) -> str:
     """The ending that says the format: .csv for data.csv and for data.csv.gz."""
     last, *before = [suffix.lower() for suffix in reversed(file.suffixes)] or [""]
-    if last in PACKED and before and before[0] in TEXT:
+    if last in COMPRESSIONS and before and before[0] in DELIMITERS:
         return before[0]
-    if last not in ENDINGS:
-        raise BadInput(f"{file} ends in {last!r}, which is no format that lowdim reads: {', '.join(ENDINGS)}.")
+    if last not in READ_EXTENSIONS:
+        raise BadInput(f"{file} ends in {last!r}, which is no format that lowdim reads: {', '.join(READ_EXTENSIONS)}.")
     return last

@@ -11,16 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.data.io.arrow_source import pyarrow
-from lowdim.data.io.column_roles import refuse_twins
-from lowdim.data.table import made_up_names
+from lowdim.data.io.column_roles import require_unique_names
+from lowdim.data.table import default_names
 from lowdim.errors import BadInput
 from lowdim.runtime.atomic_write import draft_beside
 
-__all__ = ["WRITTEN", "write_table"]
+__all__ = ["WRITE_EXTENSIONS", "write_table"]
 
 Array = NDArray[Any]
 
-WRITTEN = (".csv", ".tsv", ".parquet", ".feather", ".arrow", ".npy", ".npz")
+WRITE_EXTENSIONS = (".csv", ".tsv", ".parquet", ".feather", ".arrow", ".npy", ".npz")
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the start of a formula
 
 
@@ -56,12 +56,14 @@ def write_table(
     """
     target = Path(path)
     ending = target.suffix.lower()
-    if ending not in WRITTEN:
-        raise BadInput(f"{target} ends in {ending!r}, which is no format that lowdim writes: {', '.join(WRITTEN)}.")
+    if ending not in WRITE_EXTENSIONS:
+        raise BadInput(
+            f"{target} ends in {ending!r}, which is no format that lowdim writes: {', '.join(WRITE_EXTENSIONS)}."
+        )
     X = np.asarray(X)
     if X.ndim != 2 or X.dtype.kind not in "fiub":
         raise BadInput(f"only a table of numbers can be written; got {X.dtype} of shape {X.shape}.")
-    known = made_up_names(X.shape[1]) if names is None else tuple(str(name) for name in names)
+    known = default_names(X.shape[1]) if names is None else tuple(str(name) for name in names)
     if len(known) != X.shape[1]:
         raise BadInput(f"names must have one name a column ({X.shape[1]}); got {len(known)}.")
     beside_first = {} if ids is None else {id_name: _beside(id_name, ids, len(X))}
@@ -75,7 +77,7 @@ def write_table(
         with draft_beside(target) as draft, draft.open("wb") as stream:
             np.savez(stream, **{key: array for key, array in kept.items() if array is not None})
     else:
-        refuse_twins((*beside_first, *known, *beside_last), str(target))
+        require_unique_names((*beside_first, *known, *beside_last), str(target))
         numbers = {name: X[:, j] for j, name in enumerate(known)}
         _write_columns(target, ending, beside_first | numbers | beside_last)
 
