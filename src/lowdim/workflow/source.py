@@ -11,7 +11,7 @@ import numpy as np
 
 from lowdim.data import datasets
 from lowdim.data.io.column_roles import ColumnSelection, assign_roles, require_column
-from lowdim.data.io.read import READ_EXTENSIONS, read_table
+from lowdim.data.io.read import READ_EXTENSIONS, read_selection
 from lowdim.data.rows import Rows
 from lowdim.data.table import NamedArrayRows, Table
 from lowdim.errors import BadInput, BadInputType
@@ -97,7 +97,9 @@ def _require_known(data: str) -> None:
 
 
 def _read_file(path: str, asked: Asked) -> Table:
-    return read_table(path, columns=asked.columns or None, label=asked.label, id=asked.id, drop=asked.drop)
+    return read_selection(
+        path, ColumnSelection.of(asked.columns or None, asked.label, asked.id, asked.drop, flags=True)
+    )
 
 
 def _picked(table: Table, asked: Asked) -> Table:
@@ -105,7 +107,7 @@ def _picked(table: Table, asked: Asked) -> Table:
     label = None if asked.label == table.label_name else asked.label
     if not (asked.columns or asked.drop or asked.id or label):
         return table
-    selection = ColumnSelection.of(asked.columns or None, label, asked.id, asked.drop)
+    selection = ColumnSelection.of(asked.columns or None, label, asked.id, asked.drop, flags=True)
     roles = assign_roles(table.names, selection, f"data set {table.source}")
     X, place = table.array(), table.names.index
     picked = replace(table, X=X[:, [place(column) for column in roles.numbers]], names=roles.numbers)
