@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from lowdim.data.io.write import WRITTEN, write_table
+from lowdim.data.io.write import WRITE_EXTENSIONS, write_table
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadParameter
 from lowdim.workflow.source import color_values, label_vector

@@ -84,7 +84,7 @@ def _require_known(data: str) -> None:
     """Raise BadInput for a bare word that is neither a file nor a data set; the readers judge everything else."""
     if Path(data).exists() or Path(data).suffix.lower() in ENDINGS or len(Path(data).parts) > 1:
         return
-    files = [entry.name for entry in Path().iterdir() if entry.suffix.lower() in ENDINGS]
+    files = [entry.name for entry in Path().iterdir() if entry.suffix.lower() in READ_EXTENSIONS]
     near = get_close_matches(data, [*datasets.names(), *files], n=3)
     hint = f"Did you mean {' or '.join(near)}?" if near else f"Built-in data sets: {', '.join(datasets.names())}."
     raise BadInput(f"there is no file or built-in data set {data!r}. {hint}")
