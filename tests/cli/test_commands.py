@@ -296,7 +296,7 @@ def test_choose_says_what_the_library_says(good, folder):
 
 def test_diagnose_says_what_the_library_says(good):
     iris = lowdim.datasets.load("iris")
-    want = lowdim.diagnose(HeldRows(iris.X, iris.names))
+    want = lowdim.diagnose(NamedArrayRows(iris.X, iris.names))
     reported = first(good, "diagnose iris --json").data
     assert reported["intrinsic"] == want.to_dict()["intrinsic"] and reported["verdict"] == list(want.verdict)
     assert good["diagnose iris"].out == f"{want}\n"

@@ -113,7 +113,7 @@ def test_the_tree_copes_with_any_map(rng, shape):
 def test_a_tree_with_every_node_opened_is_the_direct_sum(rng):
     Y = (4 * rng.standard_normal((700, 3))).astype(np.float32)
     out = np.empty_like(Y)
-    total = _native.repel_by_tree(Y, 1.0, 1e-12, 0.0, out, 2)
+    total = _native.repulsion_barnes_hut(Y, 1.0, 1e-12, 0.0, out, 2)
     expected, expected_total = ExactRepulsion(1.0, 1)(Y)
     np.testing.assert_allclose(out, expected, atol=1e-4 * np.abs(expected).max())
     assert total == pytest.approx(expected_total, rel=1e-5)

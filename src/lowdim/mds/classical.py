@@ -18,7 +18,7 @@ from lowdim.data.rows import Rows, open_rows
 from lowdim.data.validation import check_weights, overflow_error, read_rows
 from lowdim.decomposition import classical_scaling as scaling
 from lowdim.decomposition.landmarks import uniform_landmarks
-from lowdim.decomposition.principal_axes import Plan, principal_axes
+from lowdim.decomposition.principal_axes import PCAOptions, principal_axes
 from lowdim.distance.matrix_checks import checked_distances, checked_new_distances, precomputed_distances
 from lowdim.distance.metrics import MetricLike, metric_of
 from lowdim.distance.pairwise import PreparedRows, prepare_rows
@@ -131,7 +131,7 @@ class ClassicalMDS(EmbeddingMixin, MetricMixin, ThreadsMixin, SeedMixin, Estimat
     def _fit_principal_axes(self, rows: Rows, weights: Array | None) -> None:
         """Euclidean distances: the embedding is that of PCA."""
         own = rows if self.landmarks_ is None else open_rows(rows.whole()[self.landmarks_])
-        plan = Plan(self.n_components, ddof=0, seed=seed_of(self.random_state), threads=thread_count(self.n_jobs))
+        plan = PCAOptions(self.n_components, ddof=0, seed=seed_of(self.random_state), threads=thread_count(self.n_jobs))
         found = principal_axes(own, weights, plan)
         k, dtype = found.vectors.shape[1], rows.dtype
         self._state = ClassicalMDSState(found.mean, np.ascontiguousarray(found.vectors, dtype=dtype), 1.0, 0.0)
@@ -188,7 +188,7 @@ class ClassicalMDS(EmbeddingMixin, MetricMixin, ThreadsMixin, SeedMixin, Estimat
     def _embed(self, rows: Rows) -> Array:
         """Positions (m, k) of rows, by projection or by Gower's formula."""
         state = self._state
-        table = rows if self._euclidean else Mapped(rows, len(state.axes), self._minus_half_squares())
+        table = rows if self._euclidean else MappedRows(rows, len(state.axes), self._minus_half_squares())
         positions = Centered(table, state.means, None, None, thread_count(self.n_jobs)).times(state.axes)
         return positions if state.unit == 1 else positions * positions.dtype.type(state.unit)
 

@@ -51,7 +51,7 @@ class IsotonicDisparities(Disparities):
         self.weights = None
         if pairs.weights is not None:
             self.weights = np.empty_like(pairs.weights)
-            self.weights[self.ranking.slots()] = pairs.weights
+            self.weights[self.ranking.positions] = pairs.weights
         self.levels = ranked[self.starts]  # the distinct dissimilarities
         self.embedded = np.empty_like(pairs.distances)  # distances in the embedding
         self.targets = np.empty_like(pairs.distances)
@@ -79,7 +79,7 @@ class IsotonicDisparities(Disparities):
 
     def curve(self) -> Array | None:
         """A vertex at both ends of every block of equal disparities (for ties, their mean)."""
-        fitted = self.targets[self.ranking.places].astype(np.float64)
+        fitted = self.targets[self.ranking.positions].astype(np.float64)
         known = np.isfinite(self.levels)
         starts, sizes = self.starts[known], (self.ends - self.starts)[known]
         x = self.levels[known].astype(np.float64)
@@ -90,7 +90,7 @@ class IsotonicDisparities(Disparities):
 
     def _fit_tie_means(self, threads: int) -> None:
         """Isotonic regression of the means of ties: all that secondary and tertiary ties need."""
-        slots = self.ranking.places
+        slots = self.ranking.positions
         values = self.embedded[slots].astype(np.float64)
         weights = np.ones(len(values)) if self.weights is None else self.weights[slots].astype(np.float64)
         mass = np.add.reduceat(weights, self.starts)

@@ -12,15 +12,11 @@ from typing import Any
 
 from lowdim.knn.graph import Graph
 from lowdim.registry import methods
-from lowdim.summaries.moments import Moments
 
 __all__ = ["SUMMARIES", "documented_attributes", "estimators", "rules", "states"]
 
 # Summaries that have files of their own: they are expensive, and several methods read them.
 SUMMARIES: dict[str, type] = {"Graph": Graph}
-
-# Held by estimators that do not declare `_state_classes` yet.
-UNDECLARED = (Moments, Roads, Scaling)
 
 # Modules whose exported frozen dataclasses may be parameters.
 RULE_MODULES = ("lowdim.choose", "lowdim.kernels")
@@ -38,7 +34,7 @@ def states() -> dict[str, type]:
     """Every state class by name: summaries, and the `_state_classes` of all estimators."""
     declared = [cls for method in methods() for cls in method.cls._state_classes]
     found: dict[str, type] = {}
-    for cls in (*SUMMARIES.values(), *UNDECLARED, *declared):
+    for cls in (*SUMMARIES.values(), *declared):
         if found.setdefault(cls.__name__, cls) is not cls:
             raise TypeError(f"two state classes share the name {cls.__name__}: {found[cls.__name__]} and {cls}")
     return found

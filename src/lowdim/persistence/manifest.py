@@ -15,12 +15,11 @@ from sklearn.base import clone
 import lowdim
 from lowdim.base.estimator import Estimator
 from lowdim.base.standardized import Standardized
-from lowdim.base.state import fitted_names
+from lowdim.base.state import check_state, fitted_names
 from lowdim.errors import BadParameter, ModelFileError
 from lowdim.persistence.allowlist import SUMMARIES, documented_attributes, estimators
 from lowdim.persistence.codec import NotSerializable, decode, encode
 from lowdim.persistence.container import Tensors
-from lowdim.persistence.state_checks import check_sound
 from lowdim.runtime.param import parameters, validate
 
 __all__ = ["describe", "from_text", "restore", "to_text"]
@@ -42,7 +41,7 @@ def describe(model: Any) -> tuple[Manifest, Tensors]:
     tensors: Tensors = {}
     manifest = (_describe_standardized if cls is Standardized else _describe_estimator)(model, tensors)
     manifest["output"] = getattr(model, "_sklearn_output_config", {}).get("transform")
-    check_sound(model)
+    check_state(model)
     return manifest, tensors
 
 
@@ -94,7 +93,7 @@ def restore(manifest: Manifest, tensors: Tensors) -> Any:
         if output not in OUTPUTS:
             raise ModelFileError(f"the output must be one of {', '.join(OUTPUTS)}; the manifest names another.")
         model.set_output(transform=output)
-    check_sound(model)
+    check_state(model)
     return model
 
 

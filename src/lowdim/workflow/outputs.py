@@ -29,7 +29,7 @@ __all__ = [
 
 FIGURES = (".png", ".svg", ".pdf")
 PAGES = (".html",)
-TABLES = WRITTEN
+TABLES = WRITE_EXTENSIONS
 MAPS = (*PAGES, *FIGURES, *TABLES)
 
 

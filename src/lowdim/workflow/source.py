@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from lowdim.data import datasets
-from lowdim.data.io.column_roles import Wish, assign_roles, found
-from lowdim.data.io.read import ENDINGS, read_table
+from lowdim.data.io.column_roles import ColumnSelection, assign_roles, require_column
+from lowdim.data.io.read import READ_EXTENSIONS, read_selection
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadInputType
 
@@ -72,7 +72,7 @@ def color_values(table: Table, color: str | None) -> Any:
     if color is None or color == table.label_name:
         return label_vector(table)
     labels = () if table.label_name is None else (table.label_name,)
-    column = table.names.index(found(color, (*table.names, *labels), "--color", table.source))
+    column = table.names.index(require_column(color, (*table.names, *labels), "--color", table.source))
     return np.concatenate([chunk.load()[:, column] for chunk in table.rows().chunks()])
 
 
@@ -82,7 +82,7 @@ def _is_built_in(data: str) -> bool:
 
 def _require_known(data: str) -> None:
     """Raise BadInput for a bare word that is neither a file nor a data set; the readers judge everything else."""
-    if Path(data).exists() or Path(data).suffix.lower() in ENDINGS or len(Path(data).parts) > 1:
+    if Path(data).exists() or Path(data).suffix.lower() in READ_EXTENSIONS or len(Path(data).parts) > 1:
         return
     files = [entry.name for entry in Path().iterdir() if entry.suffix.lower() in READ_EXTENSIONS]
     near = get_close_matches(data, [*datasets.names(), *files], n=3)
@@ -91,7 +91,8 @@ def _require_known(data: str) -> None:
 
 
 def _read_file(path: str, choice: ColumnChoice) -> Table:
-    return read_table(path, columns=choice.columns or None, label=choice.label, id=choice.id, drop=choice.drop)
+    selection = ColumnSelection.of(choice.columns or None, choice.label, choice.id, choice.drop, flags=True)
+    return read_selection(path, selection)
 
 
 def _select_columns(table: Table, choice: ColumnChoice) -> Table:
@@ -99,8 +100,8 @@ def _select_columns(table: Table, choice: ColumnChoice) -> Table:
     label = None if choice.label == table.label_name else choice.label
     if not (choice.columns or choice.drop or choice.id or label):
         return table
-    wish = Wish.of(choice.columns or None, label, choice.id, choice.drop)
-    roles = assign_roles(table.names, wish, f"data set {table.source}")
+    selection = ColumnSelection.of(choice.columns or None, label, choice.id, choice.drop, flags=True)
+    roles = assign_roles(table.names, selection, f"data set {table.source}")
     X, column = table.array(), table.names.index
     selected = replace(table, X=X[:, [column(name) for name in roles.numbers]], names=roles.numbers)
     if len(roles.numbers) < X.shape[1]:
