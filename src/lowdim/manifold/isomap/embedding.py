@@ -61,7 +61,7 @@ def embed_by_landmarks(
     gram = np.ascontiguousarray(geodesics[:, landmarks])
     means, norm_squared = double_center_in_place(gram, threads)
     projection = fit_gower_projection(gram, means, k, seed, threads)
-    projection, Z = projection.rotated(projection.project(geodesics.T))
+    projection, Z = projection.rotated(projection.transform(geodesics.T))
     zeros = np.zeros(len(landmarks)), np.zeros(len(Z))
     unexplained = residual_variance(lambda part: np.square(geodesics[part]), *zeros, 1.0, Z[landmarks], Z, threads)
     return GeodesicEmbedding(Z, projection, norm_squared, unexplained, landmarks.astype(np.int32), geodesics)
@@ -106,7 +106,7 @@ def project_points(
             geodesics = graph.geodesics_from_points(neighbors[part], lengths[part], threads)
         else:
             geodesics = _geodesics_to_landmarks(landmark_geodesics, neighbors[part], lengths[part])
-        out[part] = projection.project(geodesics)
+        out[part] = projection.transform(geodesics)
     return out
 
 
