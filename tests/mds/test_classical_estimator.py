@@ -244,7 +244,7 @@ def test_what_did_not_converge_is_said(monkeypatch):
     monkeypatch.setattr(solver, "GRAM_ROWS", 100)
     assert ClassicalMDS(2, metric="precomputed").fit(D).converged_
     monkeypatch.setattr(solver, "MAX_PASSES", 2)
-    with pytest.warns(LowdimWarning, match="2 passes did not reach"):
+    with pytest.warns(LowdimWarning, match="did not converge within 2 passes"):
         model = ClassicalMDS(2, metric="precomputed").fit(D)
     assert not model.converged_
 

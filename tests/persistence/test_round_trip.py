@@ -66,7 +66,7 @@ def round_trip(model, directory):
 VARIANTS = {
     "plain": PCA(2),
     "whitened": PCA(3, whiten=True),
-    "standardised": PCA(0.8, standardize=True, ddof=0),
+    "standardized": PCA(0.8, standardize=True, ddof=0),
     "svd": PCA(None, solver="svd"),
     "krylov": PCA(1, solver="krylov", tol=1e-4, random_state=2**100),
     "gaps": PCA(2, missing="em"),
@@ -120,7 +120,7 @@ def test_partial_fit_goes_on_with_the_same_bits(dtype, first, tmp_path):
     for model in (stayed, left):
         model.partial_fit(X[first:30]).partial_fit(X[30:])
     assert_same_model(stayed, left)
-    assert left.moments_.rows == 40
+    assert left._state.moments.rows == 40
     assert_same(stayed.transform(X), left.transform(X))
 
 
@@ -136,7 +136,7 @@ def test_feature_names_and_output_survive(tmp_path):
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(table(), columns=["a", "β", 'q"uote', "\N{SNOWMAN}", ""])
     model = PCA(2).set_output(transform="pandas").partial_fit(frame)
-    model.moments_.feature_names = model.feature_names_in_
+    model._state.moments.feature_names = model.feature_names_in_
     loaded = round_trip(model, tmp_path)
     assert_same_model(model, loaded)
     pd.testing.assert_frame_equal(model.transform(frame), loaded.transform(frame), check_exact=True)
@@ -289,8 +289,8 @@ def test_what_cant_be_kept_is_refused_with_advice(model, words, tmp_path):
     [
         ("thing_", object(), "thing_ must hold.*holds a object"),
         ("transform_", {1: 2}, "transform_ must hold"),
-        ("mean_", np.zeros(4), "mean_ must be 5 finite"),
-        ("components_", np.full((2, 5), np.nan), "components_ must be finite"),
+        ("mean_", np.zeros(4), "mean_ must be of shape 5"),
+        ("components_", np.full((2, 5), np.nan), "components_ must be an array of finite"),
     ],
 )
 def test_a_fitted_model_that_is_not_sound_is_refused(name, value, words, tmp_path):

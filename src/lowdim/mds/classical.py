@@ -16,7 +16,7 @@ from lowdim.data.rows import Rows, open_rows
 from lowdim.data.validation import check_weights, overflow_error, read_rows
 from lowdim.decomposition import classical_scaling as scaling
 from lowdim.decomposition.landmarks import uniform_landmarks
-from lowdim.decomposition.principal_axes import Plan, principal_axes
+from lowdim.decomposition.principal_axes import PCAOptions, principal_axes
 from lowdim.distance.condensed import Measure, given_table, measure_of
 from lowdim.distance.matrix_checks import checked_distances, checked_new_distances
 from lowdim.distance.metrics import metric_of
@@ -27,7 +27,7 @@ from lowdim.runtime.memory import require_memory
 from lowdim.runtime.param import Choice, Integer, Maybe, SeedLike, param
 from lowdim.runtime.random import Seed, seed_of
 from lowdim.runtime.threads import thread_count
-from lowdim.summaries.gram import Mapped, finite_rows
+from lowdim.summaries.kernel_sources import MappedRows, finite_rows
 
 __all__ = ["ClassicalMDS"]
 
@@ -121,7 +121,7 @@ class ClassicalMDS(Estimator):
     def _fit_axes(self, rows: Rows, weights: Array | None) -> None:
         threads = thread_count(self.n_jobs)
         own = rows if self.landmarks_ is None else open_rows(rows.whole()[self.landmarks_])
-        plan = Plan(self.n_components, ddof=0, seed=seed_of(self.random_state), threads=threads)
+        plan = PCAOptions(self.n_components, ddof=0, seed=seed_of(self.random_state), threads=threads)
         axes = principal_axes(own, weights, plan)
         k, dtype = axes.vectors.shape[1], rows.dtype
         self.mean_, self.components_ = axes.mean, np.ascontiguousarray(axes.vectors.T, dtype=dtype)
@@ -175,7 +175,7 @@ class ClassicalMDS(Estimator):
         threads = thread_count(self.n_jobs)
         if self._is("euclidean"):  # Gower's formula is then a projection
             return Centered(rows, self.mean_, None, None, threads).times(self.components_.T)
-        table = Mapped(rows, len(self.alphas_), self._inner_products())
+        table = MappedRows(rows, len(self.alphas_), self._inner_products())
         places = Centered(table, self.kernel_means_, None, None, threads).times(self.alphas_)
         return places if self.unit_ == 1 else places * places.dtype.type(self.unit_)
 

@@ -13,7 +13,7 @@
 | summary such as Moments            | {"state": class, "fields": {...}}                        |
 | rule of lowdim.choose              | {"rule": class, "fields": {...}}                         |
 
-A tensor has the name of the place where its value stood: `components_`, `moments_.means`. NumPy scalars
+A tensor has the name of the place where its value stood: `components_`, `state.moments.means`. NumPy scalars
 keep their type because it decides the type of what is computed with them.
 """
 

@@ -47,7 +47,8 @@ def describe(model: Any) -> tuple[Manifest, Tensors]:
 
 
 def _check(model: Any) -> None:
-    if type(model)._check_state is Estimator._check_state:
+    method = getattr(model, "model_", model)
+    if type(method)._check_state is Estimator._check_state:
         check_sound(model)
     else:
         check_state(model)
