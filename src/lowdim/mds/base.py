@@ -48,7 +48,7 @@ SOLVERS = ("smacof", "lbfgs", "sgd")
 
 
 @dataclasses.dataclass(eq=False, repr=False)
-class BaseMDS(EmbeddingMixin, MetricMixin, ThreadsMixin, SeedMixin, Estimator):
+class BaseMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
     """An embedding whose distances fit disparities. Subclasses write `fit` and choose the disparities."""
 
     n_components: int = param(2, Integer(1), "Number of dimensions.", kw_only=False)

@@ -56,7 +56,7 @@ class ClassicalMDSState:
     sparse=True,
     weights=True,
 )
-class ClassicalMDS(EmbeddingMixin, MetricMixin, ThreadsMixin, SeedMixin, Estimator):
+class ClassicalMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
     """Classical (Torgerson) scaling: principal coordinates of a distance matrix.
 
         B = -½ H D² Hᵀ = V Λ Vᵀ,   Z = V Λ^½
