@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from lowdim.base.estimator import EmbeddingMixin, Estimator, SeedMixin, ThreadsMixin
 from lowdim.base.metric_mixin import MetricMixin
 from lowdim.base.state import StateCheck
+from lowdim.data.ownership import dense_table, owned
 from lowdim.data.rows import ArrayRows, Chunk, Rows
 from lowdim.data.validation import finite_error, overflow_error, read_rows
 from lowdim.distance.condensed import Pairs, condensed_weights, pairs_of_matrix
@@ -47,7 +48,7 @@ SOLVERS = ("smacof", "lbfgs", "sgd")
 
 
 @dataclasses.dataclass(eq=False, repr=False)
-class BaseMDS(EmbeddingMixin, MetricMixin, ThreadsMixin, SeedMixin, Estimator):
+class BaseMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
     """An embedding whose distances fit disparities. Subclasses write `fit` and choose the disparities."""
 
     n_components: int = param(2, Integer(1), "Number of dimensions.", kw_only=False)
@@ -172,7 +173,7 @@ class BaseMDS(EmbeddingMixin, MetricMixin, ThreadsMixin, SeedMixin, Estimator):
         if not (np.isfinite(embedding).all() and np.isfinite(self.stress_)):
             raise overflow_error()
         self.embedding_ = embedding
-        self.X_fit_: Array | None = None if self._precomputed else np.array(dense_block(rows, 0, rows.count))
+        self.X_fit_: Array | None = None if self._precomputed else owned(dense_table(rows), rows)
         self.disparity_curve_ = curve
         self.n_iter_ = result.n_iter
         self.converged_ = bool(result.converged)

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from lowdim.base.estimator import EmbeddingMixin, Estimator, SeedMixin, ThreadsMixin, estimator
 from lowdim.base.metric_mixin import MetricMixin
 from lowdim.base.state import StateCheck
+from lowdim.data.ownership import owned
 from lowdim.data.rows import Rows, open_rows
 from lowdim.data.validation import check_weights, overflow_error, read_rows
 from lowdim.decomposition import classical_scaling as scaling
@@ -55,7 +56,7 @@ class ClassicalMDSState:
     sparse=True,
     weights=True,
 )
-class ClassicalMDS(EmbeddingMixin, MetricMixin, ThreadsMixin, SeedMixin, Estimator):
+class ClassicalMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
     """Classical (Torgerson) scaling: principal coordinates of a distance matrix.
 
         B = -½ H D² Hᵀ = V Λ Vᵀ,   Z = V Λ^½
@@ -176,7 +177,7 @@ class ClassicalMDS(EmbeddingMixin, MetricMixin, ThreadsMixin, SeedMixin, Estimat
             D = precomputed_distances(rows, missing=False)
             return D if indices is None else np.ascontiguousarray(D[np.ix_(indices, indices)])
         table = finite_rows(rows)
-        kept = np.array(table) if indices is None else table[indices]
+        kept = owned(table, rows) if indices is None else table[indices]
         self.X_fit_, n = kept, len(kept)
         require_memory(3 * 8 * n * n, f"distances between {n} rows", "Use n_landmarks, or metric='euclidean'.")
         fitted = self._fitted_rows(threads)
