@@ -12,12 +12,12 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import lowdim
 from cli_runner import CommandResult, run_lines
 from lowdim import PCA
-from lowdim.data.table import NamedArrayRows
 from lowdim.runtime.param import parameters
 
 pytest.importorskip("typer")
@@ -131,7 +131,7 @@ def folder(tmp_path_factory) -> Path:
     np.save(folder / "narrow.npy", np.ones((3, 2)))
     np.save(folder / "gaps.npy", np.array([[1.0, 2.0], [3.0, np.nan]]))
     iris = lowdim.datasets.load("iris")
-    lowdim.save(PCA(2, standardize=True).fit(NamedArrayRows(iris.X, iris.names)), folder / "model.lowdim")
+    lowdim.save(PCA(2, standardize=True).fit(iris.rows()), folder / "model.lowdim")
     lowdim.save(PCA(2).fit(lowdim.read_table(folder / "plain.csv").X), folder / "plain.lowdim")
     lowdim.save(PCA(2), folder / "unfitted.lowdim")
     lowdim.save(lowdim.neighbors(iris.X, 3), folder / "graph.lowdim")
@@ -223,7 +223,7 @@ def test_map_writes_what_the_library_computes(good, folder):
         np.testing.assert_array_equal(back.labels, iris.labels)
     assert lowdim.read_table(folder / "iris.csv", label="species").names == ("pca0", "pca1")
     kept = lowdim.load(folder / "iris.lowdim")
-    np.testing.assert_array_equal(kept.transform(NamedArrayRows(iris.X)), Z)
+    np.testing.assert_array_equal(kept.transform(iris.rows()), Z)
     assert list(kept.feature_names_in_) == list(iris.names)
     assert "<svg" in (folder / "iris.svg").read_text(encoding="utf-8")
 
@@ -262,7 +262,8 @@ def test_columns_are_found_by_the_names_that_the_model_knows(good, folder):
     assert back.names == ("length", "width", "height")
     np.testing.assert_allclose(back.array(), model.inverse_transform(model.transform(NUMBERS)), rtol=1e-14)
     rows = np.array([[1.0, 2, 3, 4], [3, 5, 6, 2]])  # a file without names goes by position
-    want = lowdim.load(folder / "model.lowdim").transform(NamedArrayRows(rows))
+    model = lowdim.load(folder / "model.lowdim")
+    want = model.transform(pd.DataFrame(rows, columns=model.feature_names_in_))
     np.testing.assert_array_equal(np.load(folder / "headless.npy"), want)
     want = PCA(2, standardize=True).fit_transform(NUMBERS[:, [2, 1]])
     np.testing.assert_array_equal(np.load(folder / "two.npy"), want)
@@ -296,7 +297,7 @@ def test_choose_says_what_the_library_says(good, folder):
 
 def test_diagnose_says_what_the_library_says(good):
     iris = lowdim.datasets.load("iris")
-    want = lowdim.diagnose(NamedArrayRows(iris.X, iris.names))
+    want = lowdim.diagnose(iris.rows())
     reported = first(good, "diagnose iris --json").data
     assert reported["intrinsic"] == want.to_dict()["intrinsic"] and reported["verdict"] == list(want.verdict)
     assert good["diagnose iris"].out == f"{want}\n"
