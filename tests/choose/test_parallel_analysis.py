@@ -1,4 +1,4 @@
-"""Horn's parallel analysis: the definition by brute force, its behaviour under the null, and its promises."""
+"""Horn's parallel analysis: the definition by brute force, its behavior under the null, and its promises."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def test_hubness_by_definition():
 
 def test_the_hub_is_a_row_of_the_table(rng):
     X = rng.normal(size=(101, 40))
-    X[37] = 0  # the centre is near to everybody
+    X[37] = 0  # the center is near to everybody
     assert diagnose(X).hubness.hub == 37
 
 
