@@ -100,7 +100,7 @@ def test_nystrom(landmarks, digits):
         errors.append(model.nystrom_error_)
         angles.append(subspace_angles(Z, exact.scores_).max())
         assert (model.eigenvalues_ <= exact.eigenvalues_ * (1 + 1e-9)).all()  # a projection can't gain variance
-        assert model.rows_.shape == (count, 64)
+        assert model.X_fit_.shape == (count, 64)
     assert errors[0] > errors[1] > errors[2] > 0
     assert angles[0] > angles[1] > angles[2]
     assert angles[2] < 0.02
@@ -109,7 +109,7 @@ def test_nystrom(landmarks, digits):
 def test_the_nystrom_error_is_the_trace_that_is_missed(rng):
     X = rng.standard_normal((90, 3))
     model = KernelPCA(2, gamma=0.3, solver="nystrom", n_landmarks=15).fit(X)
-    K, C, L = rbf(0.3)(X), rbf(0.3)(X, model.rows_), rbf(0.3)(model.rows_)
+    K, C, L = rbf(0.3)(X), rbf(0.3)(X, model.X_fit_), rbf(0.3)(model.X_fit_)
     missed = np.trace(K - C @ np.linalg.solve(L, C.T)) / np.trace(K)
     assert model.nystrom_error_ == pytest.approx(missed, rel=1e-6)
 
@@ -123,8 +123,8 @@ def test_spread_landmarks_find_what_is_rare():
             KernelPCA(2, gamma=0.01, solver="nystrom", n_landmarks=20, landmarks=how, random_state=seed).fit(X)
             for seed in range(5)
         ]
-        seen[how] = sum((model.rows_ > 25).all(axis=1).any() for model in models)
-        assert all(len(np.unique(model.rows_, axis=0)) == 20 for model in models)
+        seen[how] = sum((model.X_fit_ > 25).all(axis=1).any() for model in models)
+        assert all(len(np.unique(model.X_fit_, axis=0)) == 20 for model in models)
     assert seen["kmeans++"] >= 3 > seen["uniform"]
 
 
@@ -231,11 +231,11 @@ def test_model_files(kernel, tmp_path, rng):
     assert loaded.kernel == kernel
     assert loaded.kernel_ == model.kernel_
     assert_array_equal(loaded.transform(X), model.transform(X))
-    if loaded.rows_ is not None:
+    if loaded.X_fit_ is not None:
         assert_array_equal(loaded.inverse_transform(X), model.inverse_transform(X))
 
 
-@pytest.mark.parametrize("name", ["alphas_", "kernel_means_", "rows_", "scores_"])
+@pytest.mark.parametrize("name", ["alphas_", "kernel_means_", "X_fit_", "scores_"])
 def test_a_model_that_contradicts_itself_is_not_saved(name, tmp_path, rng):
     model = KernelPCA(3).fit(rng.standard_normal((30, 3)))
     setattr(model, name, getattr(model, name)[:-1])
@@ -300,9 +300,9 @@ def test_nystrom_needs_no_second_table(monkeypatch, rng):
     monkeypatch.setattr(home, "by_nystrom", lambda rows, *rest: seen.append(rows.X) or original(rows, *rest))
     model = KernelPCA(2, solver="nystrom", n_landmarks=20).fit(X)
     assert np.shares_memory(seen[0], X)
-    assert not np.shares_memory(model.rows_, X)
+    assert not np.shares_memory(model.X_fit_, X)
     exact = KernelPCA(2).fit(X)
-    assert not np.shares_memory(exact.rows_, X)  # what is kept for new rows must not change with X
+    assert not np.shares_memory(exact.X_fit_, X)  # what is kept for new rows must not change with X
 
 
 def test_pre_images_that_did_not_come_to_rest_are_counted(monkeypatch, rng):

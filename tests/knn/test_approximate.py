@@ -66,9 +66,9 @@ def test_approximate_reaches_the_recall_asked_for(rng, make):
     X = make(rng).astype(np.float32)
     graph = neighbors(X, 12, algorithm="approximate", recall=0.98)
     truth = neighbors(X, 12, algorithm="exact")
-    assert (graph.algorithm_, truth.algorithm_, truth.recall_) == ("approximate", "exact", 1.0)
+    assert (graph.algorithm, truth.algorithm, truth.recall) == ("approximate", "exact", 1.0)
     assert recall(graph, truth) > 0.97
-    assert abs(graph.recall_ - recall(graph, truth)) < 0.015
+    assert abs(graph.recall - recall(graph, truth)) < 0.015
     # What it reports are true distances, ascending, to others.
     D = np.sqrt(((X[:, None].astype(float) - X[graph.indices]) ** 2).sum(-1))
     assert np.allclose(graph.distances, D, rtol=1e-6)
@@ -79,8 +79,8 @@ def test_where_shortcuts_fall_short_the_recall_says_so_and_auto_does_not(rng, mo
     X = wide_noise(rng).astype(np.float32)
     truth = neighbors(X, 12, algorithm="exact")
     near = neighbors(X, 12, algorithm="approximate", recall=0.98)
-    assert near.recall_ < 0.98
-    assert abs(near.recall_ - recall(near, truth)) < 0.015
+    assert near.recall < 0.98
+    assert abs(near.recall - recall(near, truth)) < 0.015
     monkeypatch.setattr("lowdim.knn.index.EXACT_ROWS", 1000)
     assert recall(neighbors(X, 12, recall=0.98), truth) == 1
 
@@ -133,15 +133,15 @@ def test_another_seed_is_another_search(rng):
 
 
 def test_auto_compares_all_pairs_of_few_rows(rng):
-    assert neighbors(rng.normal(size=(3000, 3)), 5).algorithm_ == "exact"
-    assert neighbors(rng.normal(size=(20000, 3)), 5).algorithm_ == "approximate"
+    assert neighbors(rng.normal(size=(3000, 3)), 5).algorithm == "exact"
+    assert neighbors(rng.normal(size=(20000, 3)), 5).algorithm == "approximate"
 
 
 def test_auto_keeps_the_recall_it_was_asked_for(rng, monkeypatch):
     monkeypatch.setattr("lowdim.knn.index.EXACT_ROWS", 1000)
     X = rng.normal(size=(2000, 60)).astype(np.float32)
-    assert neighbors(X, 10, algorithm="approximate", recall=0.999).recall_ < 0.999
-    assert neighbors(X, 10, recall=0.999).algorithm_ == "exact"
+    assert neighbors(X, 10, algorithm="approximate", recall=0.999).recall < 0.999
+    assert neighbors(X, 10, recall=0.999).algorithm == "exact"
 
 
 # ---- queries ----

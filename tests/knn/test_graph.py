@@ -70,7 +70,7 @@ def test_arrays_and_back(rng):
     again = Graph.from_arrays(graph.to_arrays())
     assert np.array_equal(again.indices, graph.indices)
     assert np.array_equal(again.distances, graph.distances)
-    assert (again.metric, again.algorithm_, again.recall_) == (graph.metric, graph.algorithm_, graph.recall_)
+    assert (again.metric, again.algorithm, again.recall) == (graph.metric, graph.algorithm, graph.recall)
     with pytest.raises(errors.BadInput, match="lack distances"):
         Graph.from_arrays({k: v for k, v in graph.to_arrays().items() if k != "distances"})
 
@@ -131,8 +131,8 @@ def test_graphs_are_compared_by_what_they_hold(rng):
 
 def test_a_graph_names_how_it_was_found():
     good = np.array([[1], [0]]), np.array([[1.0], [1.0]])
-    for words in ({"metric": 3}, {"algorithm_": "magic"}, {"recall_": 2}, {"recall_": "all"}, {"recall_": np.nan}):
-        with pytest.raises(errors.BadInput, match="recall_ from 0 to 1"):
+    for words in ({"metric": 3}, {"algorithm": "magic"}, {"recall": 2}, {"recall": "all"}, {"recall": np.nan}):
+        with pytest.raises(errors.BadInput, match="recall from 0 to 1"):
             Graph(*good, **words)
 
 
@@ -212,7 +212,7 @@ def test_join_says_what_it_needs(rng):
     assert sp.csgraph.connected_components(joined)[0] == 1
     with pytest.raises(errors.BadInput, match=r"rows of the graph \(20\); got 19"):
         graph.join(X[:19], metric="manhattan")
-    with pytest.raises(errors.BadInput, match="one number a row"):
+    with pytest.raises(errors.BadInput, match="one number per row"):
         graph.join(X, np.zeros(3), metric="manhattan")
 
 

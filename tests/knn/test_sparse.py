@@ -43,7 +43,7 @@ def test_what_is_stored_counts_and_nothing_else():
     graph = Graph.from_sparse(matrix)
     assert graph.indices.tolist() == [[1], [0], [0]]  # row 1 has a single neighbour, so all have one
     assert graph.distances.tolist() == [[0], [5], [1]]
-    with pytest.raises(NotEnoughData, match=r"2 stored neighbour.* row 1 has 1"):
+    with pytest.raises(NotEnoughData, match=r"2 stored neighbor.* row 1 has 1"):
         Graph.from_sparse(matrix, 2)
     with pytest.raises(NotEnoughData, match="row 1 has 1"):
         neighbors(matrix, 2, metric="precomputed")
@@ -110,7 +110,7 @@ def test_ragged_rows_within_a_radius(curve):
     shorter = Isomap(metric="precomputed", radius=0.5).fit(stored)
     assert len(shorter.roads_.columns) == 2 * (pdist(curve) <= 0.5).sum()
     empty = sp.csr_array((2, 300))
-    with pytest.raises(NotEnoughData, match="no stored neighbour"):
+    with pytest.raises(NotEnoughData, match="no stored neighbor"):
         model.transform(empty)
 
 

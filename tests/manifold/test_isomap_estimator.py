@@ -219,7 +219,7 @@ def test_a_model_that_contradicts_itself_is_refused(tmp_path):
     X = make_s_curve(60, random_state=0)[0]
     good = Isomap(2).fit(X)
     for name, value in [
-        ("rows_", X[:50]),
+        ("X_fit_", X[:50]),
         ("unit_", 0.0),
         ("embedding_", good.embedding_[:59]),
         ("scaling_", replace(good.scaling_, axes=good.scaling_.axes[:, :1], values=np.ones(1), shift=np.zeros(1))),

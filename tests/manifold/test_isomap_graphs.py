@@ -15,7 +15,7 @@ import lowdim
 from lowdim import Isomap, NeighborIndex
 from lowdim.data.validation import Reader
 from lowdim.errors import LowdimWarning, MemoryTooSmall
-from lowdim.knn.neighbor_graph import Search, vicinity_of
+from lowdim.knn.fitted import FittedNeighbors, FittedRows, NeighborSpec, read_source
 from lowdim.linalg.dense_eigen import fix_signs
 
 
@@ -69,9 +69,10 @@ def test_thousands_of_pieces_are_joined(rng):
 def test_a_radius_sees_everybody_among_many_rows(rng):
     """More rows than are compared pair by pair without being told to, and a few in a thousand would be missed."""
     X = rng.normal(size=(12_500, 6))
-    near = vicinity_of(Reader(), X, Search(5, 0.9, "euclidean", 0, 2))
+    spec = NeighborSpec(5, "euclidean", 0, 2, radius=0.9)
+    near = FittedNeighbors.of(read_source(Reader(), X), spec)
     assert (near.graph.distances <= 0.9).sum() == 2 * len(cKDTree(X).query_pairs(0.9))
-    found, _ = Search(5, 0.9, "euclidean", 0, 2).new(Reader(), X[:500] + 0.01, X, len(X))
+    found, _ = FittedRows(X, len(X), spec).neighbors_of(Reader(), X[:500] + 0.01)
     assert (found.distances <= 0.9).sum() == sum(map(len, cKDTree(X).query_ball_point(X[:500] + 0.01, 0.9)))
 
 

@@ -340,7 +340,7 @@ def test_a_given_graph_saves_the_search(rng):
     )
     with pytest.raises(BadInput, match="100 rows"):
         LLE().fit(X, graph=lowdim.neighbors(X[:50], 5))
-    with pytest.raises(NotEnoughData, match="from 1 to 15"):
+    with pytest.raises(NotEnoughData, match="at most 15"):
         LLE(n_neighbors=16).fit(X, graph=graph)
     assert isinstance(graph, Graph)
 

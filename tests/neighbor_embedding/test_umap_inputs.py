@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 import lowdim
 from lowdim import UMAP, neighbors
-from lowdim.data.duplicates import Distinct, Marks, distinct_rows, find_rows, row_marks
+from lowdim.data.duplicates import DistinctRows, RowHashes, distinct_rows, find_rows, row_hashes
 from lowdim.errors import BadInput, BadParameter
 from lowdim.neighbor_embedding.umap.optimizer import Epochs
 
@@ -35,29 +35,31 @@ def messy(X, rng):
 
 def test_marks_are_the_same_for_dense_and_sparse_rows(rng):
     X = rng.integers(-1, 2, (60, 20)) * rng.standard_normal((60, 20))
-    marks = row_marks(X, 1)
+    marks = row_hashes(X, 1)
     assert len(np.unique(marks)) == 60
     for index in (np.int32, np.int64):
         csr = sp.csr_array(X)
         csr.indices, csr.indptr = csr.indices.astype(index), csr.indptr.astype(index)
-        np.testing.assert_array_equal(row_marks(csr, 2), marks)
-    np.testing.assert_array_equal(row_marks(sp.csr_array(X.astype(np.float32)), 1), row_marks(X.astype(np.float32), 1))
-    assert row_marks(X[:, :1], 1).tolist() != row_marks(X[:, 1:2], 1).tolist()
+        np.testing.assert_array_equal(row_hashes(csr, 2), marks)
+    np.testing.assert_array_equal(
+        row_hashes(sp.csr_array(X.astype(np.float32)), 1), row_hashes(X.astype(np.float32), 1)
+    )
+    assert row_hashes(X[:, :1], 1).tolist() != row_hashes(X[:, 1:2], 1).tolist()
 
 
 def test_equal_sparse_rows_are_found(rng):
     X = rng.integers(0, 2, (80, 5)).astype(float)
     dense, sparse = distinct_rows(X, 1), distinct_rows(sp.csr_array(X), 1)
     np.testing.assert_array_equal(dense.first, sparse.first)
-    np.testing.assert_array_equal(dense.which, sparse.which)
+    np.testing.assert_array_equal(dense.inverse, sparse.inverse)
     among = X[dense.first]
-    expected = find_rows(X, among, Marks.of(among, 1), 1)
-    np.testing.assert_array_equal(expected, dense.which)
+    expected = find_rows(X, among, RowHashes.of(among, 1), 1)
+    np.testing.assert_array_equal(expected, dense.inverse)
     for A in (X, sp.csr_array(X)):
         for B in (among, sp.csr_array(among)):
-            marks = Marks.of(B, 1)
+            marks = RowHashes.of(B, 1)
             np.testing.assert_array_equal(find_rows(A, B, marks, 1), expected)
-            wrong = Marks(marks.values, np.roll(marks.rows, 1))  # marks of other rows: values decide
+            wrong = RowHashes(marks.values, np.roll(marks.rows, 1))  # marks of other rows: values decide
             assert (find_rows(A, B, wrong, 1) == -1).all()
 
 
@@ -70,7 +72,7 @@ def test_sparse_rows_give_the_map_of_the_dense_ones(digits, rng):
     for part in ("data", "indices", "indptr"):
         np.testing.assert_array_equal(getattr(given, part), getattr(before, part))
     dense = UMAP(n_epochs=30, n_neighbors=10).fit(twice)
-    assert sp.issparse(model.rows_) and model.rows_.has_canonical_format and model.rows_.data.all()
+    assert sp.issparse(model.X_fit_) and model.X_fit_.has_canonical_format and model.X_fit_.data.all()
     np.testing.assert_array_equal(model.edges_, dense.edges_)
     np.testing.assert_allclose(model.weights_, dense.weights_, atol=1e-5)
     for rows in (given, sp.csc_array(twice), sp.coo_matrix(twice), twice, twice.astype(np.uint8)):
@@ -101,7 +103,7 @@ def test_wide_sparse_rows_stay_sparse(rng):
         np.testing.assert_array_equal(model.transform(X), Z)
     finally:
         given.DENSE_BYTES = kept
-    assert model.rows_.nnz == X.nnz
+    assert model.X_fit_.nnz == X.nnz
 
 
 def test_sparse_models_are_saved(tmp_path, digits):
@@ -120,12 +122,12 @@ def test_sparse_models_are_saved(tmp_path, digits):
 def test_short_whole_numbers_are_kept_in_float32(digits, dtype):
     X = digits[:200].astype(dtype)
     model = UMAP(n_epochs=10).fit(X)
-    assert model.rows_.dtype == np.float32 and model.embedding_.dtype == np.float64
+    assert model.X_fit_.dtype == np.float32 and model.embedding_.dtype == np.float64
     np.testing.assert_array_equal(model.transform(X), model.embedding_)
     np.testing.assert_array_equal(model.transform(X.astype(float)), model.embedding_)
     sparse = UMAP(n_epochs=10).fit(sp.csr_array(X))
-    assert sparse.rows_.dtype == np.float32
-    assert UMAP(n_epochs=10).fit(digits[:200].astype(np.int32)).rows_.dtype == np.float64
+    assert sparse.X_fit_.dtype == np.float32
+    assert UMAP(n_epochs=10).fit(digits[:200].astype(np.int32)).X_fit_.dtype == np.float64
 
 
 def test_labels_that_are_missing(digits):
@@ -163,15 +165,15 @@ def test_update_takes_equal_rows_once(digits, kind):
     new = np.vstack([X[10:20], digits[200:250], digits[210:220]])
     model.update(kind(new))
     whole = np.vstack([X, X[:30], new])
-    assert model.embedding_.shape == (300, 2) and model.rows_.shape[0] == 250
+    assert model.embedding_.shape == (300, 2) and model.X_fit_.shape[0] == 250
     expected = distinct_rows(whole, 1)
     np.testing.assert_array_equal(model.distinct_, expected.first)
-    np.testing.assert_array_equal(model.which_, expected.which)
+    np.testing.assert_array_equal(model.which_, expected.inverse)
     np.testing.assert_array_equal(model.transform(whole), model.embedding_)
     np.testing.assert_array_equal(np.asarray(model.inverse_transform(model.embedding_)), whole)
     again = model.embedding_.copy()
     model.update(X[:5])  # nothing new
-    assert model.rows_.shape[0] == 250 and np.isfinite(model.embedding_).all()
+    assert model.X_fit_.shape[0] == 250 and np.isfinite(model.embedding_).all()
     assert len(again) + 5 == len(model.embedding_)
 
 
@@ -188,22 +190,22 @@ def test_update_refuses_what_it_cannot_keep(monkeypatch, digits):
     with pytest.raises(BadInput, match="drawn with y"):
         told.update(digits[120:130])
     plain = UMAP(n_epochs=5).fit(X)
-    before, rows = plain.embedding_.copy(), plain.rows_
+    before, rows = plain.embedding_.copy(), plain.X_fit_
     monkeypatch.setattr(Epochs, "advance", lambda self, state, first, last: {"map": state["map"] * np.nan})
     with pytest.raises(BadParameter, match="flew apart"):
         plain.update(digits[120:130])
-    assert plain.rows_ is rows
+    assert plain.X_fit_ is rows
     np.testing.assert_array_equal(plain.embedding_, before)
     np.testing.assert_array_equal(plain.transform(X), before)
     assert np.isfinite(plain.transform(digits[120:130])).all()
 
 
 def test_distinct_rows_followed_by_more():
-    some = Distinct(np.array([0, 2]), np.array([0, 0, 1]))
-    others = Distinct(np.array([0, 2]), np.array([0, 0, 1]))  # of the three rows that are not known
-    both = some.followed_by(np.array([1, -1, -1, 0, -1]), others)
+    some = DistinctRows(np.array([0, 2]), np.array([0, 0, 1]))
+    others = DistinctRows(np.array([0, 2]), np.array([0, 0, 1]))  # of the three rows that are not known
+    both = some.extended(np.array([1, -1, -1, 0, -1]), others)
     np.testing.assert_array_equal(both.first, [0, 2, 4, 7])
-    np.testing.assert_array_equal(both.which, [0, 0, 1, 1, 2, 2, 0, 3])
+    np.testing.assert_array_equal(both.inverse, [0, 0, 1, 1, 2, 2, 0, 3])
 
 
 # ---- killed and resumed ----

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lowdim import UMAP, neighbors
-from lowdim.data.duplicates import Distinct
+from lowdim.data.duplicates import DistinctRows
 from lowdim.neighbor_embedding.umap.find_ab import membership_curve
 from lowdim.neighbor_embedding.umap.fuzzy_graph import fuzzy_of, smooth
 from lowdim.neighbor_embedding.umap.supervision import class_codes, with_classes, with_numbers
@@ -76,7 +76,7 @@ def test_classes(peer, some):
 @pytest.mark.parametrize("weight", [0.3, 0.5, 0.7])
 def test_numbers(peer, some, weight, rng):
     y = some.sum(axis=1).astype(np.float64) + rng.standard_normal(400)
-    everyone = Distinct(np.arange(400), np.arange(400))
+    everyone = DistinctRows(np.arange(400), np.arange(400))
     fuzzy = fuzzy_of(neighbors(some, 14), 1.0, 1.0, 2)
     ours = with_numbers(fuzzy, y, everyone, weight, 14, 2).to_sparse().toarray()
     target = fuzzy_of(neighbors(y[:, None], 14), 1.0, 1.0, 2).to_sparse()

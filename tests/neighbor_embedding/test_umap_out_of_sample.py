@@ -9,7 +9,7 @@ import pytest
 
 import lowdim
 from lowdim import UMAP, neighbors
-from lowdim.data.duplicates import Distinct
+from lowdim.data.duplicates import DistinctRows
 from lowdim.data.rows import open_rows
 from lowdim.errors import BadInput
 from lowdim.neighbor_embedding.umap.densmap import map_radii, table_radii
@@ -97,7 +97,7 @@ def weighted_mean(model, Z):
     """What the nearest rows are on the average, each by how much it belongs."""
     found = lowdim.NeighborIndex(model.embedding_).query(Z, 15)
     weights = smooth(found.distances, 1.0, 1).weights.astype(float)
-    return np.einsum("ij,ijd->id", weights / weights.sum(axis=1, keepdims=True), model.rows_[found.indices])
+    return np.einsum("ij,ijd->id", weights / weights.sum(axis=1, keepdims=True), model.X_fit_[found.indices])
 
 
 @pytest.mark.parametrize("table", ["digits", "swiss roll"])
@@ -165,7 +165,7 @@ def test_numbers_leave_the_lengths_of_edges(rng):
     """densMAP needs them; an edge that y alone knows counts as the longest that its ends have."""
     X = rng.standard_normal((80, 3))
     fuzzy = fuzzy_of(neighbors(X, 6), 1.0, 1.0, 1)
-    told = with_numbers(fuzzy, rng.standard_normal(80), Distinct.everyone(80), 0.5, 6, 1)
+    told = with_numbers(fuzzy, rng.standard_normal(80), DistinctRows.all_of(80), 0.5, 6, 1)
     true = np.linalg.norm(X[told.rows] - X[told.columns], axis=1)
     known = fuzzy.to_sparse().toarray()[told.rows, told.columns] > 0
     assert 0.1 < known.mean() < 0.9

@@ -75,13 +75,13 @@ LIES = {
         ("embedding_", np.zeros(40)),
         ("embedding_", np.zeros((0, 2))),
         ("embedding_", [1, 2]),
-        ("training_", np.zeros((39, 4))),
-        ("training_", np.zeros((40, 3))),
-        ("training_", np.full((40, 4), np.inf)),
-        ("training_", sp.csr_array((40, 5))),
-        ("training_", sp.csr_array((41, 4))),
-        ("training_", "rows"),
-        ("training_", ...),
+        ("X_fit_", np.zeros((39, 4))),
+        ("X_fit_", np.zeros((40, 3))),
+        ("X_fit_", np.full((40, 4), np.inf)),
+        ("X_fit_", sp.csr_array((40, 5))),
+        ("X_fit_", sp.csr_array((41, 4))),
+        ("X_fit_", "rows"),
+        ("X_fit_", ...),
         ("perplexity_", np.array([np.nan])),
         ("perplexity_", np.array([0.5])),
         ("perplexity_", np.ones((1, 1))),
@@ -101,12 +101,12 @@ LIES = {
         ("which_", whole(40) % 29),
         ("which_", -(whole(40) % 30)),
         ("which_", ...),
-        ("rows_", np.zeros((40, 4))),
-        ("rows_", np.zeros((30, 5))),
-        ("rows_", np.full((30, 4), np.nan)),
-        ("rows_", sp.csr_array((30, 3))),
-        ("rows_", [1.0]),
-        ("rows_", ...),
+        ("X_fit_", np.zeros((40, 4))),
+        ("X_fit_", np.zeros((30, 5))),
+        ("X_fit_", np.full((30, 4), np.nan)),
+        ("X_fit_", sp.csr_array((30, 3))),
+        ("X_fit_", [1.0]),
+        ("X_fit_", ...),
         ("edges_", np.array([[0, 40]])),
         ("edges_", np.array([[-1, 2]])),
         ("edges_", whole(6).reshape(2, 3)),
@@ -173,8 +173,8 @@ def test_a_sparse_matrix_comes_back(dtype, rng):
     X = sp.random_array((7, 5), density=0.3, rng=rng, format="csr", dtype=dtype)
     for matrix in (X, sp.csr_array((7, 5), dtype=dtype), sp.csr_array((0, 3), dtype=dtype), X[:, :0]):
         tensors = {}
-        text = encode(matrix, "rows_", tensors)
-        back = decode(text, "rows_", tensors)
+        text = encode(matrix, "X_fit_", tensors)
+        back = decode(text, "X_fit_", tensors)
         assert not tensors
         assert back.dtype == dtype and back.shape == matrix.shape and back.has_canonical_format
         np.testing.assert_array_equal(back.toarray(), matrix.toarray())
@@ -264,7 +264,7 @@ def test_lying_sparse_entries_are_refused(lie):
 
 
 def test_lies_in_a_file_are_refused(maps, tmp_path):
-    for kind, name in (("UMAP, sparse", "rows_"), ("TSNE, sparse", "training_")):
+    for kind, name in (("UMAP, sparse", "X_fit_"), ("TSNE, sparse", "X_fit_")):
         model = maps[kind]
         columns = getattr(model, name).indices.astype(np.int64)
         for lie in ({f"{name}.indices": columns + 4}, {f"{name}.indices": columns[::-1].copy()}):

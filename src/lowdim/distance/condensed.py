@@ -19,8 +19,8 @@ from lowdim.data.rows import Chunk, Rows
 from lowdim.data.validation import finite_error, overflow_error
 from lowdim.distance.matrix_checks import checked_distances, rounding_of
 from lowdim.distance.metrics import Metric
+from lowdim.distance.unit_rows import unit_rows
 from lowdim.errors import BadInput
-from lowdim.knn.search_space import unit_rows
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
 

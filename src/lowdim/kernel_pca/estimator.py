@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim.base.estimator import Estimator, estimator
+from lowdim.data.ownership import owned
 from lowdim.data.rows import Rows, open_rows
 from lowdim.data.validation import read_rows, read_scores
 from lowdim.decomposition.gram_eigen import Components, choose_solver, components_of_gram
@@ -57,8 +58,8 @@ class KernelPCA(Estimator):
         New rows y have the scores (k(y, X) - kernel_means_) alphas_.
     kernel_ : kernel
         With its scale found.
-    rows_, scores_ : array (n, d), (n, k)
-        The fitted rows (or the landmarks) and their scores; rows_ is None for a precomputed kernel.
+    X_fit_, scores_ : array (n, d), (n, k)
+        The fitted rows (or the landmarks) and their scores; X_fit_ is None for a precomputed kernel.
     solver_, n_iter_, converged_
         How the components were found.
     nystrom_error_ : float
@@ -113,10 +114,10 @@ class KernelPCA(Estimator):
     def inverse_transform(self, Z: Any) -> Array:
         """Rows of the original space for scores Z (m, k): their images lie nearest to what the scores stand for."""
         check_is_fitted(self, "alphas_")
-        if self.rows_ is None:
+        if self.X_fit_ is None:
             raise BadInput("a precomputed kernel has no rows to go back to; fit the rows themselves.")
         Z = read_scores(Z, self.alphas_.shape[1])
-        wide = (self.rows_, self.scores_, self.alphas_, self.mean_weights_)
+        wide = (self.X_fit_, self.scores_, self.alphas_, self.mean_weights_)
         images = Images(*(part.astype(np.float64) for part in wide))
         found, restless = pre_images(Z.astype(np.float64), images, self.kernel_, self.pre_image, self.alpha)
         if restless:
@@ -141,7 +142,7 @@ class KernelPCA(Estimator):
             kernel = kernel.resolve(table)
             if self.solver == "nystrom" or (self.solver == "auto" and len(table) >= NYSTROM_FROM):
                 return self._fit_nystrom(table, kernel, scores)
-            return self._fit_gram(Gram(KernelRows(np.array(table), kernel), None, threads))
+            return self._fit_gram(Gram(KernelRows(owned(table, rows), kernel), None, threads))
 
     def _fit_gram(self, gram: Gram) -> Array:
         n, k = gram.n, self.n_components
@@ -166,9 +167,9 @@ class KernelPCA(Estimator):
     def _keep(self, found: Components, source: Source) -> Array:
         """What was found, in the dtype of the rows; returns the scores of the source's rows."""
         dtype = source.dtype
-        self.rows_: Array | None = source.points.rows if isinstance(source, KernelRows) else None
+        self.X_fit_: Array | None = source.points.rows if isinstance(source, KernelRows) else None
         self.kernel_: Kernel = source.kernel if isinstance(source, KernelRows) else precomputed()
-        self.n_features_in_ = source.n if self.rows_ is None else self.rows_.shape[1]
+        self.n_features_in_ = source.n if self.X_fit_ is None else self.X_fit_.shape[1]
         total = max(found.trace, float(found.values.sum()), np.finfo(float).tiny)  # an indefinite kernel may have less
         self.eigenvalues_ = found.values.astype(dtype)
         self.explained_variance_ratio_ = (found.values / total).astype(dtype)
@@ -179,7 +180,7 @@ class KernelPCA(Estimator):
         return self.scores_.copy()
 
     def _scores(self, rows: Rows) -> Array:
-        table = rows if self.rows_ is None else kernel_table(rows, KernelRows(self.rows_, self.kernel_))
+        table = rows if self.X_fit_ is None else kernel_table(rows, KernelRows(self.X_fit_, self.kernel_))
         return Centered(table, self.kernel_means_, None, None, thread_count(self.n_jobs)).times(self.alphas_)
 
     @property

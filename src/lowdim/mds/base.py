@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim.base.estimator import Estimator
+from lowdim.data.ownership import dense_table, owned
 from lowdim.data.rows import ArrayRows, Chunk, Rows
 from lowdim.data.validation import finite_error, overflow_error, read_rows
 from lowdim.distance.condensed import Measure, Pairs, dense_block, given_pairs, given_table, measure_of, pair_weights
@@ -171,7 +172,7 @@ class Scaling(Estimator):
         if not (np.isfinite(embedding).all() and np.isfinite(self.stress_)):
             raise overflow_error()
         self.embedding_ = embedding
-        self.X_fit_ = None if metric.given else np.array(dense_block(rows, 0, rows.count))
+        self.X_fit_ = None if metric.given else owned(dense_table(rows), rows)
         self.disparity_curve_ = curve
         self.n_iter_ = layout.n_iter
         self.converged_ = bool(layout.converged)

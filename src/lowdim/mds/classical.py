@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim.base.estimator import Estimator, estimator
+from lowdim.data.ownership import owned
 from lowdim.data.rows import Rows, open_rows
 from lowdim.data.validation import check_weights, overflow_error, read_rows
 from lowdim.decomposition import classical_scaling as scaling
@@ -59,6 +60,9 @@ class ClassicalMDS(Estimator):
         What Lingoes's or Cailliez's correction added; 0 where distances are Euclidean.
     landmarks_ : array of int, or None
         Places of the rows that the map was found from, if not all.
+    X_fit_ : array (n, d)
+        The rows (or the landmarks) that new ones are compared with; not there for metric="euclidean", whose axes
+        place new rows, and for "precomputed".
     converged_ : bool
         Whether the iteration for large tables had settled.
 
@@ -158,14 +162,14 @@ class ClassicalMDS(Estimator):
             D = given_table(rows, missing=False)
             return D if chosen is None else np.ascontiguousarray(D[np.ix_(chosen, chosen)])
         table = finite_rows(rows)
-        self.rows_ = np.array(table) if chosen is None else table[chosen]
-        n = len(self.rows_)
+        self.X_fit_ = owned(table, rows) if chosen is None else table[chosen]
+        n = len(self.X_fit_)
         require_memory(3 * 8 * n * n, f"distances between {n} rows", "Use n_landmarks, or metric='euclidean'.")
         measure = self._measure(threads)
         return checked_distances(measure.to(measure))
 
     def _measure(self, threads: int) -> Measure:
-        return measure_of(open_rows(self.rows_), metric_of(self.metric), threads)
+        return measure_of(open_rows(self.X_fit_), metric_of(self.metric), threads)
 
     def _place(self, rows: Rows) -> Array:
         threads = thread_count(self.n_jobs)

@@ -12,7 +12,7 @@ from lowdim.base.estimator import Estimator
 from lowdim.data.rows import Rows
 from lowdim.data.validation import read_rows
 from lowdim.errors import BadInput
-from lowdim.knn.fitted import Known
+from lowdim.knn.fitted import FittedRows
 
 __all__ = ["NeighborMap"]
 
@@ -23,7 +23,7 @@ class Placing(Protocol):
     """How new rows find their places among known ones."""
 
     @property
-    def known(self) -> Known: ...
+    def known(self) -> FittedRows: ...
     def __call__(self, rows: Rows, /) -> NDArray[np.float32]: ...
 
 
@@ -47,7 +47,7 @@ class NeighborMap(Estimator):
 
     def _read_new(self, X: Any) -> Rows:
         check_is_fitted(self, "embedding_")
-        if self._placer.known.rows is None and not self._by_distances:
+        if self._placer.known.X is None and not self._by_distances:
             raise BadInput(
                 f"this {type(self).__name__} was fitted to a graph, which holds no rows to compare new ones with. "
                 "Fit it to a table."

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lowdim.data.duplicates import Distinct
+from lowdim.data.duplicates import DistinctRows
 from lowdim.data.rows import Rows, open_rows
 from lowdim.decomposition.principal_axes import principal_scores
 from lowdim.errors import BadParameter
@@ -56,10 +56,10 @@ def close_start(init: Any, rows: Rows | None, P: Affinities, k: int, seed: int, 
     return (axes * (CLOSE / spread) if spread > 0 else np.zeros_like(axes)).astype(np.float32)
 
 
-def boxed_start(init: Any, graph: Fuzzy, table: Any, distinct: Distinct, k: int, seed: int, threads: int) -> Floats:
+def boxed_start(init: Any, graph: Fuzzy, table: Any, distinct: DistinctRows, k: int, seed: int, threads: int) -> Floats:
     """The distinct rows in a box, (m, k); places that are given for all rows are taken as they are."""
     if not isinstance(init, str):
-        return _given(init, len(distinct.which), k)[distinct.first]
+        return _given(init, len(distinct.inverse), k)[distinct.first]
     if init == "random":
         Z = by_chance(graph.n, k, seed, threads)
     elif init == "spectral":

@@ -77,12 +77,12 @@ def _check_standardized(state: dict[str, Any], d: Any) -> None:
 
 def _check_dual(state: dict[str, Any], d: Any) -> None:
     """What methods of a Gram matrix keep: new rows are (k(y, rows) - means) alphas."""
-    alphas, rows = state["alphas_"], state.get("rows_")
+    alphas, rows = state["alphas_"], state.get("X_fit_")
     _require(isinstance(alphas, np.ndarray) and alphas.ndim == 2 and alphas.size > 0, "alphas_ must be a matrix")
     n, k = alphas.shape
     _require(_is_table(alphas), "alphas_ must be finite")
     _require(_is_table(state.get("kernel_means_"), n), f"kernel_means_ must be {n} finite numbers")
-    _require(rows is None or _is_table(rows, n, d), f"rows_ must be {n} rows of {d} finite numbers")
+    _require(rows is None or _is_table(rows, n, d), f"X_fit_ must be {n} rows of {d} finite numbers")
     if "embedding_" in state:
         _require(Real(0, open=True).accepts(state.get("unit_")), "unit_ must be a positive number")
         _require(Real(0).accepts(state.get("constant_")), "constant_ must be a number of at least 0")
@@ -101,10 +101,10 @@ def _check_linear(state: dict[str, Any], d: Any) -> None:
 
 def _check_map(state: dict[str, Any], d: Any) -> None:
     """Parts that are there for every row of a map agree on their number."""
-    Z, rows = state["embedding_"], state.get("rows_")
+    Z, rows = state["embedding_"], state.get("X_fit_")
     _require(_is_table(Z) and Z.ndim == 2, "embedding_ must be a table of finite numbers")
     n = len(Z)
-    _require(rows is None or _is_table(rows, n, d), f"rows_ must be finite, {n} × {d}")
+    _require(rows is None or _is_table(rows, n, d), f"X_fit_ must be finite, {n} × {d}")
     for name in ("reaches_", "sigma_", "densities_", "degrees_"):
         _require(state.get(name) is None or _is_table(state[name], n), f"{name} must be {n} finite numbers")
     labels: Any = state.get("components_of_rows_")
@@ -136,11 +136,11 @@ def _check_pca(state: dict[str, Any], k: int) -> None:
 
 
 def _check_lle(state: dict[str, Any], d: Any) -> None:
-    rows: Any = state.get("rows_")
+    rows: Any = state.get("X_fit_")
     places, k = state["embedding_"], state.get("n_neighbors_")
-    _require(_is_table(rows) and rows.ndim == 2 and rows.shape[1] == d, f"rows_ must be finite, in {d} columns")
+    _require(_is_table(rows) and rows.ndim == 2 and rows.shape[1] == d, f"X_fit_ must be finite, in {d} columns")
     _require(_is_table(places) and places.ndim == 2, "embedding_ must be a finite table")
-    _require(len(places) == len(rows), f"embedding_ must have {len(rows)} rows, as rows_ has")
+    _require(len(places) == len(rows), f"embedding_ must have {len(rows)} rows, as X_fit_ has")
     labels: Any = state.get("components_of_rows_")
     whole = isinstance(labels, np.ndarray) and labels.shape == (len(rows),) and labels.dtype.kind in "iu"
     _require(whole, f"components_of_rows_ must be {len(rows)} labels")
@@ -151,8 +151,8 @@ def _check_lle(state: dict[str, Any], d: Any) -> None:
 def _check_tsne(state: dict[str, Any], d: Any) -> None:
     Z = _map_of(state)
     n = len(Z)
-    _require("training_" in state, "training_ must be there beside embedding_")
-    _require(state["training_"] is None or _is_rows(state["training_"], n, d), f"training_ must be finite, {n} × {d}")
+    _require("X_fit_" in state, "X_fit_ must be there beside embedding_")
+    _require(state["X_fit_"] is None or _is_rows(state["X_fit_"], n, d), f"X_fit_ must be finite, {n} × {d}")
     perplexity: Any = state.get("perplexity_")
     positive = _is_table(perplexity) and perplexity.ndim == 1 and (perplexity >= 1).all()
     _require(positive, "perplexity_ must be finite numbers of at least 1")
@@ -168,8 +168,8 @@ def _check_umap(state: dict[str, Any], d: Any, by_distances: bool) -> None:
     m = len(first)
     _require(_is_indices(which, m) and which.shape == (n,), f"which_ must say for {n} rows which of {m} they are")
     _require((which[first] == np.arange(m)).all(), "which_ must agree with distinct_")
-    _require("rows_" in state, "rows_ must be there beside embedding_")
-    _require(state["rows_"] is None or _is_rows(state["rows_"], m, d), f"rows_ must be finite, {m} × {d}")
+    _require("X_fit_" in state, "X_fit_ must be there beside embedding_")
+    _require(state["X_fit_"] is None or _is_rows(state["X_fit_"], m, d), f"X_fit_ must be finite, {m} × {d}")
     _require(not by_distances or d == m, f"n_features_in_ must be {m}, a distance to every row")
     weights: Any = state.get("weights_")
     _require(_is_indices(edges, n) and edges.ndim == 2 and edges.shape[1] == 2, f"edges_ must be pairs of {n} rows")

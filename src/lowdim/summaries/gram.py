@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
+from lowdim.data.ownership import dense_table, owned
 from lowdim.data.rows import Chunk, Rows
 from lowdim.data.validation import Reader, check_weights, finite_error, overflow_error, read_rows
 from lowdim.errors import BadInput, BadInputType
@@ -298,20 +299,20 @@ def gram(
 
 
 def dense_rows(rows: Rows) -> Array:
-    """All rows as one finite array of their own: what is kept for new rows must not change with X."""
-    return np.array(finite_rows(rows))
+    """All rows as one finite array that may be kept: what new rows are compared with must not change with X."""
+    return np.asarray(owned(finite_rows(rows), rows))
 
 
 def finite_rows(rows: Rows) -> Array:
     """All rows as one finite array, the given one where it will do."""
     if rows.sparse:
         raise BadInputType(SPARSE)
-    whole = rows.whole()
+    whole = dense_table(rows)
     if not np.isfinite(whole).all():
         raise finite_error(rows, Chunk(0, rows.count, lambda: whole))
     if not len(whole):
         raise BadInput("there are 0 sample(s) in the data while a minimum of 1 is required.")
-    return np.asarray(whole)
+    return whole
 
 
 def square_rows(rows: Rows, what: str) -> Array:

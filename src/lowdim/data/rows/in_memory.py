@@ -46,6 +46,7 @@ class SparseRows(Rows):
 
     def __init__(self, X: Any) -> None:
         self.X = sp.csr_array(X)
+        self.converted = X.format != "csr"  # then its arrays are not the caller's
         self.n, self.d = self.X.shape
         self.dtype = float_dtype(X.dtype)
 

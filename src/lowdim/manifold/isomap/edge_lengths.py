@@ -9,17 +9,19 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.errors import BadInput
-from lowdim.knn.bridges import joined
+from lowdim.knn.boruvka import connect_components
+from lowdim.knn.fitted import FittedNeighbors
 from lowdim.knn.graph import component_labels
-from lowdim.knn.index import Found
-from lowdim.knn.neighbor_graph import Vicinity
+from lowdim.knn.index import Neighbors
 
 __all__ = ["connected", "edge_lengths", "new_lengths", "reaches"]
 
 Array = NDArray[Any]
 
 
-def connected(near: Vicinity, radius: float | None, metric: Any, join: bool, threads: int) -> tuple[sp.csr_array, int]:
+def connected(
+    near: FittedNeighbors, radius: float | None, metric: Any, join: bool, threads: int
+) -> tuple[sp.csr_array, int]:
     """The symmetric graph of lengths in one piece, and in how many pieces it was."""
     matrix = _shorter(near.symmetric(), radius)
     labels = component_labels(matrix)
@@ -29,19 +31,19 @@ def connected(near: Vicinity, radius: float | None, metric: Any, join: bool, thr
             f"the neighbour graph falls into {pieces} components. Take more neighbours (or a larger radius), "
             "embed the components one by one, or join them by disconnected='join'."
         )
-    if pieces > 1 and near.source is None:
+    if pieces > 1 and near.table is None:
         raise BadInput(
             f"the given graph falls into {pieces} components, and the bridges that would join them need the rows. "
             "Make the graph with more neighbours, or fit the rows."
         )
-    return (joined(matrix, near.source, labels, metric, threads) if pieces > 1 else matrix), pieces
+    return (connect_components(matrix, near.table, labels, metric, threads) if pieces > 1 else matrix), pieces
 
 
-def reaches(near: Vicinity, radius: float | None) -> NDArray[np.float64]:
+def reaches(near: FittedNeighbors, radius: float | None) -> NDArray[np.float64]:
     """The mean distance of every row to its neighbours, (n,); where that is 0, the smallest that is not."""
-    if near.union is None:
+    if near.edges is None:
         return _mean_reach(near.graph.distances, radius)
-    within = _shorter(near.union, radius)
+    within = _shorter(near.edges, radius)
     total = np.asarray(within.sum(axis=1, dtype=np.float64)).ravel()
     return _above_zero(total / np.maximum(np.diff(within.indptr), 1))
 
@@ -58,7 +60,7 @@ def edge_lengths(matrix: sp.csr_array, reach: Array | None) -> tuple[sp.csr_arra
     return sp.csr_array((scaled, coo.coords), shape=matrix.shape), unit
 
 
-def new_lengths(near: Found, radius: float | None, reach: Array | None, unit: float) -> NDArray[np.float32]:
+def new_lengths(near: Neighbors, radius: float | None, reach: Array | None, unit: float) -> NDArray[np.float32]:
     """The same for edges from new rows to their neighbours; infinite beyond the radius, but for the nearest."""
     lengths = near.distances.astype(np.float64)
     if reach is not None:

@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from lowdim.base.estimator import Estimator, estimator
 from lowdim.distance.metrics import MetricLike
 from lowdim.errors import BadInput, NotEnoughData
+from lowdim.knn.fitted import FittedNeighbors, FittedRows, NeighborSpec, read_source
 from lowdim.knn.index import Distance
-from lowdim.knn.neighbor_graph import Search, vicinity_of
 from lowdim.manifold.isomap.edge_lengths import connected, edge_lengths, new_lengths, reaches
 from lowdim.manifold.isomap.embedding import farthest_landmarks, map_all, map_by_landmarks, random_landmarks, ways_over
 from lowdim.manifold.isomap.shortest_paths import Roads
@@ -54,6 +54,8 @@ class Isomap(Estimator):
         is the dimension of the data.
     n_connected_components_ : int
         Components of the neighbour graph before they were joined.
+    X_fit_ : array (n, d) or None
+        The fitted rows; None for distances and for a graph.
     landmarks_ : array (m,) or None
         The rows that serve as landmarks.
 
@@ -88,7 +90,7 @@ class Isomap(Estimator):
         """Find the map."""
         with self._fitting():
             seed, threads = seed_of(self.random_state), thread_count(self.n_jobs)
-            near = vicinity_of(self, X, self._search(seed, threads))
+            near = FittedNeighbors.of(read_source(self, X), self._spec(seed, threads))
             self._require_rows(near.n)
             matrix, components = connected(near, self.radius, self.metric, self.disconnected == "join", threads)
             self.reaches_ = reaches(near, self.radius) if self.conformal else None
@@ -104,7 +106,8 @@ class Isomap(Estimator):
             self.eigenvalues_ = (found.scaling.values * self.unit_**2).astype(near.dtype)
             self.residual_variance_, self.gram_square_ = found.residual_variance, found.gram_square
             self.scaling_, self.landmarks_, self.landmark_ways_ = found.scaling, found.landmarks, found.ways
-            self.rows_, self.seed_, self.n_connected_components_ = near.rows, seed, components
+            self.X_fit_, self.seed_, self.n_connected_components_ = near.rows.X, seed, components
+            self._cache = near.rows
             return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
@@ -119,7 +122,8 @@ class Isomap(Estimator):
         """
         check_is_fitted(self, "embedding_")
         threads = thread_count(self.n_jobs)
-        near, dtype = self._search(self.seed_, threads).new(self, X, self.rows_, self.roads_.n)
+        fitted = FittedRows.cached(self, self.X_fit_, self.roads_.n, self._spec(self.seed_, threads))
+        near, dtype = fitted.neighbors_of(self, X)
         lengths = new_lengths(near, self.radius, self.reaches_, self.unit_)  # (m, k)
         out = np.empty((len(lengths), self.embedding_.shape[1]))
         with single_blas():
@@ -138,8 +142,8 @@ class Isomap(Estimator):
         missed = max(self.gram_square_ - float((self.scaling_.values**2).sum()), 0.0)
         return float(np.sqrt(missed) / len(self.scaling_.means) * self.unit_**2)
 
-    def _search(self, seed: int, threads: int) -> Search:
-        return Search(self.n_neighbors, self.radius, self.metric, seed, threads)
+    def _spec(self, seed: int, threads: int) -> NeighborSpec:
+        return NeighborSpec(self.n_neighbors, self.metric, seed, threads, self.radius)
 
     def _require_rows(self, n: int) -> None:
         if self.n_components > n:

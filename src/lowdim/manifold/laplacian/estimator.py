@@ -13,9 +13,9 @@ from lowdim.base.estimator import Estimator, estimator
 from lowdim.data.validation import read_rows
 from lowdim.distance.metrics import MetricLike
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
+from lowdim.knn.fitted import FittedNeighbors, FittedRows, NeighborSpec, read_source
 from lowdim.knn.graph import component_labels
 from lowdim.knn.index import Distance
-from lowdim.knn.neighbor_graph import Search, vicinity_of
 from lowdim.linalg.components import pack_components
 from lowdim.manifold.laplacian.edge_weights import Edges, edges_of, evened, given_edges, given_weights, new_weights
 from lowdim.manifold.laplacian.embedding import extended, slowest_waves
@@ -59,6 +59,8 @@ class LaplacianEigenmaps(Estimator):
         The same for every component.
     components_of_rows_, n_connected_components_ : array (n,), int
         The component of every row, and their number.
+    X_fit_ : array (n, d) or None
+        The fitted rows; None for distances, weights and a graph.
     gamma_ : float or None
         The γ of the weights, if there is one.
 
@@ -121,7 +123,7 @@ class LaplacianEigenmaps(Estimator):
             self.components_of_rows_, self.n_connected_components_ = labels, len(waves.values)
             self.densities_, self.degrees_ = density, np.asarray(W.sum(axis=1)).ravel()
             self.gamma_, self.sigma_ = edges.gamma, edges.sigma
-            self.rows_, self.seed_ = rows, seed
+            self.X_fit_, self.seed_ = rows, seed
             return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
@@ -140,8 +142,8 @@ class LaplacianEigenmaps(Estimator):
             blocks = (chunk.load() for chunk in rows.chunks())
             places = [self._continued(*given_weights(block), least=TINY) for block in blocks]
             return np.vstack(places).astype(rows.dtype)
-        search = Search(self.n_neighbors, None, self.metric, self.seed_, thread_count(self.n_jobs))
-        near, dtype = search.new(self, X, self.rows_, len(self.embedding_))
+        spec = NeighborSpec(self.n_neighbors, self.metric, self.seed_, thread_count(self.n_jobs))
+        near, dtype = FittedRows.cached(self, self.X_fit_, len(self.embedding_), spec).neighbors_of(self, X)
         edges = Edges(sp.csr_array((0, 0)), self.gamma_, self.sigma_)
         weights = new_weights(near.distances, near.indices, edges, self.affinity)
         out = self._continued(weights, near.indices, least=SLACK).astype(dtype or self.embedding_.dtype)
@@ -153,8 +155,9 @@ class LaplacianEigenmaps(Estimator):
         if self.affinity == "precomputed":
             given = read_rows(self, X, fitting=True, min_rows=2)
             return given_edges(given.whole()), None, given.dtype
-        near = vicinity_of(self, X, Search(self.n_neighbors, None, self.metric, seed, threads))
-        return edges_of(near.graph, self.affinity, self.gamma), near.rows, near.dtype
+        near = FittedNeighbors.of(read_source(self, X), NeighborSpec(self.n_neighbors, self.metric, seed, threads))
+        self._cache = near.rows
+        return edges_of(near.graph, self.affinity, self.gamma), near.rows.X, near.dtype
 
     def _labels(self, W: sp.csr_array) -> NDArray[np.int32]:
         labels = component_labels(W)

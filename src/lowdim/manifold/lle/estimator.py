@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -9,16 +10,17 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim.base.estimator import Estimator, estimator
+from lowdim.data.ownership import dense_table, owned
 from lowdim.data.rows import Chunk, Rows
 from lowdim.data.validation import finite_error, read_rows
 from lowdim.distance.metrics import MetricLike, metric_of
 from lowdim.errors import BadInput, BadInputType, BadParameter, NotEnoughData
+from lowdim.knn.fitted import FittedNeighbors, FittedRows, NeighborSpec, read_source
 from lowdim.knn.graph import Graph
-from lowdim.knn.index import Distance, NeighborIndex
+from lowdim.knn.index import Distance
 from lowdim.linalg.sparse_eigen import SOLVERS, EigenOptions
 from lowdim.manifold.lle.alignment import ALIGNMENTS, align
 from lowdim.manifold.lle.patches import Patches, grams_of_distances, grams_of_rows, weights_of
-from lowdim.runtime.memory import require_memory
 from lowdim.runtime.param import Choice, Integer, Maybe, Real, SeedLike, param
 from lowdim.runtime.random import Seed, seed_of
 from lowdim.runtime.threads import thread_count
@@ -59,8 +61,8 @@ class LLE(Estimator):
         The piece of every row, and their number.
     n_neighbors_ : int
         Neighbours of each row.
-    rows_ : array (n, d)
-        The fitted rows (or distances), which new rows are made of; not a copy if they came as an array of floats.
+    X_fit_ : array (n, d)
+        The fitted rows (or distances), which new rows are made of.
     solver_ : str
         How the eigenvectors were found, of the largest piece.
 
@@ -103,11 +105,8 @@ class LLE(Estimator):
             seed, threads = seed_of(self.random_state), thread_count(self.n_jobs)
             if isinstance(X, Graph):
                 X, graph = self._rows_of(X), X
-            rows = read_rows(self, X, fitting=True, min_rows=2)
-            table = self._table(rows)
-            if graph is not None:  # else the search for neighbours looks at every value
-                _require_finite(table, rows)
-            graph = self._graph(table, graph, seed)
+            near = self._neighbors(read_source(self, X), graph, seed, threads)
+            graph, table = near.graph, near.table
             labels = graph.components()
             self._check_counts(graph, labels)
             patches = Patches(graph.indices, self._grams(table, table, graph.indices), threads)
@@ -118,7 +117,7 @@ class LLE(Estimator):
             self.reconstruction_error_ = float(found.values.sum())
             self.solver_, self.n_neighbors_ = found.solver, graph.k
             self.components_of_rows_, self.n_connected_components_ = labels, len(found.values)
-            self.rows_, self.embedding_ = table, found.Z.astype(table.dtype, copy=False)
+            self.X_fit_, self.embedding_ = table, found.Z.astype(table.dtype, copy=False)
             return self
 
     def fit_transform(self, X: Any, y: Any = None, graph: Graph | None = None) -> Array:
@@ -133,13 +132,13 @@ class LLE(Estimator):
         holds distances to the fitted rows, (m, n).
         """
         check_is_fitted(self, "embedding_")
-        rows = read_rows(self, X, fitting=False, min_rows=1)
+        rows = self._read(read_rows(self, X, fitting=False, min_rows=1))
         threads = thread_count(self.n_jobs)
         with np.errstate(over="ignore"):  # found and named
-            new = self._table(rows).astype(self.rows_.dtype, copy=False)
+            new = dense_table(rows).astype(self.X_fit_.dtype, copy=False)
         _require_finite(new, rows)
         nearest = self._nearest(new)
-        grams = self._grams(self.rows_, new, nearest)
+        grams = self._grams(self.X_fit_, new, nearest)
         weights = weights_of(grams, self.reg, threads)
         same = np.einsum("naa->na", grams) == 0
         there = same.any(axis=1)
@@ -149,22 +148,24 @@ class LLE(Estimator):
 
     def _nearest(self, new: Array) -> NDArray[np.int32]:
         """The nearest fitted rows to each new one, all of one piece: that of the nearest of all, (m, k)."""
-        nearest = self._query(self.rows_, new)
+        fitted = FittedRows.cached(self, *self._fitted_rows_parts())
+        nearest = fitted.query(new, self.n_neighbors_).indices
         pieces = self.components_of_rows_[nearest]
         mixed = (pieces != pieces[:, :1]).any(axis=1)
         for piece in np.unique(pieces[mixed, 0]):
             asked = np.flatnonzero(mixed & (pieces[:, 0] == piece))
             among = np.flatnonzero(self.components_of_rows_ == piece).astype(np.int32)
-            rows, some = self.rows_[among], new[asked]
-            if metric_of(self.metric).given:  # their columns are the fitted rows
-                rows, some = rows[:, among], some[:, among]
-            nearest[asked] = among[self._query(rows, some)]
+            rows, some = None if fitted.X is None else fitted.X[among], new[asked]
+            if fitted.X is None:  # their columns are the fitted rows
+                some = some[:, among]
+            found = FittedRows(rows, len(among), fitted.spec).query(some, self.n_neighbors_)
+            nearest[asked] = among[found.indices]
         return nearest
 
-    def _query(self, rows: Array, new: Array) -> NDArray[np.int32]:
-        """The nearest of fitted rows; exactly, so that a place does not depend on the rows that come along."""
-        index = NeighborIndex(rows, metric=self.metric, algorithm="exact", n_jobs=self.n_jobs)
-        return index.query(new, self.n_neighbors_).indices
+    def _fitted_rows_parts(self) -> tuple[Array | None, int, NeighborSpec]:
+        """What new rows are compared with; exactly, so that a place does not depend on the rows that come along."""
+        spec = NeighborSpec(self.n_neighbors_, self.metric, 0, thread_count(self.n_jobs), algorithm="exact")
+        return None if metric_of(self.metric).given else self.X_fit_, len(self.X_fit_), spec
 
     def _rows_of(self, graph: Graph) -> Any:
         """The rows that a graph was made of."""
@@ -179,22 +180,28 @@ class LLE(Estimator):
             )
         return graph.rows
 
-    def _table(self, rows: Rows) -> Array:
+    def _read(self, rows: Rows) -> Rows:
         if rows.sparse and metric_of(self.metric).given:
             raise BadInput(
                 "LLE weighs neighbours by the distances between them, and a sparse table of distances lacks most of "
                 "these. Give a dense one, or the rows with graph=Graph.from_sparse(…)."
             )
-        return _dense_rows(rows)
+        return rows
 
-    def _graph(self, rows: Array, graph: Graph | None, seed: int) -> Graph:
-        n = len(rows)
-        if graph is None:
-            k = min(USUAL_NEIGHBORS, n - 1) if self.n_neighbors is None else self.n_neighbors
-            return NeighborIndex(rows, metric=self.metric, random_state=seed, n_jobs=self.n_jobs).graph(k)
-        if not isinstance(graph, Graph) or graph.n != n:
-            raise BadInput(f"graph must be a Graph of the {n} rows of X; got {graph!r:.60}.")
-        return graph.nearest(min(USUAL_NEIGHBORS, graph.k) if self.n_neighbors is None else self.n_neighbors)
+    def _neighbors(self, source: Graph | Rows, graph: Graph | None, seed: int, threads: int) -> FittedNeighbors:
+        """The neighbors of rows, by a search or by the graph that is given."""
+        assert isinstance(source, Rows)
+        rows, most = self._read(source), source.count - 1
+        if isinstance(graph, Graph):
+            most = graph.k
+        k = min(USUAL_NEIGHBORS, most) if self.n_neighbors is None else self.n_neighbors
+        if k > most:
+            raise NotEnoughData(
+                f"n_neighbors must be at most {most}, the neighbors that a row has; got {k}. "
+                "Ask for fewer, or give more rows."
+            )
+        near = FittedNeighbors.of(rows, NeighborSpec(k, self.metric, seed, threads), graph=graph)
+        return replace(near, table=owned(near.table, rows))  # distances are kept as well
 
     def _grams(self, rows: Array, centres: Array, indices: NDArray[np.int32]) -> NDArray[np.float64]:
         if metric_of(self.metric).given:
@@ -218,15 +225,6 @@ class LLE(Estimator):
     @property
     def _n_features_out(self) -> int:
         return int(self.embedding_.shape[1])
-
-
-def _dense_rows(rows: Rows) -> Array:
-    """All rows as one dense table of float32 or float64."""
-    if rows.sparse:
-        needed = rows.count * rows.d * rows.dtype.itemsize
-        require_memory(needed, f"{rows.count} x {rows.d} dense values", "Reduce the columns with PCA first.")
-        return np.asarray(rows.whole().toarray())
-    return np.asarray(rows.whole())
 
 
 def _require_finite(table: Array, rows: Rows) -> None:

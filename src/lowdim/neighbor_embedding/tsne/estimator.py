@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from lowdim.base.estimator import estimator
 from lowdim.distance.metrics import MetricLike
-from lowdim.knn.fitted import Known
+from lowdim.knn.fitted import FittedRows, NeighborSpec
 from lowdim.neighbor_embedding.base import NeighborMap
 from lowdim.neighbor_embedding.initialization import INIT, close_start
 from lowdim.neighbor_embedding.optimizer_loop import PATH
-from lowdim.neighbor_embedding.tsne.affinities import PERPLEXITY
+from lowdim.neighbor_embedding.tsne.affinities import PERPLEXITY, neighbor_count
 from lowdim.neighbor_embedding.tsne.gradient_descent import Descent, Recipe
 from lowdim.neighbor_embedding.tsne.inputs import likeness_of
 from lowdim.neighbor_embedding.tsne.out_of_sample import Placing
@@ -53,6 +53,8 @@ class TSNE(NeighborMap):
         The map. It is never changed by `transform`.
     kl_divergence_ : float
         KL(P ‖ Q) of the map; above 4,000 rows with the normaliser of the mesh or the tree (within 0.3 %).
+    X_fit_ : array or sparse matrix (n, d), or None
+        The fitted rows; None for distances, a graph and affinities.
     perplexity_ : array
         The perplexities used: from 1 to (n - 1) / 3.
     n_iter_ : int
@@ -102,7 +104,7 @@ class TSNE(NeighborMap):
             layout = descent.layout(start, self.checkpoint).resume().run()
             self.embedding_ = descent.positions(layout.state).astype(alike.dtype)
             self.kl_divergence_, self.n_iter_ = descent.divergence(layout.state), layout.done
-            self.perplexity_, self.training_ = np.array(alike.perplexity), alike.table
+            self.perplexity_, self.X_fit_ = np.array(alike.perplexity), alike.table
             self._cache = self._placing()
             return self
 
@@ -113,7 +115,10 @@ class TSNE(NeighborMap):
 
     def _placing(self) -> Placing:
         threads, n = thread_count(self.n_jobs), len(self.embedding_)
-        known = Known(self.training_, n, self.metric, 0, threads, algorithm="exact")
+        spec = NeighborSpec(
+            neighbor_count(self.perplexity_.tolist() or 1.0), self.metric, 0, threads, algorithm="exact"
+        )
+        known = FittedRows(self.X_fit_, n, spec)
         places = np.ascontiguousarray(self.embedding_, dtype=np.float32)
         return Placing(known, places, tuple(self.perplexity_), self.dof)
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
+from lowdim.data.duplicates import TiedRows, average_tied
 from lowdim.errors import BadParameter
 from lowdim.neighbor_embedding.optimizer_loop import Checkpoint, Layout, State, fingerprint
-from lowdim.neighbor_embedding.tied_rows import Twins, meet_twins
 from lowdim.neighbor_embedding.tsne.affinities import Affinities
 from lowdim.neighbor_embedding.tsne.repulsion import Repulsion, repulsion_for
 
@@ -63,7 +63,7 @@ class Descent:
         P = affinities
         _native.require_edges(P.starts, P.columns, P.values, P.n, threads)
         self.which = np.arange(affinities.n) if which is None else which
-        self._ordered = np.arange(affinities.n, dtype=np.int32), affinities, Twins.of(self.which)
+        self._ordered = np.arange(affinities.n, dtype=np.int32), affinities, TiedRows.of(self.which)
         self._repulsion: Repulsion | None = None
 
     def layout(self, start: Floats, path: Any = None) -> Layout:
@@ -86,7 +86,7 @@ class Descent:
     def start(self, Y: Floats) -> State:
         """The state before the first step."""
         begun = np.array(Y, dtype=np.float32)
-        meet_twins(begun, self.which)
+        average_tied(begun, self.which)
         return {
             "map": begun,
             "velocity": np.zeros(Y.shape, dtype=np.float32),
@@ -115,7 +115,7 @@ class Descent:
         _native.descend(P.starts, P.columns, P.values, Y, forces, rule, velocity, gains, moved, self.threads)
         if twins is not None:
             for values in (moved, velocity, gains):
-                twins.meet(values)
+                twins.average(values)
         if not np.isfinite(moved.sum(dtype=np.float64)):
             raise BadParameter("the layout flew apart; lower learning_rate or the exaggerations.")
         return {**state, "map": moved, "velocity": velocity, "gains": gains}
@@ -149,10 +149,10 @@ class Descent:
     def _negative_entropy(self) -> float:
         return self.affinities.negative_entropy()
 
-    def _in_order(self, state: State) -> tuple[Affinities, Twins | None]:
+    def _in_order(self, state: State) -> tuple[Affinities, TiedRows | None]:
         if not np.array_equal(self._ordered[0], state["order"]):
             order = np.asarray(state["order"], dtype=np.int32)
-            self._ordered = order, self.affinities.reordered(order, self.threads), Twins.of(self.which[order])
+            self._ordered = order, self.affinities.reordered(order, self.threads), TiedRows.of(self.which[order])
         return self._ordered[1:]
 
 

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.data.duplicates import distinct_rows
-from lowdim.data.rows import ArrayRows, Rows
-from lowdim.data.validation import read_rows
-from lowdim.knn.fitted import table_of
+from lowdim.data.rows import Rows
+from lowdim.knn.fitted import FittedNeighbors, NeighborSpec, read_source
 from lowdim.knn.graph import Graph
-from lowdim.knn.index import Distance, neighbors
+from lowdim.knn.index import Distance
 from lowdim.neighbor_embedding.tsne.affinities import Affinities, Perplexity, feasible, neighbor_count
 from lowdim.runtime.memory import require_memory
 
@@ -40,19 +39,16 @@ def likeness_of(owner: Any, X: Any, perplexity: Perplexity, metric: Distance, se
         require_memory(8 * len(X.columns), "the affinities in the order of the map", "Use fewer rows.")
         return Likeness(X)
     given = metric == "precomputed"
-    if isinstance(X, Graph):
-        return Likeness(*_joint(X, perplexity, threads), which=X.coincident() if given else None)
-    rows = read_rows(owner, X, fitting=True, min_rows=2)
-    if not given:
-        require_memory(_copy_bytes(rows), "the table that new rows are compared with", "Fit a Graph of it.")
+    rows = read_source(owner, X)
+    if isinstance(rows, Graph):
+        return Likeness(*_joint(rows, perplexity, threads), which=rows.coincident() if given else None)
     k = min(rows.count - 1, neighbor_count(feasible(perplexity, rows.count)))
     _require_room(rows.count, k)
-    graph = neighbors(rows, k, metric=metric, random_state=seed, n_jobs=threads)
-    joint = _joint(graph, perplexity, threads)
+    near = FittedNeighbors.of(rows, NeighborSpec(k, metric, seed, threads), sparse=True)
+    joint = _joint(near.graph, perplexity, threads)
     if given:
-        return Likeness(*joint, which=graph.coincident(), dtype=rows.dtype)
-    table = table_of(rows)
-    return Likeness(*joint, rows, table, distinct_rows(table, threads).which, rows.dtype)
+        return Likeness(*joint, which=near.graph.coincident(), dtype=rows.dtype)
+    return Likeness(*joint, rows, near.rows.X, distinct_rows(near.rows.X, threads).inverse, rows.dtype)
 
 
 def _joint(graph: Graph, perplexity: Perplexity, threads: int) -> tuple[Affinities, tuple[float, ...]]:
@@ -64,12 +60,3 @@ def _joint(graph: Graph, perplexity: Perplexity, threads: int) -> tuple[Affiniti
 def _require_room(n: int, k: int) -> None:
     """Room for the neighbours, their weights, both sides of them, and a copy in the order of the map."""
     require_memory(50 * n * k, "the affinities", "Use a smaller perplexity or fewer rows.")
-
-
-def _copy_bytes(rows: Rows) -> int:
-    """What rows.whole() takes: nothing for an array that can stay where it is."""
-    if isinstance(rows, ArrayRows):
-        X = rows.X
-        if not isinstance(X, np.memmap) and X.dtype == rows.dtype and X.flags.c_contiguous:
-            return 0
-    return 0 if rows.sparse else rows.count * rows.d * rows.dtype.itemsize

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from lowdim import _native
 from lowdim.data.rows import Rows
 from lowdim.errors import BadInput
-from lowdim.knn.fitted import Known
-from lowdim.knn.index import Found
+from lowdim.knn.fitted import FittedRows
+from lowdim.knn.index import Neighbors
 from lowdim.neighbor_embedding.tsne.affinities import conditional, neighbor_count
 from lowdim.neighbor_embedding.tsne.barnes_hut import TreeRepulsion
 from lowdim.neighbor_embedding.tsne.fft_repulsion import Fields, MeshRepulsion
@@ -47,7 +47,7 @@ class Placing:
     What takes long (the search index, the marks of rows, the fields) is made once, when it is first needed.
     """
 
-    known: Known  # the rows of the map, to be searched exactly: a row's place does not depend on those beside it
+    known: FittedRows  # the rows of the map, to be searched exactly: a row's place does not depend on those beside it
     places: Floats  # where they are, (n, k)
     perplexity: tuple[float, ...]
     dof: float
@@ -58,11 +58,11 @@ class Placing:
             raise BadInput(
                 "this map was fitted to Affinities, which do not say how new rows are weighed. Fit it to a table."
             )
-        return self.known.places_of(rows, self.places, neighbor_count(self.perplexity), self._moved)
+        return self.known.embed(rows, self.places, neighbor_count(self.perplexity), self._moved)
 
-    def _moved(self, found: Found) -> Floats:
+    def _moved(self, found: Neighbors) -> Floats:
         """From the middle of the nearest, some steps against the map."""
-        push, Y, threads = self._push, self.places, self.known.threads
+        push, Y, threads = self._push, self.places, self.known.spec.threads
         weights = conditional(found.distances, self.perplexity, threads)
         first = found.indices[:, : min(START, found.indices.shape[1])]
         out = np.ascontiguousarray(np.median(Y[first], axis=1), dtype=np.float32)
@@ -78,4 +78,4 @@ class Placing:
 
     @cached_property
     def _push(self) -> Push:
-        return Push(self.places, self.dof, self.known.threads)
+        return Push(self.places, self.dof, self.known.spec.threads)

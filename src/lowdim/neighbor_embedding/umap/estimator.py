@@ -10,22 +10,23 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim.base.estimator import estimator
-from lowdim.data.duplicates import Distinct
+from lowdim.data.duplicates import DistinctRows, average_tied
 from lowdim.data.validation import read_scores
 from lowdim.distance.metrics import MetricLike
-from lowdim.errors import BadInput, BadParameter
-from lowdim.knn.fitted import Known, Neighborhood, neighborhood_of, table_of, with_rows
-from lowdim.knn.graph import component_labels
+from lowdim.errors import BadInput, BadInputType, BadParameter
+from lowdim.knn.fitted import FittedNeighbors, FittedRows, NeighborSpec, read_source
+from lowdim.knn.graph import Graph, component_labels
 from lowdim.neighbor_embedding.base import NeighborMap
 from lowdim.neighbor_embedding.initialization import INIT, boxed_start
 from lowdim.neighbor_embedding.optimizer_loop import PATH
-from lowdim.neighbor_embedding.tied_rows import meet_twins
+from lowdim.neighbor_embedding.tsne.affinities import Affinities
 from lowdim.neighbor_embedding.umap.densmap import Agreement, Crowding
 from lowdim.neighbor_embedding.umap.find_ab import membership_curve
 from lowdim.neighbor_embedding.umap.fuzzy_graph import fuzzy_of
 from lowdim.neighbor_embedding.umap.optimizer import Epochs, Forces
 from lowdim.neighbor_embedding.umap.out_of_sample import Placing, rows_at
 from lowdim.neighbor_embedding.umap.supervision import Target
+from lowdim.runtime.memory import require_memory
 from lowdim.runtime.param import Choice, Flag, Integer, Maybe, Real, SeedLike, param
 from lowdim.runtime.random import Seed, seed_of
 from lowdim.runtime.threads import single_blas, thread_count
@@ -35,6 +36,7 @@ __all__ = ["UMAP"]
 Array = NDArray[Any]
 
 MANY_ROWS = 10_000
+BYTES_PER_EDGE = 60  # of the graph, the fuzzy graph and the order in which its edges are sampled
 
 
 @estimator(title="a map that keeps neighbours together, from a fuzzy graph", summary="graph", inverse=True, sparse=True)
@@ -68,7 +70,7 @@ class UMAP(NeighborMap):
         Parts of that graph; each is laid out by itself, and where they lie to each other means nothing.
     a_, b_ : float
         The curve 1 / (1 + a d^2b) of the map.
-    rows_ : array or sparse matrix (m, d)
+    X_fit_ : array or sparse matrix (m, d)
         The distinct rows of the table; `distinct_` says where each stands in it first, `which_` which of them each
         row is. None for distances and for a graph.
     n_neighbors_, n_epochs_ : int
@@ -110,13 +112,13 @@ class UMAP(NeighborMap):
             seed, threads = seed_of(self.random_state), thread_count(self.n_jobs)
             self.a_, self.b_ = membership_curve(self.min_dist, self.spread)
             self.seed_, self.supervised_ = seed, y is not None
-            near = neighborhood_of(self, X, self.n_neighbors, self.metric, seed, threads)
+            near = self._neighbors(X, seed, threads)
             epochs = self._epochs(near, self._rounds(near), self.learning_rate, y)
-            rows, which = near.known.rows, near.distinct.which
+            rows, which = near.rows.X, near.distinct.inverse
             start = boxed_start(self.init, epochs.graph, rows, near.distinct, self.n_components, seed, threads)
             positions = epochs.run(start, lambda state: state["map"][which], self.checkpoint)
-            if self._by_distances and near.graph is not None:
-                meet_twins(positions, near.graph.coincident())
+            if self._by_distances and near.knn_graph is not None:
+                average_tied(positions, near.knn_graph.coincident())
             return self._keep(positions, epochs, near)
 
     def update(self, X: Any) -> Self:
@@ -126,10 +128,10 @@ class UMAP(NeighborMap):
             raise BadInput("this map was drawn with y, and update knows none; fit all the rows together with theirs.")
         if self._by_distances:
             raise BadParameter("update needs rows; with metric='precomputed', fit all the distances together.")
-        known, distinct, old = self._placer.known, Distinct(self.distinct_, self.which_), self.embedding_
+        known, distinct, old = self._placer.known, DistinctRows(self.distinct_, self.which_), self.embedding_
         with single_blas():
             places = np.vstack([old, self._placer(rows)])
-            near = with_rows(known, distinct, table_of(rows), self.n_neighbors, old.dtype)
+            near = FittedNeighbors.extended(known, distinct, rows, self.n_neighbors - 1, old.dtype)
             epochs = self._epochs(near, -(-self._rounds(near) // 2), self.learning_rate / 10)
             return self._keep(epochs.run(places[near.distinct.first]), epochs, near)
 
@@ -139,11 +141,11 @@ class UMAP(NeighborMap):
         It belongs by exp(-max(0, d - ρ) / σ), as in the table, with distances in the map. A fitted place gives its row.
         """
         check_is_fitted(self)
-        if self.rows_ is None:
+        if self.X_fit_ is None:
             raise BadInput("inverse_transform needs the rows that were fitted; this map was made of distances alone.")
         places, threads = self.embedding_[self.distinct_], thread_count(self.n_jobs)
         Z = read_scores(Z, places.shape[1])
-        return rows_at(Z, places, self.rows_, self.n_neighbors_, self.local_connectivity, threads)
+        return rows_at(Z, places, self.X_fit_, self.n_neighbors_, self.local_connectivity, threads)
 
     @property
     def graph_(self) -> sp.csr_array:
@@ -158,13 +160,27 @@ class UMAP(NeighborMap):
         """Parts of the fuzzy graph."""
         return len(np.unique(component_labels(self.graph_)[self.distinct_]))
 
-    def _rounds(self, near: Neighborhood) -> int:
-        return self.n_epochs or (200 if near.known.n > MANY_ROWS else 500)
+    def _neighbors(self, X: Any, seed: int, threads: int) -> FittedNeighbors:
+        """The neighbors among the distinct rows of X, of distances or of a Graph; n_neighbors counts the row itself."""
+        if isinstance(X, Affinities):
+            raise BadInputType(
+                "Affinities are for TSNE; a fuzzy graph is made of distances. Give lowdim.neighbors(X, k)."
+            )
+        source, k = read_source(self, X), self.n_neighbors - 1
+        if isinstance(source, Graph):
+            k = min(k, source.k)
+        else:
+            needed = BYTES_PER_EDGE * source.count * min(k + 1, source.count)
+            require_memory(needed, "the fuzzy graph", "Use fewer neighbors or fewer rows.")
+        return FittedNeighbors.of(source, NeighborSpec(k, self.metric, seed, threads), sparse=True, unique=True)
 
-    def _epochs(self, near: Neighborhood, rounds: int, rate: float, y: Any = None) -> Epochs:
+    def _rounds(self, near: FittedNeighbors) -> int:
+        return self.n_epochs or (200 if near.rows.n > MANY_ROWS else 500)
+
+    def _epochs(self, near: FittedNeighbors, rounds: int, rate: float, y: Any = None) -> Epochs:
         """What moves the distinct rows: their fuzzy graph, the forces of the map and, for densMAP, their crowding."""
-        threads, target = near.known.threads, Target(self.target_metric, self.target_weight)
-        fuzzy = fuzzy_of(near.graph, self.local_connectivity, self.set_op_mix_ratio, threads)
+        threads, target = near.rows.spec.threads, Target(self.target_metric, self.target_weight)
+        fuzzy = fuzzy_of(near.knn_graph, self.local_connectivity, self.set_op_mix_ratio, threads)
         fuzzy = target.put_into(fuzzy, y, near.distinct, near.k, threads)
         crowding = Crowding.of(fuzzy, self.dens_lambda) if self.densmap and fuzzy.n > 1 else None
         return Epochs(fuzzy, self._forces(rate), rounds, threads, crowding)
@@ -172,22 +188,23 @@ class UMAP(NeighborMap):
     def _forces(self, rate: float) -> Forces:
         return Forces(self.a_, self.b_, self.repulsion_strength, self.negative_sample_rate, rate, self.seed_)
 
-    def _keep(self, positions: Array, epochs: Epochs, near: Neighborhood) -> Self:
+    def _keep(self, positions: Array, epochs: Epochs, near: FittedNeighbors) -> Self:
         distinct, agreement = near.distinct, None
-        if epochs.crowding is not None and near.graph is not None:
+        if epochs.crowding is not None and near.knn_graph is not None:
             how = self.local_connectivity, epochs.forces, epochs.threads
-            agreement = epochs.crowding.for_new_rows(positions, near.graph, *how).to_array()
+            agreement = epochs.crowding.for_new_rows(positions, near.knn_graph, *how).to_array()
         ends, self.weights_ = epochs.graph.once()
         self.edges_, self.crowding_ = distinct.first.astype(np.int32)[ends], agreement
-        self.embedding_ = positions[distinct.which].astype(near.dtype)
-        self.distinct_, self.which_, self.rows_ = distinct.first, distinct.which, near.known.rows
+        self.embedding_ = positions[distinct.inverse].astype(near.dtype)
+        self.distinct_, self.which_, self.X_fit_ = distinct.first, distinct.inverse, near.rows.X
         self.n_neighbors_, self.n_epochs_ = near.k + 1, self._rounds(near)
-        self._cache = self._placing(near.known)
+        self._cache = self._placing(near.rows)
         return self
 
-    def _placing(self, known: Known | None = None) -> Placing:
+    def _placing(self, known: FittedRows | None = None) -> Placing:
         if known is None:
-            known = Known(self.rows_, len(self.distinct_), self.metric, self.seed_, thread_count(self.n_jobs))
+            spec = NeighborSpec(self.n_neighbors - 1, self.metric, self.seed_, thread_count(self.n_jobs))
+            known = FittedRows(self.X_fit_, len(self.distinct_), spec)
         places = np.ascontiguousarray(self.embedding_[self.distinct_], dtype=np.float32)
         agreement = None if self.crowding_ is None else Agreement(*self.crowding_.tolist())
         forces, rounds = self._forces(self.learning_rate / 4), max(1, self.n_epochs_ // 5)

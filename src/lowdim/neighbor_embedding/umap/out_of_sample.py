@@ -9,10 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lowdim.data.duplicates import Marks, find_rows
+from lowdim.data.duplicates import RowHashes, find_rows
 from lowdim.data.rows import Rows
-from lowdim.knn.fitted import Known
-from lowdim.knn.index import Found, NeighborIndex
+from lowdim.knn.fitted import FittedRows
+from lowdim.knn.index import NeighborIndex, Neighbors
 from lowdim.neighbor_embedding.umap.densmap import Agreement, table_radii
 from lowdim.neighbor_embedding.umap.fuzzy_graph import smooth
 from lowdim.neighbor_embedding.umap.optimizer import Forces, Newcomers
@@ -30,7 +30,7 @@ AT_ONCE = 1 << 22  # numbers in the small matrices of a batch
 class Placing:
     """How new rows find their places on a map that stays as it is, each by itself."""
 
-    known: Known  # the rows of the map
+    known: FittedRows  # the rows of the map
     places: NDArray[np.float32]  # where they are, (m, c)
     neighbors: int
     connectivity: float
@@ -40,11 +40,11 @@ class Placing:
 
     def __call__(self, rows: Rows) -> NDArray[np.float32]:
         """Places of rows, (m, c); those that are known are where they were."""
-        return self.known.places_of(rows, self.places, self.neighbors, self._moved)
+        return self.known.embed(rows, self.places, self.neighbors, self._moved)
 
-    def _moved(self, found: Found) -> NDArray[np.float32]:
+    def _moved(self, found: Neighbors) -> NDArray[np.float32]:
         """From the weighted mean of the neighbours' places, some epochs against the map."""
-        threads = self.known.threads
+        threads = self.known.spec.threads
         weights = smooth(found.distances, self.connectivity, threads).weights
         share = weights / weights.sum(axis=1, keepdims=True)
         start = np.einsum("ij,ijc->ic", share, self.places[found.indices])
@@ -71,7 +71,7 @@ def rows_at(Z: Array, places: Array, rows: Any, k: int, connectivity: float, thr
     for start in range(0, len(Z), step):
         here = slice(start, start + step)
         shares[here] = _shares(Z[here].astype(np.float64), places[found.indices[here]], belonging[here])
-    same = find_rows(Z, places, Marks.of(places, threads), threads)
+    same = find_rows(Z, places, RowHashes.of(places, threads), threads)
     fitted = same >= 0
     indices = found.indices.copy()
     indices[fitted, 0], shares[fitted], shares[fitted, 0] = same[fitted], 0, 1

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lowdim.data.duplicates import Distinct
+from lowdim.data.duplicates import DistinctRows
 from lowdim.errors import BadInput
 from lowdim.knn.index import neighbors
 from lowdim.neighbor_embedding.umap.fuzzy_graph import Fuzzy, fuzzy_of, symmetric
@@ -28,12 +28,12 @@ class Target:
     kind: str
     weight: float
 
-    def put_into(self, graph: Fuzzy, y: Any, distinct: Distinct, k: int, threads: int) -> Fuzzy:
+    def put_into(self, graph: Fuzzy, y: Any, distinct: DistinctRows, k: int, threads: int) -> Fuzzy:
         """The graph of the distinct rows, with what y (unless it is None) says of the rows."""
         if y is None:
             return graph
         if self.kind == "categorical":
-            codes = codes_of_distinct(class_codes(y, len(distinct.which)), distinct)
+            codes = codes_of_distinct(class_codes(y, len(distinct.inverse)), distinct)
             return with_classes(graph, codes, self.weight, threads)
         return with_numbers(graph, y, distinct, self.weight, k, threads)
 
@@ -66,10 +66,10 @@ def _is_missing(label: Any) -> bool:
         return True
 
 
-def codes_of_distinct(codes: Array, distinct: Distinct) -> NDArray[np.int64]:
+def codes_of_distinct(codes: Array, distinct: DistinctRows) -> NDArray[np.int64]:
     """The class of each distinct row; unknown where equal rows disagree."""
     out = codes[distinct.first]
-    disagree = np.unique(distinct.which[codes != out[distinct.which]])
+    disagree = np.unique(distinct.inverse[codes != out[distinct.inverse]])
     out[disagree] = UNKNOWN
     return out
 
@@ -83,22 +83,22 @@ def with_classes(graph: Fuzzy, codes: Array, weight: float, threads: int) -> Fuz
     return _connected_again(graph, graph.weights * factor, threads)
 
 
-def with_numbers(graph: Fuzzy, y: Any, distinct: Distinct, weight: float, k: int, threads: int) -> Fuzzy:
+def with_numbers(graph: Fuzzy, y: Any, distinct: DistinctRows, weight: float, k: int, threads: int) -> Fuzzy:
     """The product of the graph and that of the numbers y (n,) or (n, q), to powers that `weight` balances.
 
     An edge that is missing on one side counts there as half of that side's smallest. Equal rows have their mean y.
     """
     values = _numbers(y)
     values = values[:, None] if values.ndim == 1 else values
-    n = len(distinct.which)
+    n = len(distinct.inverse)
     if values.ndim != 2 or values.shape[0] != n:
         raise BadInput(f"y must have one row of numbers a row of X ({n}); got shape {np.shape(y)}.")
     if not np.isfinite(values).all():
         raise BadInput("y contains NaN or infinity. Fill such targets, or use target_metric='categorical'.")
     if graph.n < 2:
         return graph
-    times = np.bincount(distinct.which).astype(np.float64)
-    values = np.column_stack([np.bincount(distinct.which, column) / times for column in values.T])
+    times = np.bincount(distinct.inverse).astype(np.float64)
+    values = np.column_stack([np.bincount(distinct.inverse, column) / times for column in values.T])
     other = fuzzy_of(neighbors(values, min(k, graph.n - 1), n_jobs=threads), 1.0, 1.0, threads)
     ours, theirs = graph.to_sparse(), other.to_sparse()
     both = (abs(ours) > 0) + (abs(theirs) > 0)

@@ -1,0 +1,70 @@
+"""Rows scaled to length one, for cosine and correlation distances, made block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from lowdim.data.fold import fold
+from lowdim.data.rows import Block, Chunk, Rows, chunk_rows
+from lowdim.data.validation import finite_error
+from lowdim.distance.metrics import Metric
+from lowdim.runtime.memory import require_memory
+
+__all__ = ["dense_parts", "table_of_blocks", "unit_rows"]
+
+Array = NDArray[Any]
+
+
+def unit_rows(rows: Rows, metric: Metric, threads: int, dtype: Any = np.float32) -> Array:
+    """Rows of length one, with one more column that is 1 for a row without a direction and 0 for the others.
+
+    Such a row (all zeros; for correlations, constant) is then at distance 1 from every row with a direction,
+    and at distance 0 from its like.
+    """
+
+    def convert(block: Array) -> Array:
+        wide = block.astype(np.float64)
+        size = np.abs(wide).max(axis=1, initial=0)
+        wide /= np.where(size > 0, size, 1)[:, None]  # so that no square overflows
+        if metric.centred_rows:
+            wide -= wide.mean(axis=1, keepdims=True)
+        length = np.sqrt(np.einsum("ij,ij->i", wide, wide))
+        aimless = length <= 8 * np.finfo(np.float64).eps * np.sqrt(wide.shape[1])
+        wide /= np.where(aimless, 1, length)[:, None]
+        wide[aimless] = 0
+        return np.column_stack([wide, aimless])
+
+    return table_of_blocks(rows, rows.d + 1, threads, convert, dtype)
+
+
+def table_of_blocks(rows: Rows, columns: int, threads: int, convert: Any, dtype: Any = np.float32) -> Array:
+    """A table whose blocks are convert(block), made block by block."""
+    needed = np.dtype(dtype).itemsize * rows.count * columns
+    require_memory(needed, f"a table of {rows.count} x {columns} values", "Use fewer rows or columns.")
+    out = np.empty((rows.count, columns), dtype=dtype)
+
+    def summarise(chunk: Chunk, block: Block) -> int:
+        for start, dense in dense_parts(block):
+            converted = convert(dense)
+            if not np.isfinite(converted).all():
+                raise finite_error(rows, chunk)
+            out[chunk.start + start : chunk.start + start + len(dense)] = converted
+        return 0
+
+    fold(rows, summarise, lambda a, b: 0, threads)
+    return out
+
+
+def dense_parts(block: Block) -> Iterator[tuple[int, Array]]:
+    """A block as dense parts, each with its first row: chunks of sparse rows may be far too long to be made dense."""
+    if not sp.issparse(block):
+        yield 0, np.asarray(block)
+        return
+    size = chunk_rows(block.shape[1], 8)
+    for start in range(0, block.shape[0], size):
+        yield start, np.asarray(block[start : start + size].toarray())
