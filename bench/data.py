@@ -23,7 +23,7 @@ def mnist() -> np.ndarray:
 
 
 def mnist_or_synthetic() -> str:
-    return "MNIST" if MNIST.exists() else "synthetic"
+    return "MNIST" if MNIST.exists() else "synthetic data"
 
 
 @cache
