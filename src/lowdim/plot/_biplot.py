@@ -138,11 +138,11 @@ def loadings(
     limit = float(np.abs(shown).max()) or 1.0
     image = ax.imshow(shown, cmap=DIVERGING, vmin=-limit, vmax=limit, aspect="auto")
     _write_numbers(ax, shown, limit)
-    words = _features(model)
+    features = _features(model)
     ax.set_xticks(range(k))
     ax.set_xticklabels([_component(model, i).replace(" (", "\n(") for i in range(k)], parse_math=False)
     ax.set_yticks(range(len(kept)))
-    ax.set_yticklabels([shorten(words[i]) for i in kept], parse_math=False)
+    ax.set_yticklabels([shorten(features[i]) for i in kept], parse_math=False)
     for spine in ax.spines.values():
         spine.set_visible(False)
     ax.tick_params(length=0, labelcolor=INK)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.plot._colors import ABSENT, INK, SEQUENTIAL, linear_light
-from lowdim.plot._inputs import Categories, Gradient, PointColors
+from lowdim.plot._inputs import Categories, ColorScale, PointColors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,12 +35,12 @@ def cell_edges(points: Array, *, square: bool, cells: int = CELLS) -> tuple[Arra
     return x, y
 
 
-def shade_cells(points: Array, marks: PointColors, edges: tuple[Array, Array]) -> Array:
+def shade_cells(points: Array, point_colors: PointColors, edges: tuple[Array, Array]) -> Array:
     """RGBA of every cell, (rows, columns, 4): its points' colors mixed, more opaque where there are more."""
-    if isinstance(marks, Gradient):
-        counts, colors = _mean_colors(points, marks, edges)
+    if isinstance(point_colors, ColorScale):
+        counts, colors = _mean_colors(points, point_colors, edges)
     else:
-        counts, colors = _mixed_colors(points, marks, edges)
+        counts, colors = _mixed_colors(points, point_colors, edges)
     filled = counts > 0
     strong = max(float(np.quantile(counts[filled], 0.995)), 2.0)
     alpha = FAINTEST + (1 - FAINTEST) * np.log(np.maximum(counts, 1)) / np.log(strong)
@@ -58,30 +58,30 @@ def _count(points: Array, edges: tuple[Array, Array], weights: Array | None = No
     return np.histogram2d(points[:, 1], points[:, 0], bins=(edges[1], edges[0]), weights=weights)[0]
 
 
-def _mixed_colors(points: Array, marks: Categories | None, edges: tuple[Array, Array]) -> tuple[Array, Array]:
+def _mixed_colors(points: Array, categories: Categories | None, edges: tuple[Array, Array]) -> tuple[Array, Array]:
     """Colors of the categories, mixed in linear light by their counts."""
     from matplotlib.colors import to_rgb
 
-    if marks is None:
+    if categories is None:
         counts = _count(points, edges)
         return counts, np.broadcast_to(to_rgb(INK), (*counts.shape, 3))
     total: Array = np.zeros((len(edges[1]) - 1, len(edges[0]) - 1))
     light = np.zeros((*total.shape, 3))
-    for code, color in enumerate(marks.colors):
-        counts = _count(points[marks.codes == code], edges)
+    for code, color in enumerate(categories.colors):
+        counts = _count(points[categories.codes == code], edges)
         total += counts
         light += counts[..., None] * linear_light(np.array(to_rgb(color)))
     light /= np.maximum(total, 1)[..., None]
     return total, _srgb(light)
 
 
-def _mean_colors(points: Array, marks: Gradient, edges: tuple[Array, Array]) -> tuple[Array, Array]:
+def _mean_colors(points: Array, scale: ColorScale, edges: tuple[Array, Array]) -> tuple[Array, Array]:
     """The color of the mean value of each cell; gray where all are missing."""
     from matplotlib import colormaps
     from matplotlib.colors import to_rgb
 
-    known = ~np.isnan(marks.values)
-    share = (marks.values[known] - marks.low) / (marks.high - marks.low)
+    known = ~np.isnan(scale.values)
+    share = (scale.values[known] - scale.low) / (scale.high - scale.low)
     counts = _count(points[known], edges)
     means = _count(points[known], edges, share) / np.maximum(counts, 1)
     colors = np.where(counts[..., None] > 0, colormaps[SEQUENTIAL](means)[..., :3], to_rgb(ABSENT))

@@ -66,7 +66,7 @@ def eigenimages(
     columns = 1 + (len(counts) if rows is not None else min(len(model.components_), 7))
     lines = 1 + (0 if rows is None else len(rows))
     if figure is None:
-        figure = new_figure(1.15 * columns + 0.2, 1.38 * lines + 0.3)
+        figure = new_figure(1.34 * columns + 0.2, 1.56 * lines + 0.3)  # room for the label below each image
     axes: NDArray[Any] = figure.subplots(lines, columns, squeeze=False)
     _draw_components(axes[0], model, shape)
     if rows is not None:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from lowdim.errors import BadInput, BadInputType, MissingExtra
 from lowdim.plot._colors import ABSENT, FADED, INK, LIGHT
-from lowdim.plot._inputs import Categories, Gradient, read_labels, read_points, read_texts
+from lowdim.plot._inputs import Categories, ColorScale, read_labels, read_points, read_texts
 from lowdim.plot._theme import shorten
 from lowdim.plot._thumbnails import thumbnails
 from lowdim.runtime.atomic_write import draft_beside
@@ -80,16 +80,16 @@ def page(
         points = np.column_stack([points, np.zeros(n, dtype=np.float32)])
     columns, lines = _columns(points, ids, hover, images)
     figure = _figure(str(title))
-    marks = read_labels(labels, n, names)
-    if isinstance(marks, Categories):
-        marks = marks.at_most(MOST_ENTRIES)
+    point_colors = read_labels(labels, n, names)
+    if isinstance(point_colors, Categories):
+        point_colors = point_colors.at_most(MOST_ENTRIES)
         lines.insert(1, ("label", "$name"))  # the name of the renderer, so that no text is repeated in every row
-        _draw_categories(figure, columns, marks)
+        _draw_categories(figure, columns, point_colors)
     else:
-        if marks is not None:
-            columns["label"] = marks.values.astype(np.float32)
+        if point_colors is not None:
+            columns["label"] = point_colors.values.astype(np.float32)
             lines.insert(1, ("label", "@label"))
-        _draw_values(figure, columns, marks)
+        _draw_values(figure, columns, point_colors)
     _tools(figure, lines)
     text = _with_content_security_policy(file_html(figure, Resources(mode="inline"), title=str(title) or "Map"))
     if path is not None:
@@ -103,10 +103,10 @@ def _columns(
 ) -> tuple[Columns, list[tuple[str, str]]]:
     """The data of each point, and the tooltip lines that show it. Column names are ours, never the user's."""
     n = len(points)
-    words = read_texts(ids, n, "ids")
+    row_names = read_texts(ids, n, "ids")
     columns: Columns = {"x": points[:, 0], "y": points[:, 1]}
-    columns["id"] = np.arange(n, dtype=np.int32) if words is None else np.asarray(words, dtype=object)
-    lines = [("row" if words is None else "id", "@id"), ("x", "@x"), ("y", "@y")]
+    columns["id"] = np.arange(n, dtype=np.int32) if row_names is None else np.asarray(row_names, dtype=object)
+    lines = [("row" if row_names is None else "id", "@id"), ("x", "@x"), ("y", "@y")]
     if hover is not None and not isinstance(hover, Mapping):
         raise BadInputType(f"hover must map names to columns of values; got {type(hover).__name__}.")
     for i, (name, values) in enumerate((hover or {}).items()):
@@ -145,13 +145,13 @@ def _figure(title: str) -> Any:
     return made
 
 
-def _draw_categories(figure: Any, columns: Columns, marks: Categories) -> None:
+def _draw_categories(figure: Any, columns: Columns, categories: Categories) -> None:
     """One renderer per category, so that the legend can hide it."""
     from bokeh.models.annotations import Legend, LegendItem
 
     items = []
-    for code, (name, color) in enumerate(zip(marks.names, marks.colors, strict=True)):
-        rows = marks.codes == code
+    for code, (name, color) in enumerate(zip(categories.names, categories.colors, strict=True)):
+        rows = categories.codes == code
         drawn = _draw_markers(figure, {key: column[rows] for key, column in columns.items()}, len(rows), color)
         drawn.name = name
         items.append(LegendItem(label={"value": shorten(name)}, renderers=[drawn]))
@@ -162,14 +162,14 @@ def _draw_categories(figure: Any, columns: Columns, marks: Categories) -> None:
     figure.add_layout(legend, "right")
 
 
-def _draw_values(figure: Any, columns: Columns, marks: Gradient | None) -> None:
+def _draw_values(figure: Any, columns: Columns, scale: ColorScale | None) -> None:
     from bokeh.models import LinearColorMapper
     from bokeh.models.annotations import ColorBar
 
-    if marks is None:
+    if scale is None:
         _draw_markers(figure, columns, len(columns["x"]), INK)
         return
-    mapper = LinearColorMapper(palette="Viridis256", low=marks.low, high=marks.high, nan_color=ABSENT)
+    mapper = LinearColorMapper(palette="Viridis256", low=scale.low, high=scale.high, nan_color=ABSENT)
     _draw_markers(figure, columns, len(columns["x"]), {"field": "label", "transform": mapper})
     bar = ColorBar(color_mapper=mapper, width=10, padding=8, major_label_text_color=FADED, bar_line_color=None)
     figure.add_layout(bar, "right")

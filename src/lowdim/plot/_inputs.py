@@ -18,7 +18,7 @@ from lowdim.plot._colors import ABSENT, GRAY, palette
 
 __all__ = [
     "Categories",
-    "Gradient",
+    "ColorScale",
     "PointColors",
     "plain_scores",
     "read_labels",
@@ -37,7 +37,7 @@ MISSING = "missing"
 
 @dataclass(frozen=True)
 class Categories:
-    """The category of each row, in the order of the labels; missing labels come last, in gray."""
+    """The category of each row; categories are in label order, and missing labels come last, in gray."""
 
     names: tuple[str, ...]
     codes: NDArray[np.intp]  # (n,)
@@ -61,15 +61,15 @@ class Categories:
 
 
 @dataclass(frozen=True)
-class Gradient:
-    """A number for each row, NaN where it is missing, and the range of the color scale."""
+class ColorScale:
+    """A value per row on a continuous color scale (NaN where missing), and the range of the scale."""
 
     values: NDArray[np.float64]  # (n,)
     low: float
     high: float
 
 
-PointColors = Categories | Gradient | None
+PointColors = Categories | ColorScale | None
 
 
 def read_pairs(edges: Any, n: int) -> NDArray[np.int64]:
@@ -124,20 +124,20 @@ def read_labels(labels: Any, n: int, names: Any = None) -> PointColors:
     missing = _missing(values)
     numbers_ = _numbers(values, missing)
     if numbers_ is not None and names is None and not _are_classes(numbers_[~missing]):
-        return _gradient(numbers_)
+        return _color_scale(numbers_)
     if numbers_ is None or values.dtype.kind in "iu":  # whole numbers above 2⁵³ have no float
         return _categories(values, missing, names)
     return _categories(numbers_, missing, names)
 
 
-def read_texts(words: Any, n: int, what: str) -> list[str] | None:
+def read_texts(texts: Any, n: int, what: str) -> list[str] | None:
     """One text per row."""
-    if words is None:
+    if texts is None:
         return None
-    out = np.asarray(words, dtype=object)
+    out = np.asarray(texts, dtype=object)
     if out.ndim != 1 or len(out) != n:
         raise BadInput(f"{what} must have one entry per row ({n}); got shape {out.shape}.")
-    return [str(word) for word in out]
+    return [str(text) for text in out]
 
 
 def require_fitted(model: Any, *attributes: str) -> None:
@@ -187,15 +187,15 @@ def _are_classes(values: NDArray[np.float64]) -> bool:
     return len(distinct) <= MOST_CLASSES and bool((distinct == np.round(distinct)).all())
 
 
-def _gradient(values: NDArray[np.float64]) -> Gradient:
+def _color_scale(values: NDArray[np.float64]) -> ColorScale:
     values = np.where(np.isfinite(values), values, np.nan)
     if np.isnan(values).all():
-        return Gradient(values, 0.0, 1.0)
+        return ColorScale(values, 0.0, 1.0)
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
     if not np.isfinite(high - low):
         raise BadInput(f"labels run from {low:g} to {high:g}, too wide a range for a color scale. Rescale them.")
     # A single value gets the middle of the color scale.
-    return Gradient(values, low, high) if low < high else Gradient(values, low - 0.5, low + 0.5)
+    return ColorScale(values, low, high) if low < high else ColorScale(values, low - 0.5, low + 0.5)
 
 
 def _categories(values: Array, missing: NDArray[np.bool_], names: Any) -> Categories:
@@ -204,10 +204,10 @@ def _categories(values: Array, missing: NDArray[np.bool_], names: Any) -> Catego
     position = {label: i for i, label in enumerate(distinct)}
     codes = np.full(len(values), len(distinct), dtype=np.intp)
     codes[~missing] = [position[label] for label in there]
-    words, colors = _category_names(distinct, names), palette(len(distinct))
+    texts, colors = _category_names(distinct, names), palette(len(distinct))
     if missing.any():
-        words, colors = (*words, MISSING), (*colors, ABSENT)
-    return Categories(words, codes, colors)
+        texts, colors = (*texts, MISSING), (*colors, ABSENT)
+    return Categories(texts, codes, colors)
 
 
 def _category_names(distinct: list[Any], names: Any) -> tuple[str, ...]:
@@ -215,7 +215,7 @@ def _category_names(distinct: list[Any], names: Any) -> tuple[str, ...]:
     if names is None:
         return tuple(plain)
     if isinstance(names, Mapping):
-        return tuple(str(names.get(v, word)) for v, word in zip(distinct, plain, strict=True))
+        return tuple(str(names.get(v, text)) for v, text in zip(distinct, plain, strict=True))
     if not isinstance(names, Sequence | np.ndarray) or isinstance(names, str):
         raise BadInputType(f"names must be a mapping or a sequence of texts; got {type(names).__name__}.")
     if len(names) != len(distinct):
@@ -223,7 +223,7 @@ def _category_names(distinct: list[Any], names: Any) -> tuple[str, ...]:
             f"names must have one name for each of the {len(distinct)} labels ({', '.join(plain[:5])}…), "
             f"in their order; got {len(names)}. A mapping from label to name may leave some out."
         )
-    return tuple(str(word) for word in names)
+    return tuple(str(name) for name in names)
 
 
 def _natural(label: Any) -> tuple[int, Any, str]:

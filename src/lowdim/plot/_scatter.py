@@ -69,28 +69,28 @@ def scatter(
     """
     points = read_points(Z)
     n, k = points.shape
-    marks, words = read_labels(labels, n, names), read_texts(ids, n, "ids")
+    point_colors, row_names = read_labels(labels, n, names), read_texts(ids, n, "ids")
     pairs = None if edges is None else read_pairs(edges, n)
     ax = axes_for(ax)
     style_axes(ax)
     if k == 1:
         if pairs is not None:
             raise BadInput("edges need an embedding of at least 2 dimensions; Z has 1. Draw it without them.")
-        points = _strip(ax, points, marks)
-        draw_points(ax, points, marks, square=False, legend=False)
+        points = _strip(ax, points, point_colors)
+        draw_points(ax, points, point_colors, square=False, legend=False)
         drawn, note = 1, None
     else:
         drawn = 3 if ax.name == "3d" and k >= 3 else 2
         points = points[:, :drawn]
         if pairs is not None:
             draw_lines(ax, points, pairs)
-        draw_points(ax, points, marks)
+        draw_points(ax, points, point_colors)
         equal_units(ax)
         note = None if drawn == k else f"the first {drawn} of {k} dimensions"
-    _name(ax, axis_names, drawn)
+    _label_axes(ax, axis_names, drawn)
     caption(ax, title, note)
-    if words is not None and n <= FEW and drawn < 3:
-        place_labels(ax, points, words)
+    if row_names is not None and n <= FEW and drawn < 3:
+        place_labels(ax, points, row_names)
     return ax
 
 
@@ -114,7 +114,7 @@ def density(Z: Any, *, ax: Axes | None = None, title: str | None = None) -> Axes
 
 
 def density_cells(points: Array, cells: int = 256) -> tuple[tuple[Array, Array], Array]:
-    """Edges of cells, and the density in each (rows, columns): its sum times the area of a cell is 1."""
+    """Cell edges, and the density of each cell (rows, columns); the sum times the area of a cell is 1."""
     from scipy.ndimage import gaussian_filter
 
     spread = points.std(axis=0, dtype=np.float64) * len(points) ** (-1 / 6)  # Scott's rule in two dimensions
@@ -140,14 +140,14 @@ def _regions(ax: Axes, edges: tuple[Array, Array], heights: Array) -> None:
     ax.clabel(lines, fmt={levels[0]: "90%", levels[1]: "50%"}, fontsize=SMALL)
 
 
-def _strip(ax: Axes, points: Array, marks: PointColors) -> Array:
+def _strip(ax: Axes, points: Array, point_colors: PointColors) -> Array:
     """One column as (n, 2): one strip per category, with deterministic jitter (golden ratio)."""
     n = len(points)
-    strips = marks.codes if isinstance(marks, Categories) else np.zeros(n)
+    strips = point_colors.codes if isinstance(point_colors, Categories) else np.zeros(n)
     offsets = 0.7 * ((np.arange(n) * GOLDEN) % 1.0 - 0.5)
-    if isinstance(marks, Categories):
-        ax.set_yticks(range(len(marks.names)))
-        ax.set_yticklabels([shorten(name) for name in marks.names], parse_math=False)
+    if isinstance(point_colors, Categories):
+        ax.set_yticks(range(len(point_colors.names)))
+        ax.set_yticklabels([shorten(name) for name in point_colors.names], parse_math=False)
         ax.invert_yaxis()
     else:
         ax.set_yticks([])
@@ -155,10 +155,10 @@ def _strip(ax: Axes, points: Array, marks: PointColors) -> Array:
     return np.column_stack([points[:, 0], strips + offsets])
 
 
-def _name(ax: Axes, axis_names: Sequence[str] | None, drawn: int) -> None:
+def _label_axes(ax: Axes, axis_names: Sequence[str] | None, drawn: int) -> None:
     if axis_names is not None and len(axis_names) < drawn:
         raise BadInput(f"axis_names must have {drawn} names for {drawn} axes; got {len(axis_names)}.")
-    words = [f"axis {i + 1}" for i in range(drawn)] if axis_names is None else [str(w) for w in axis_names]
-    name_axes(ax, words[0], words[1] if drawn > 1 else "")
+    texts = [f"axis {i + 1}" for i in range(drawn)] if axis_names is None else [str(name) for name in axis_names]
+    name_axes(ax, texts[0], texts[1] if drawn > 1 else "")
     if drawn == 3:
-        ax.set_zlabel(words[2], parse_math=False)  # type: ignore[attr-defined]
+        ax.set_zlabel(texts[2], parse_math=False)  # type: ignore[attr-defined]

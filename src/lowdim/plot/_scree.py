@@ -108,7 +108,7 @@ def _values(values: Any) -> Array:
             f"source must be a fitted PCA, a table of choices or an array of eigenvalues; got {type(values).__name__}."
         ) from error
     if out.ndim != 1 or len(out) == 0 or not np.isfinite(out).all():
-        raise BadInput(f"eigenvalues must be finite numbers in one dimension, at least 1; got shape {out.shape}.")
+        raise BadInput(f"eigenvalues must be a vector of at least 1 finite number; got shape {out.shape}.")
     return out
 
 
@@ -145,8 +145,8 @@ def _draw_band(ax: Axes, parallel: Any, shown: int) -> None:
     mean, band = _values(parallel.mean)[:shown], _values(parallel.band)[:shown]
     color, positions = palette(2)[1], np.arange(1, len(mean) + 1)
     ax.fill_between(positions, mean, band, color=color, alpha=0.3, linewidth=0, zorder=2)
-    ax.plot(positions, mean, color=color, linewidth=1, linestyle="--", label="null, mean", zorder=2)
-    ax.plot(positions, band, color=color, label=f"null, {100 * parallel.quantile:g}% quantile", zorder=2)
+    ax.plot(positions, mean, color=color, linewidth=1, linestyle="--", label="parallel analysis, mean", zorder=2)
+    ax.plot(positions, band, color=color, label=f"parallel analysis, {100 * parallel.quantile:g}% quantile", zorder=2)
 
 
 def _draw_shares(ax: Axes, shares: Array) -> None:
