@@ -20,7 +20,7 @@ from lowdim.errors import BadInput
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
 
-__all__ = ["PreparedRows", "dense_block", "prepare_rows"]
+__all__ = ["MetricRows", "dense_block", "prepare_rows"]
 
 Array = NDArray[Any]
 
@@ -28,7 +28,7 @@ SCIPY_ROWS = 64  # rows per call of SciPy, which can't be interrupted
 
 
 @dataclass(frozen=True)
-class PreparedRows:
+class MetricRows:
     """Rows prepared for a metric: dense, of a safe size (times `factor`), of unit length where the metric needs it."""
 
     metric: Metric
@@ -60,7 +60,7 @@ class PreparedRows:
                 out[whole.row(i)] = self._cdist(self.table[i : i + 1], self.table[i + 1 :])[0]
         return in_binary_unit(n, out, None)
 
-    def distances_from(self, new: PreparedRows) -> Array:
+    def distances_from(self, new: MetricRows) -> Array:
         """Distances of new rows to these, (m, n)."""
         m, n = len(new.table), len(self.table)
         out = np.empty((m, n), dtype=self.table.dtype)
@@ -92,11 +92,11 @@ class PreparedRows:
         return np.maximum(out, 0)
 
 
-def prepare_rows(rows: Rows, metric: Metric, threads: int, like: PreparedRows | None = None) -> PreparedRows:
+def prepare_rows(rows: Rows, metric: Metric, threads: int, like: MetricRows | None = None) -> MetricRows:
     """Rows prepared for a metric; new rows are prepared `like` the old ones, with their dtype and factor."""
     dtype = rows.dtype if like is None else like.table.dtype
     if metric.unit_rows:
-        return PreparedRows(metric, unit_rows(rows, metric, threads, dtype), 1.0, threads)
+        return MetricRows(metric, unit_rows(rows, metric, threads, dtype), 1.0, threads)
     n, d = rows.count, rows.d
     require_memory(dtype.itemsize * n * d, f"a table of {n} x {d} values", "Use fewer rows or columns.")
     whole = rows.whole()
@@ -108,7 +108,7 @@ def prepare_rows(rows: Rows, metric: Metric, threads: int, like: PreparedRows | 
     if metric.bits and not ((table == 0) | (table == 1)).all():
         raise BadInput(f"metric {metric.name!r} compares sets: every value must be 0 or 1. Binarize the columns.")
     factor = safe_factor(table) if like is None else like.factor
-    return PreparedRows(metric, table if factor == 1 else table * table.dtype.type(factor), factor, threads)
+    return MetricRows(metric, table if factor == 1 else table * table.dtype.type(factor), factor, threads)
 
 
 def dense_block(rows: Rows, begin: int, end: int) -> Array:

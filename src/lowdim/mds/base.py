@@ -20,7 +20,7 @@ from lowdim.data.validation import finite_error, overflow_error, read_rows
 from lowdim.distance.condensed import Pairs, condensed_weights, pairs_of_matrix
 from lowdim.distance.matrix_checks import checked_new_distances, precomputed_distances
 from lowdim.distance.metrics import metric_of
-from lowdim.distance.pairwise import PreparedRows, dense_block, prepare_rows
+from lowdim.distance.pairwise import MetricRows, dense_block, prepare_rows
 from lowdim.errors import BadInput, LowdimWarning
 from lowdim.knn.blockwise import Blocks
 from lowdim.mds.disparities import Disparities, RatioDisparities, ShepardDiagram, shepard_diagram
@@ -109,7 +109,7 @@ class BaseMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         self.solver_ = "lbfgs" if sstress else "smacof"
         self._set_embedding(best, rows, pairs.unit, best.disparities.curve())
 
-    def _optimizer(self, pairs: Pairs, prepared: PreparedRows | None) -> Callable[[int, int], MDSResult]:
+    def _optimizer(self, pairs: Pairs, prepared: MetricRows | None) -> Callable[[int, int], MDSResult]:
         """What fits start `number` with so many threads: SMACOF for stress, L-BFGS for SSTRESS."""
         seed, guttman = seed_of(self.random_state), guttman_solver(pairs)
 
@@ -134,7 +134,7 @@ class BaseMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
     def _disparities(self, pairs: Pairs) -> Disparities:
         raise NotImplementedError
 
-    def _pairs(self, rows: Rows, weights: Any, threads: int) -> tuple[Pairs, PreparedRows | None]:
+    def _pairs(self, rows: Rows, weights: Any, threads: int) -> tuple[Pairs, MetricRows | None]:
         """The condensed distances of all pairs, and the rows that they were computed from, if any."""
         if self._precomputed:
             return pairs_of_matrix(precomputed_distances(rows, missing=True), weights), None

@@ -22,7 +22,7 @@ from lowdim.decomposition.landmarks import uniform_landmarks
 from lowdim.decomposition.principal_axes import PCAOptions, principal_axes
 from lowdim.distance.matrix_checks import checked_distances, checked_new_distances, precomputed_distances
 from lowdim.distance.metrics import MetricLike, metric_of
-from lowdim.distance.pairwise import PreparedRows, prepare_rows
+from lowdim.distance.pairwise import MetricRows, prepare_rows
 from lowdim.errors import LowdimWarning, NotEnoughData
 from lowdim.linalg.centered import Centered
 from lowdim.runtime.memory import require_memory
@@ -183,7 +183,7 @@ class ClassicalMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimat
         fitted = self._fitted_rows(threads)
         return checked_distances(fitted.distances_from(fitted))
 
-    def _fitted_rows(self, threads: int) -> PreparedRows:
+    def _fitted_rows(self, threads: int) -> MetricRows:
         return prepare_rows(open_rows(self.X_fit_), metric_of(self.metric), threads)
 
     def _embed(self, rows: Rows) -> Array:
