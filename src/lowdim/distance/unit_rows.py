@@ -21,23 +21,23 @@ Array = NDArray[Any]
 
 
 def unit_rows(rows: Rows, metric: Metric, threads: int, dtype: Any = np.float32) -> Array:
-    """Rows of length one, with one more column that is 1 for a row without a direction and 0 for the others.
+    """Rows scaled to length one, with one more column that is 1 for a zero row and 0 for the others.
 
-    Such a row (all zeros; for correlations, constant) is then at distance 1 from every row with a direction,
-    and at distance 0 from its like.
+    A zero row (for correlations, a constant one) is then at cosine distance 1 from all others and 0 from other zero
+    rows.
     """
 
     def convert(block: Array) -> Array:
         wide = block.astype(np.float64)
-        size = np.abs(wide).max(axis=1, initial=0)
-        wide /= np.where(size > 0, size, 1)[:, None]  # so that no square overflows
+        largest = np.abs(wide).max(axis=1, initial=0)
+        wide /= np.where(largest > 0, largest, 1)[:, None]  # so that no square overflows
         if metric.centred_rows:
             wide -= wide.mean(axis=1, keepdims=True)
         length = np.sqrt(np.einsum("ij,ij->i", wide, wide))
-        aimless = length <= 8 * np.finfo(np.float64).eps * np.sqrt(wide.shape[1])
-        wide /= np.where(aimless, 1, length)[:, None]
-        wide[aimless] = 0
-        return np.column_stack([wide, aimless])
+        is_zero = length <= 8 * np.finfo(np.float64).eps * np.sqrt(wide.shape[1])
+        wide /= np.where(is_zero, 1, length)[:, None]
+        wide[is_zero] = 0
+        return np.column_stack([wide, is_zero])
 
     return table_of_blocks(rows, rows.d + 1, threads, convert, dtype)
 
@@ -48,7 +48,7 @@ def table_of_blocks(rows: Rows, columns: int, threads: int, convert: Any, dtype:
     require_memory(needed, f"a table of {rows.count} x {columns} values", "Use fewer rows or columns.")
     out = np.empty((rows.count, columns), dtype=dtype)
 
-    def summarise(chunk: Chunk, block: Block) -> int:
+    def summarize(chunk: Chunk, block: Block) -> int:
         for start, dense in dense_parts(block):
             converted = convert(dense)
             if not np.isfinite(converted).all():
@@ -56,12 +56,12 @@ def table_of_blocks(rows: Rows, columns: int, threads: int, convert: Any, dtype:
             out[chunk.start + start : chunk.start + start + len(dense)] = converted
         return 0
 
-    fold(rows, summarise, lambda a, b: 0, threads)
+    fold(rows, summarize, lambda a, b: 0, threads)
     return out
 
 
 def dense_parts(block: Block) -> Iterator[tuple[int, Array]]:
-    """A block as dense parts, each with its first row: chunks of sparse rows may be far too long to be made dense."""
+    """A block as dense parts, each with the number of its first row: a whole sparse chunk may be too long for that."""
     if not sp.issparse(block):
         yield 0, np.asarray(block)
         return
