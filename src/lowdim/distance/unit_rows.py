@@ -29,8 +29,8 @@ def unit_rows(rows: Rows, metric: Metric, threads: int, dtype: Any = np.float32)
 
     def normalize(block: Array) -> Array:
         wide = block.astype(np.float64)
-        size = np.abs(wide).max(axis=1, initial=0)
-        wide /= np.where(size > 0, size, 1)[:, None]  # so that no square overflows
+        largest = np.abs(wide).max(axis=1, initial=0)
+        wide /= np.where(largest > 0, largest, 1)[:, None]  # so that no square overflows
         if metric.centered_rows:
             wide -= wide.mean(axis=1, keepdims=True)
         length = np.sqrt(np.einsum("ij,ij->i", wide, wide))

@@ -30,8 +30,8 @@ __all__ = ["InvertedFile", "RecallSample", "approximate", "nearest_centers"]
 Array = NDArray[Any]
 
 PROBES = 16  # cells that a row probes at first
-MAX_CANDIDATES = 12  # per row and iteration of NN-descent: so many of its own neighbors, and of the rows that name it
-MIN_LIST = 12  # places per list while it is built: NN-descent gets nowhere in shorter ones
+MAX_CANDIDATES = 12  # per row and iteration of NN-descent: so many neighbors, and so many reverse neighbors
+MIN_LIST = 12  # places per list during the search: NN-descent needs so many to converge
 MAX_ITERATIONS = 12
 DELTA = 0.002  # an iteration that changes a smaller share of the places is the last
 SAMPLE_ROWS = 256  # whose recall is measured
@@ -81,8 +81,8 @@ class InvertedFile:
     ) -> None:
         """Compare row i with the members of cell cells[i] (of one part, where the cell is split).
 
-        Rows of the table share out the parts; a query probes the part that its own hash says, so that what it finds
-        does not depend on the rows that come with it.
+        Rows of the table share out the parts; a query probes the part that its hash selects, so that what it finds
+        does not depend on the other queries.
         """
         count = (self.parts[cells + 1] - self.parts[cells]).astype(np.uint64)
         turn = np.arange(len(cells), dtype=np.uint64) if hashes is None else hashes
