@@ -1,4 +1,4 @@
-"""Metric and nonmetric scaling against scikit-learn's SMACOF, and stochastic descent on many rows."""
+"""Metric and nonmetric scaling against scikit-learn's SMACOF, and stochastic gradient descent on many rows."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def nonmetric_stress(D: np.ndarray, Z: np.ndarray) -> dict[str, float]:
     return {"stress-1": float(np.sqrt((gaps @ gaps) / (d @ d)))}
 
 
-def by_meetings(X: np.ndarray) -> np.ndarray:
+def by_sgd(X: np.ndarray) -> np.ndarray:
     return MDS(solver="sgd").fit(X).embedding_
 
 
@@ -86,7 +86,7 @@ CASES = [
         "mds-sgd",
         f"metric MDS of 20,000 × 784 rows by stochastic descent, memory of the rows alone ({mnist_or_made()})",
         lambda: mnist()[:20_000],
-        (Contender("lowdim", by_meetings, role="ours"),),
+        (Contender("lowdim", by_sgd, role="ours"),),
         sampled_stress, repeats=1,
     ),
 ]  # fmt: skip

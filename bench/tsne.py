@@ -13,7 +13,7 @@ from bench.case import Case, Contender, installed, no_worse
 from bench.data import mixture, mnist, mnist_or_made
 from bench.judge import kept, label_accuracy, mnist_labels, sampled_trust
 from lowdim import PCA, TSNE, Affinities, NeighborIndex, neighbors
-from lowdim.neighbor_embedding.tsne.gradient_descent import Descent, Recipe
+from lowdim.neighbor_embedding.tsne.gradient_descent import GradientDescent, TsneOptions
 
 STEPS = 750
 JUDGED = 2000  # rows whose neighbours are compared
@@ -30,13 +30,13 @@ def digits() -> np.ndarray:
 
 
 @cache
-def _truth(n: int) -> tuple[Descent, np.ndarray, np.ndarray, np.ndarray | None]:
+def _truth(n: int) -> tuple[GradientDescent, np.ndarray, np.ndarray, np.ndarray | None]:
     """A judge of the divergence, rows to look at, their true neighbours, and the labels of all rows."""
     X = digits() if n == len(digits()) else mnist50()
     graph = neighbors(X, 90)
     rows = np.random.default_rng(0).choice(n, min(n, JUDGED), replace=False)
     labels = datasets.load_digits().target if n == len(digits()) else mnist_labels()
-    return Descent(Affinities.from_graph(graph, 30), Recipe(), 2), rows, graph.indices[:, :10], labels
+    return GradientDescent(Affinities.from_graph(graph, 30), TsneOptions(), 2), rows, graph.indices[:, :10], labels
 
 
 def quality(X: np.ndarray, Z: Any) -> dict[str, float]:
@@ -45,7 +45,7 @@ def quality(X: np.ndarray, Z: Any) -> dict[str, float]:
     judge, rows, true, labels = _truth(len(X))
     found = NeighborIndex(Z, algorithm="exact").query(Z[rows], 11).indices
     near = np.array([[j for j in line if j != i][:10] for i, line in zip(rows, found, strict=True)])
-    out = {"KL": judge.divergence(judge.start(Z)), "recall@10": kept(near, true[rows])}
+    out = {"KL": judge.divergence(judge.initial_state(Z)), "recall@10": kept(near, true[rows])}
     if labels is not None:
         out["label accuracy"] = label_accuracy(near, labels, labels[rows])
     return out

@@ -1,4 +1,4 @@
-"""Model files of methods on standardized columns: means and scales are kept bit for bit, and lies are refused."""
+"""Model files of methods on standardized columns: the scale is kept with every bit, and lies are refused."""
 
 from __future__ import annotations
 

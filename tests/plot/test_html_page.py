@@ -160,10 +160,10 @@ def test_odd_tables_make_a_page(Z) -> None:
     [
         ({"images": np.zeros((2, 3, 3))}, r"\(3, height, width\)"),
         ({"images": np.full((3, 2, 2), np.nan)}, "not finite"),
-        ({"hover": {"age": [1]}}, r"hover\['age'\] must have one entry a row"),
+        ({"hover": {"age": [1]}}, r"hover\['age'\] must have one entry per row"),
         ({"hover": [1, 2, 3]}, "map names"),
         ({"ids": [1]}, "ids must have"),
-        ({"labels": [1]}, "one label a row"),
+        ({"labels": [1]}, "one label per row"),
     ],
 )
 def test_arguments_are_checked(arguments, words) -> None:
@@ -329,7 +329,7 @@ def visit(port: int, path: Path, look: Any) -> Any:
     return asyncio.run(run())
 
 
-def test_the_map_is_drawn_in_the_colours_of_its_categories(browser, tmp_path) -> None:
+def test_the_map_is_drawn_in_the_colors_of_its_categories(browser, tmp_path) -> None:
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 3, 3000)
     Z = rng.normal(size=(3000, 2)) + 8 * np.eye(3)[labels][:, :2]
@@ -342,7 +342,7 @@ def test_the_map_is_drawn_in_the_colours_of_its_categories(browser, tmp_path) ->
     assert title == "Three"
     for color in plot.palette(3):
         wanted = [int(color[i : i + 2], 16) for i in (1, 3, 5)]
-        # Three quarters of the colour and a quarter of white; several dots on top of one another are fuller.
+        # Three quarters of the color and a quarter of white; several dots on top of one another are fuller.
         near = (np.abs(picture - wanted).max(axis=-1) < 70) & (np.ptp(picture, axis=-1) > 60)
         assert near.sum() > 500, color
 

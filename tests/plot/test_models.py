@@ -16,7 +16,7 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.datasets import load_iris, load_wine
 
 from lowdim import PCA, NonmetricMDS, errors, plot
-from lowdim.plot._eigenimages import rebuilt
+from lowdim.plot._eigenimages import reconstruct
 from lowdim.plot._shepard import MOST_ROWS
 
 matplotlib.use("Agg")
@@ -61,7 +61,7 @@ def choices(values, verdicts=(("elbow", 2), ("kaiser", 2), ("share", 4)), parall
     )
 
 
-def test_scree_of_a_model_has_its_eigenvalues_and_cumulated_shares(digits) -> None:
+def test_scree_of_a_model_has_its_eigenvalues_and_cumulative_shares(digits) -> None:
     model = PCA(None).fit(digits)
     ax = plot.scree(model, most=10)
     np.testing.assert_array_equal(line(ax).get_xdata(), np.arange(1, 11))
@@ -91,8 +91,8 @@ def test_scree_reads_arrays_and_other_models_alike(digits) -> None:
 def test_scree_draws_the_band_and_a_lane_for_each_rule() -> None:
     source = choices([5, 3, 1, 0.5, 0.2])
     ax = plot.scree(source)
-    np.testing.assert_array_equal(line(ax, "by chance, mean").get_ydata(), source.parallel.mean)
-    np.testing.assert_array_equal(line(ax, "by chance, 95 % quantile").get_ydata(), source.parallel.band)
+    np.testing.assert_array_equal(line(ax, "null, mean").get_ydata(), source.parallel.mean)
+    np.testing.assert_array_equal(line(ax, "null, 95% quantile").get_ydata(), source.parallel.band)
     area = ax.collections[0].get_paths()[0].vertices
     assert area[:, 1].max() == source.parallel.band.max()
     rules = panels_of(ax)[2]
@@ -173,14 +173,14 @@ def test_scree_stays_in_the_room_of_the_axes_given() -> None:
 
 @pytest.mark.parametrize("scaling", SCALINGS)
 @pytest.mark.parametrize("options", [{}, {"standardize": True}, {"whiten": True}, {"ddof": 0}])
-def test_rows_times_columns_are_the_centred_data(iris, scaling, options) -> None:
+def test_rows_times_columns_are_the_centered_data(iris, scaling, options) -> None:
     X = iris.data.to_numpy()
     model = PCA(None, **options).fit(X)
     rows, columns = plot.biplot_coordinates(model, X, scaling)
-    centred = X - X.mean(axis=0)
+    centered = X - X.mean(axis=0)
     if options.get("standardize"):
-        centred = centred / X.std(axis=0, ddof=1)
-    np.testing.assert_allclose(rows @ columns.T, centred, atol=1e-12)
+        centered = centered / X.std(axis=0, ddof=1)
+    np.testing.assert_allclose(rows @ columns.T, centered, atol=1e-12)
 
 
 @given(arrays(np.float64, (7, 3), elements=st.floats(-100, 100)))
@@ -221,7 +221,7 @@ def test_points_and_arrows_are_the_stated_coordinates(iris, scaling) -> None:
     # The factor is one and the same for all arrows, exactly.
     assert np.ptp(drawn / columns[longest]) < 1e-12
     assert [t.get_text() for t in ax.texts[1:]] == [iris.data.columns[i] for i in longest]
-    assert ax.get_xlabel() == "PC1 (73.0 %)"
+    assert ax.get_xlabel() == "PC1 (73.0%)"
     assert [t.get_text() for t in ax.get_legend().get_texts()] == list(iris.target_names)
 
 
@@ -258,7 +258,7 @@ def test_a_biplot_names_what_it_needs(iris) -> None:
 # Loadings
 
 
-def test_loadings_show_the_components_with_symmetric_colours() -> None:
+def test_loadings_show_the_components_with_symmetric_colors() -> None:
     wine = load_wine(as_frame=True)
     model = PCA(3, standardize=True).fit(wine.data)
     ax = plot.loadings(model)
@@ -267,7 +267,7 @@ def test_loadings_show_the_components_with_symmetric_colours() -> None:
     low, high = image.get_clim()
     assert high == -low == np.abs(model.components_).max()
     assert [t.get_text() for t in ax.get_yticklabels()] == list(wine.data.columns)
-    assert ax.get_xticklabels()[0].get_text() == "PC1\n(36.2 %)"
+    assert ax.get_xticklabels()[0].get_text() == "PC1\n(36.2%)"
     written = {t.get_position(): t.get_text() for t in ax.texts}
     assert written[1, 4] == f"{model.components_[1, 4]:.2f}".replace("-", "−")
     assert "−0.00" not in written.values()
@@ -315,9 +315,9 @@ def test_eigenimages_are_the_components_and_the_rebuilt_rows(digits) -> None:
 )
 def test_all_components_rebuild_the_row(eight_points, options) -> None:
     model = PCA(2, **options).fit(eight_points)
-    np.testing.assert_allclose(rebuilt(model, eight_points, 2), eight_points)
-    np.testing.assert_allclose(rebuilt(model, eight_points, 0), np.full((8, 2), 5.0))
-    one = rebuilt(model, eight_points, 1)
+    np.testing.assert_allclose(reconstruct(model, eight_points, 2), eight_points)
+    np.testing.assert_allclose(reconstruct(model, eight_points, 0), np.full((8, 2), 5.0))
+    one = reconstruct(model, eight_points, 1)
     if not options:  # lecture 4: the mean squared error is the eigenvalue left out
         assert ((one - eight_points) ** 2).sum(axis=1).mean() == pytest.approx(0.408108, abs=1e-6)
 
@@ -363,7 +363,7 @@ def test_shepard_draws_each_pair_once_whichever_way_distances_come(rng) -> None:
 
 def test_a_perfect_map_has_no_stress_at_any_scale(rng) -> None:
     Z = rng.normal(size=(20, 2))
-    assert note_of(plot.shepard(7 * pdist(Z), Z)) == "r = 1.000, stress-1 = 0.000 at the best scale"
+    assert note_of(plot.shepard(7 * pdist(Z), Z)) == "r = 1.000, stress-1 = 0.000 at the optimal scale"
 
 
 def test_many_pairs_are_counted_in_cells(rng) -> None:
@@ -389,7 +389,7 @@ def test_of_many_rows_the_same_pairs_are_taken_from_both_forms(monkeypatch, rng)
         (np.zeros((2, 2)), errors.BadInput, r"\(3, 3\) or \(3,\)"),
         (np.array([1.0, -1.0, 1.0]), errors.BadInput, "negative"),
         (np.array([1.0, np.inf, 1.0]), errors.BadInput, "infinite"),
-        (np.full(3, np.nan), errors.BadInput, "no known distance"),
+        (np.full(3, np.nan), errors.BadInput, "no distance"),
         (np.array(["a", "b", "c"]), errors.BadInputType, "numbers"),
     ],
 )
@@ -410,7 +410,7 @@ def test_shepard_draws_disparities_and_leaves_unknown_pairs_out(rng) -> None:
     np.testing.assert_array_equal(x, np.sort(shown.distances[known]))
     np.testing.assert_allclose(y, shown.disparities[known][np.argsort(shown.distances[known])])
     assert (np.diff(y) >= 0).all()
-    assert note_of(ax).endswith(f"stress-1 = {model.stress1_:.3f}; 2 of 66 pairs without a distance")
+    assert note_of(ax).endswith(f"stress-1 = {model.stress1_:.3f}; 2 of 66 pairs are missing")
     with pytest.raises(errors.BadInput, match="disparities must hold"):
         plot.shepard(D, model.embedding_, disparities=shown.disparities[1:])
 

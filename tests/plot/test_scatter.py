@@ -16,10 +16,10 @@ from matplotlib.colors import to_hex, to_rgba
 from matplotlib.text import Text
 
 from lowdim import errors, plot
-from lowdim.plot._colors import ABSENT, GREY, OKABE_ITO, color_distance, palette
-from lowdim.plot._density_shading import cell_edges, shaded_cells
+from lowdim.plot._colors import ABSENT, GRAY, OKABE_ITO, color_distance, palette
+from lowdim.plot._density_shading import cell_edges, shade_cells
 from lowdim.plot._inputs import Categories, Gradient, read_labels
-from lowdim.plot._label_placement import write_beside
+from lowdim.plot._label_placement import place_labels
 from lowdim.plot._scatter import density_cells
 
 matplotlib.use("Agg")
@@ -90,7 +90,7 @@ def test_of_many_columns_two_are_drawn_and_the_picture_says_so(rng) -> None:
     Z = rng.normal(size=(20, 5))
     ax = plot.scatter(Z)
     np.testing.assert_array_equal(dots(ax).get_offsets(), Z[:, :2])
-    assert [t.get_text() for t in ax.texts] == ["the first 2 of 5 axes"]
+    assert [t.get_text() for t in ax.texts] == ["the first 2 of 5 dimensions"]
     assert not plot.scatter(Z[:, :2]).texts
 
 
@@ -134,13 +134,13 @@ def test_what_can_not_be_drawn_is_named(Z, error, words) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"labels": [1, 2]}, r"one label a row \(3\)"),
-        ({"labels": np.zeros((3, 2))}, "one label a row"),
-        ({"ids": ["a"]}, r"one entry a row \(3\)"),
+        ({"labels": [1, 2]}, r"one label per row \(3\)"),
+        ({"labels": np.zeros((3, 2))}, "one label per row"),
+        ({"ids": ["a"]}, r"one entry per row \(3\)"),
         ({"labels": [0, 1, 2], "names": ["a"]}, "each of the 3 labels"),
         ({"labels": [0, 1, 2], "names": 7}, "mapping or a sequence"),
-        ({"labels": [-1e308, 0.5, 1e308]}, "too far apart"),
-        ({"axis_names": ["x"]}, "2 words"),
+        ({"labels": [-1e308, 0.5, 1e308]}, "too wide a range"),
+        ({"axis_names": ["x"]}, "2 names"),
         ({"ax": "left"}, "matplotlib axes"),
     ],
 )
@@ -149,7 +149,7 @@ def test_other_arguments_are_checked_too(arguments, words) -> None:
         plot.scatter(np.eye(3, 2), **arguments)
 
 
-# Colours and labels
+# Colors and labels
 
 
 def test_categories_have_one_colour_each_that_the_legend_tells(rng) -> None:
@@ -211,8 +211,8 @@ def test_of_many_categories_the_largest_keep_their_names() -> None:
     ax = plot.scatter(np.random.default_rng(0).normal(size=(len(labels), 2)), labels)
     legend = legend_of(ax)
     assert list(legend) == [*(f"c{i}" for i in range(9, 20)), "9 others"]
-    assert legend["9 others"] == GREY
-    assert sum(to_hex(c) == GREY for c in dots(ax).get_facecolors()) == sizes[:9].sum()
+    assert legend["9 others"] == GRAY
+    assert sum(to_hex(c) == GRAY for c in dots(ax).get_facecolors()) == sizes[:9].sum()
 
 
 @pytest.mark.parametrize("word", ["$x^$", "_hidden", "a\nb", "</script>", "{0}", "%s", "x" * 500])
@@ -232,7 +232,7 @@ def test_the_palette_begins_with_okabe_ito_and_grows_without_changing() -> None:
     assert palette(41)[40] == palette(1)[0]
 
 
-def test_colours_can_be_told_apart_by_every_eye() -> None:
+def test_colors_can_be_told_apart_by_every_eye() -> None:
     first = palette(12)
     nearest = min(color_distance(a, b) for i, a in enumerate(first) for b in first[:i])
     assert nearest > 0.07
@@ -248,7 +248,7 @@ def test_any_labels_are_read(labels) -> None:
     try:
         marks = read_labels(values, len(labels))
     except errors.BadInput as error:
-        assert "too far apart" in str(error)
+        assert "too wide a range" in str(error)
         return
     if isinstance(marks, Categories):
         assert marks.codes.min() >= 0
@@ -285,7 +285,7 @@ def test_cells_mix_light_by_counts_and_leave_empty_ones_clear() -> None:
     points = np.array([[0.0, 0.0]] * 3 + [[1.0, 1.0]] * 2 + [[0.0, 0.0]])
     marks = Categories(("black", "white"), np.array([0, 0, 0, 1, 1, 1]), ("#000000", "#ffffff"))
     edges = (np.array([-0.5, 0.5, 1.5]), np.array([-0.5, 0.5, 1.5]))
-    cells = shaded_cells(points, marks, edges)
+    cells = shade_cells(points, marks, edges)
     # A quarter of the light of white is 0.537 in sRGB.
     np.testing.assert_allclose(cells[0, 0, :3], 0.5371, atol=1e-3)
     np.testing.assert_allclose(cells[1, 1, :3], 1.0)
@@ -296,7 +296,7 @@ def test_cells_mix_light_by_counts_and_leave_empty_ones_clear() -> None:
 def test_cells_of_amounts_take_the_colour_of_the_mean() -> None:
     points = np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 0.0]])
     edges = (np.array([-0.5, 0.5, 1.5]), np.array([-0.5, 0.5]))
-    cells = shaded_cells(points, Gradient(np.array([0.0, 4.0, np.nan]), 0.0, 8.0), edges)
+    cells = shade_cells(points, Gradient(np.array([0.0, 4.0, np.nan]), 0.0, 8.0), edges)
     np.testing.assert_allclose(cells[0, 0, :3], matplotlib.colormaps["viridis"](0.25)[:3])
     np.testing.assert_allclose(cells[0, 1, :3], to_rgba(ABSENT)[:3])
 
@@ -348,7 +348,7 @@ def test_words_beside_points_do_not_cover_one_another() -> None:
 def test_a_word_stays_inside_the_frame() -> None:
     _, ax = pyplot.subplots()
     ax.set(xlim=(0, 1), ylim=(0, 1))
-    write_beside(ax, np.array([[0.99, 0.5], [0.01, 0.5]]), ["at the right edge", "at the left edge"])
+    place_labels(ax, np.array([[0.99, 0.5], [0.01, 0.5]]), ["at the right edge", "at the left edge"])
     assert [t.get_ha() for t in ax.texts] == ["right", "left"]
 
 
@@ -431,5 +431,5 @@ def test_edges_are_lines_between_their_rows(rng):
 def test_edges_of_no_rows_are_refused(rng, edges):
     with pytest.raises(errors.BadInput, match="edges must be pairs of rows"):
         plot.scatter(rng.standard_normal((30, 2)), edges=edges)
-    with pytest.raises(errors.BadInput, match="at least 2 axes"):
+    with pytest.raises(errors.BadInput, match="at least 2 dimensions"):
         plot.scatter(rng.standard_normal((30, 1)), edges=[[0, 1]])

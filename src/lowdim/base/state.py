@@ -32,17 +32,18 @@ def check_state(model: Any) -> None:
     if not fitted_names(model):
         return
     check = StateCheck(model)
-    if "n_features_in_" in vars(model):
-        check.number("n_features_in_", Integer(1), size="d")
-    else:
+    if "n_features_in_" not in vars(model) and getattr(model._method, "summary", None) == "graph":
         check.sizes["d"] = 0  # fitted to a graph, which has no columns: nothing with columns may be there
+    else:
+        check.number("n_features_in_", Integer(1), size="d")
     if hasattr(model, "feature_names_in_"):
         check.texts("feature_names_in_", "d")
     model._check_state(check)
 
 
 class StateCheck:
-    """Checks by name: `embedding_` is an attribute of the estimator, `state.graph` a field of its private state.
+    """Checks by name: `embedding_` is an attribute of the estimator, `state.graph` a field of its private state,
+    `state.graph.n` a field of that.
 
     Sizes have names: the first array of shape ("n", "k") fixes both, and later ones must agree.
     """
@@ -58,9 +59,10 @@ class StateCheck:
 
     def value(self, name: str) -> Any:
         """The attribute or field of this name, which must be there."""
-        in_state = name.startswith("state.")
-        owner = vars(self._model).get("_state") if in_state else self._model
-        found = getattr(owner, name.removeprefix("state."), _ABSENT) if in_state else vars(owner).get(name, _ABSENT)
+        first, *path = name.split(".")
+        found = vars(self._model).get("_state" if first == "state" else first, _ABSENT)
+        for part in path:
+            found = getattr(found, part, _ABSENT)
         self.require(found is not _ABSENT, f"{name} is missing")
         return found
 

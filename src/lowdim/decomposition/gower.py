@@ -115,7 +115,7 @@ def residual_variance(
         part = slice(start, start + 256)
         out = np.empty((len(own[part]), 2 + 3 * k))
         rows, points = np.ascontiguousarray(table(part)), np.ascontiguousarray(at[part], dtype=np.float64)
-        _native.pair_sums(rows, own[part], other, factor, points, columns, out, threads)
+        _native.correlation_sums(rows, own[part], other, factor, points, columns, out, threads)
         sums += out.sum(axis=0)
     sums /= len(own) * len(other)
     e, ee, ge = sums[2:].reshape(k, 3).T

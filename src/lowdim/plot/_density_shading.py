@@ -1,4 +1,4 @@
-"""Many points as one picture: counts in small cells, coloured by what the cells hold."""
+"""Rasterized density for many points: counts in small cells, shaded by the categories or values inside."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.plot._colors import ABSENT, INK, SEQUENTIAL, linear_light
-from lowdim.plot._inputs import Categories, Gradient, Marks
+from lowdim.plot._inputs import Categories, Gradient, PointColors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.image import AxesImage
 
-__all__ = ["cell_edges", "draw_cells", "shaded_cells"]
+__all__ = ["cell_edges", "draw_raster", "shade_cells"]
 
 Array = NDArray[Any]
 
-CELLS = 420  # along the longer side: about one cell a pixel at the usual size
-FAINTEST = 0.38  # of a cell with one point, so that outliers stay visible
+CELLS = 420  # along the longer side: about one cell per pixel at the usual size
+FAINTEST = 0.38  # opacity of a cell with one point, so that outliers stay visible
 
 
 def cell_edges(points: Array, *, square: bool, cells: int = CELLS) -> tuple[Array, Array]:
-    """Edges of cells that cover the points with a small margin; square ones for maps with equal axes."""
+    """Edges of cells that cover the points with a small margin; square ones for equal units on both axes."""
     low, high = points.min(axis=0).astype(np.float64), points.max(axis=0).astype(np.float64)
     span = high - low
     widest = float(span.max())
-    # What does not vary gets a room of its own size, or of 1 if everything is one point.
+    # A constant coordinate gets the span of the other one, or 1 if all points coincide.
     span = np.where(span > 0, span, widest if widest > 0 else np.maximum(np.abs(low), 1.0))
-    middle, span = (low + high) / 2, 1.04 * span
+    center, span = (low + high) / 2, 1.04 * span
     counts = np.maximum(np.ceil(cells * span / span.max()), 8) if square else np.full(2, cells)
-    x, y = (np.linspace(m - s / 2, m + s / 2, int(c) + 1) for m, s, c in zip(middle, span, counts, strict=True))
+    x, y = (np.linspace(m - s / 2, m + s / 2, int(c) + 1) for m, s, c in zip(center, span, counts, strict=True))
     return x, y
 
 
-def shaded_cells(points: Array, marks: Marks, edges: tuple[Array, Array]) -> Array:
-    """RGBA of every cell, (rows, columns, 4): the mixture of its points' colours, denser where there are more."""
+def shade_cells(points: Array, marks: PointColors, edges: tuple[Array, Array]) -> Array:
+    """RGBA of every cell, (rows, columns, 4): its points' colors mixed, more opaque where there are more."""
     if isinstance(marks, Gradient):
         counts, colors = _mean_colors(points, marks, edges)
     else:
@@ -47,8 +47,8 @@ def shaded_cells(points: Array, marks: Marks, edges: tuple[Array, Array]) -> Arr
     return np.dstack([colors, np.where(filled, np.minimum(alpha, 1.0), 0.0)])
 
 
-def draw_cells(ax: Axes, cells: Array, edges: tuple[Array, Array], **options: Any) -> AxesImage:
-    """The cells as an image in the coordinates of the axes, which keep their aspect."""
+def draw_raster(ax: Axes, cells: Array, edges: tuple[Array, Array], **options: Any) -> AxesImage:
+    """Draw the cells as an image in data coordinates; the aspect of the axes is kept."""
     x, y = edges
     extent = (float(x[0]), float(x[-1]), float(y[0]), float(y[-1]))
     return ax.imshow(cells, extent=extent, origin="lower", aspect=ax.get_aspect(), **options)
@@ -59,7 +59,7 @@ def _count(points: Array, edges: tuple[Array, Array], weights: Array | None = No
 
 
 def _mixed_colors(points: Array, marks: Categories | None, edges: tuple[Array, Array]) -> tuple[Array, Array]:
-    """Light of the categories, mixed by their counts."""
+    """Colors of the categories, mixed in linear light by their counts."""
     from matplotlib.colors import to_rgb
 
     if marks is None:
@@ -76,7 +76,7 @@ def _mixed_colors(points: Array, marks: Categories | None, edges: tuple[Array, A
 
 
 def _mean_colors(points: Array, marks: Gradient, edges: tuple[Array, Array]) -> tuple[Array, Array]:
-    """The colour of the mean value of each cell; grey where no point has one."""
+    """The color of the mean value of each cell; gray where all are missing."""
     from matplotlib import colormaps
     from matplotlib.colors import to_rgb
 

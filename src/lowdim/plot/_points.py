@@ -1,4 +1,4 @@
-"""Points on axes: dots for some, shaded cells for many, with the legend or colour bar that explains them."""
+"""Points on axes: markers, or shaded cells above 20,000 points, with their legend or color bar."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.plot._colors import ABSENT, FADED, INK, SEQUENTIAL
-from lowdim.plot._density_shading import cell_edges, draw_cells, shaded_cells
-from lowdim.plot._inputs import Categories, Gradient, Marks
-from lowdim.plot._theme import color_bar, roomy, shorten
+from lowdim.plot._density_shading import cell_edges, draw_raster, shade_cells
+from lowdim.plot._inputs import Categories, Gradient, PointColors
+from lowdim.plot._theme import color_bar, has_layout_engine, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,18 +19,18 @@ __all__ = ["MANY", "draw_lines", "draw_points", "equal_units"]
 
 Array = NDArray[Any]
 
-MANY = 20_000  # above this, dots hide one another
+MANY = 20_000  # above this, markers overplot
 MOST_IN_LEGEND = 12
 
 
-def draw_points(ax: Axes, points: Array, marks: Marks, *, square: bool = True, legend: bool = True) -> None:
-    """Draw rows (n, 2), or (n, 3) on three-dimensional axes, and say what their colours mean."""
+def draw_points(ax: Axes, points: Array, marks: PointColors, *, square: bool = True, legend: bool = True) -> None:
+    """Draw rows (n, 2), or (n, 3) on three-dimensional axes, with their legend or color bar."""
     if isinstance(marks, Categories) and legend:
         marks = marks.at_most(MOST_IN_LEGEND)
     if len(points) > MANY and points.shape[1] == 2:
         _shade(ax, points, marks, square)
     else:
-        _dots(ax, points, marks)
+        _draw_markers(ax, points, marks)
     if isinstance(marks, Categories) and legend:
         _legend(ax, marks)
     elif isinstance(marks, Gradient):
@@ -38,7 +38,7 @@ def draw_points(ax: Axes, points: Array, marks: Marks, *, square: bool = True, l
 
 
 def draw_lines(ax: Axes, points: Array, pairs: Array) -> None:
-    """Thin lines between pairs (e, 2) of the points, beneath these; where many run together they darken."""
+    """Edges: thin lines between pairs (e, 2) of the points, drawn beneath them."""
     from matplotlib.collections import LineCollection
 
     ends: Any = points[pairs].astype(np.float64)  # (e, 2, axes)
@@ -53,13 +53,13 @@ def draw_lines(ax: Axes, points: Array, pairs: Array) -> None:
 
 
 def equal_units(ax: Axes) -> None:
-    """One unit is as long in x as in y: distances on the page are distances of the map."""
+    """Equal aspect: one unit is as long in x as in y, so that distances on the page are those of the embedding."""
     shared = any(len(group.get_siblings(ax)) > 1 for group in (ax.get_shared_x_axes(), ax.get_shared_y_axes()))
     ax.set_aspect("equal", adjustable="box" if shared else "datalim")
 
 
-def _dots(ax: Axes, points: Array, marks: Marks) -> None:
-    """One collection in the order of the rows, so that no category lies on top of the others."""
+def _draw_markers(ax: Axes, points: Array, marks: PointColors) -> None:
+    """One collection in row order, so that no category covers the others."""
     n = len(points)
     size = float(np.clip(36 * np.sqrt(150 / n), 1.5, 42))
     options: dict[str, Any] = {
@@ -78,9 +78,9 @@ def _dots(ax: Axes, points: Array, marks: Marks) -> None:
     ax.scatter(*points.T, **options)
 
 
-def _shade(ax: Axes, points: Array, marks: Marks, square: bool) -> None:
+def _shade(ax: Axes, points: Array, marks: PointColors, square: bool) -> None:
     edges = cell_edges(points, square=square)
-    draw_cells(ax, shaded_cells(points, marks, edges), edges, interpolation="nearest")
+    draw_raster(ax, shade_cells(points, marks, edges), edges, interpolation="nearest")
 
 
 def _color_map() -> Any:
@@ -95,13 +95,13 @@ def _legend(ax: Axes, marks: Categories) -> None:
     handles = [Line2D([], [], marker="o", markersize=6, linestyle="", color=color) for color in marks.colors]
     outside: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
     inside: dict[str, Any] = {"loc": "upper right", "frameon": True, "framealpha": 0.8, "edgecolor": "none"}
-    # A label that begins with _ would be left out, and one with $ be set as a formula: the words come after.
+    # matplotlib drops labels that begin with _ and typesets $: the texts are set afterwards.
     legend = ax.legend(
         handles,
         [" "] * len(handles),
         handletextpad=0.2,
         labelspacing=0.35,
-        **(outside if roomy(ax) else inside),
+        **(outside if has_layout_engine(ax) else inside),
     )
     for text, name in zip(legend.get_texts(), marks.names, strict=True):
         text.set_parse_math(False)

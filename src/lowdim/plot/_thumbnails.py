@@ -1,4 +1,4 @@
-"""Small pictures inside a page."""
+"""Thumbnails for tooltips: one inline PNG per row."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WIDTH = 84  # on the screen, in pixels
 
 
 def thumbnails(images: Any, n: int) -> list[str]:
-    """One <img> with its data inside for each picture; all share one range of brightness."""
+    """One <img> tag with inline data per image; all share one range of brightness."""
     pictures = np.asarray(images)
     gray, colors = pictures.ndim == 3, pictures.ndim == 4 and pictures.shape[3] == 3
     if not (gray or colors) or len(pictures) != n or 0 in pictures.shape or pictures.dtype.kind not in "fiub":
@@ -30,11 +30,11 @@ def thumbnails(images: Any, n: int) -> list[str]:
         raise BadInput(f"images can go into a page of at most {MOST_IMAGES} rows; there are {n}. Draw a sample.")
     low, high = float(pictures.min()), float(pictures.max())
     if not (np.isfinite(low) and np.isfinite(high - low)):
-        raise BadInput("images have a value that is not finite. Fill it first.")
+        raise BadInput("images have a value that is not finite. Impute it first.")
     out = []
     for i, picture in enumerate(pictures):
         out.append(_tag((picture - low) / (high - low if high > low else 1.0)))
-        report("drawing thumbnails", i + 1, n)
+        report("thumbnails", i + 1, n)
     return out
 
 

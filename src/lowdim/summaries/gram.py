@@ -135,7 +135,7 @@ class Gram:
         def work(bounds: tuple[int, int]) -> tuple[int, int, Array, Array]:
             start, stop = bounds
             own, above = np.zeros((stop - start, padded.shape[1])), np.zeros((start, padded.shape[1]), self.dtype)
-            _native.mirrored_times(self._strip(start, stop), start, padded, own, above)
+            _native.half_symmetric_times(self._strip(start, stop), start, padded, own, above)
             return start, stop, own, above
 
         out = np.zeros(padded.shape)
