@@ -12,7 +12,7 @@ from sklearn import manifold
 from bench.case import Case, Contender
 from bench.data import mnist, mnist_or_synthetic
 from lowdim import Isomap, LaplacianEigenmaps, neighbors
-from lowdim.manifold.laplacian.edge_weights import edges_of
+from lowdim.manifold.laplacian.edge_weights import edge_weights
 
 _truth: dict[int, np.ndarray] = {}
 
@@ -41,12 +41,12 @@ def procrustes_disparity(k: int) -> Any:
 
 def residual_variance(X: np.ndarray, Z: np.ndarray) -> dict[str, float]:
     """1 - R² between the geodesic distances from 50 rows and the embedding distances."""
-    from lowdim.manifold.isomap.shortest_paths import Roads
+    from lowdim.manifold.isomap.shortest_paths import GeodesicGraph
 
     rows = np.arange(0, len(X), len(X) // 50)
-    ways = Roads.of(neighbors(X, 5).symmetrize()).from_rows(rows, 2)
+    geodesics = GeodesicGraph.from_sparse(neighbors(X, 5).symmetrize()).geodesics_from_rows(rows, 2)
     embedded = np.linalg.norm(Z[rows][:, None].astype(float) - Z, axis=2)
-    return {"residual variance": float(1 - np.corrcoef(ways.ravel(), embedded.ravel())[0, 1] ** 2)}
+    return {"residual variance": float(1 - np.corrcoef(geodesics.ravel(), embedded.ravel())[0, 1] ** 2)}
 
 
 def ours_laplacian() -> Contender:
@@ -67,7 +67,7 @@ def sklearn_laplacian(solver: str) -> Contender:
 def residuals(X: np.ndarray, found: tuple[np.ndarray, Any]) -> dict[str, float]:
     """The largest eigenpair residual, each for the normalized Laplacian of the contender's own weights."""
     Z, W = found
-    W = edges_of(neighbors(X, 10), "binary", "local").matrix if W is None else sp.csr_array(W)
+    W = edge_weights(neighbors(X, 10), "binary", "local").matrix if W is None else sp.csr_array(W)
     W = W - sp.diags_array(W.diagonal())
     root = np.sqrt(np.asarray(W.sum(axis=1)).ravel())[:, None]
     U = np.asarray(Z, dtype=np.float64) * root

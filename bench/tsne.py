@@ -13,7 +13,7 @@ from bench.case import Case, Contender, installed, no_worse
 from bench.data import mixture, mnist, mnist_or_synthetic
 from bench.judge import label_accuracy, mnist_labels, neighbor_recall, sampled_trustworthiness
 from lowdim import PCA, TSNE, Affinities, NeighborIndex, neighbors
-from lowdim.neighbor_embedding.tsne.gradient_descent import Descent, Recipe
+from lowdim.neighbor_embedding.tsne.gradient_descent import GradientDescent, TsneOptions
 
 ITERATIONS = 750
 SAMPLE = 2000  # rows, for the quality measures
@@ -30,13 +30,13 @@ def digits() -> np.ndarray:
 
 
 @cache
-def _truth(n: int) -> tuple[Descent, np.ndarray, np.ndarray, np.ndarray | None]:
+def _truth(n: int) -> tuple[GradientDescent, np.ndarray, np.ndarray, np.ndarray | None]:
     """The KL objective, sampled rows, true neighbors and labels of all rows."""
     X = digits() if n == len(digits()) else mnist50()
     graph = neighbors(X, 90)
     rows = np.random.default_rng(0).choice(n, min(n, SAMPLE), replace=False)
     labels = datasets.load_digits().target if n == len(digits()) else mnist_labels()
-    return Descent(Affinities.from_graph(graph, 30), Recipe(), 2), rows, graph.indices[:, :10], labels
+    return GradientDescent(Affinities.from_graph(graph, 30), TsneOptions(), 2), rows, graph.indices[:, :10], labels
 
 
 def quality(X: np.ndarray, Z: Any) -> dict[str, float]:
@@ -45,7 +45,7 @@ def quality(X: np.ndarray, Z: Any) -> dict[str, float]:
     objective, rows, true, labels = _truth(len(X))
     found = NeighborIndex(Z, algorithm="exact").query(Z[rows], 11).indices
     near = np.array([[j for j in line if j != i][:10] for i, line in zip(rows, found, strict=True)])
-    out = {"KL": objective.divergence(objective.start(Z)), "recall@10": neighbor_recall(near, true[rows])}
+    out = {"KL": objective.divergence(objective.initial_state(Z)), "recall@10": neighbor_recall(near, true[rows])}
     if labels is not None:
         out["label accuracy"] = label_accuracy(near, labels, labels[rows])
     return out

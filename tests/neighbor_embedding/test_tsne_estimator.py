@@ -17,7 +17,8 @@ import lowdim
 from lowdim import TSNE, NeighborIndex, _native, neighbors
 from lowdim.errors import BadInput, BadParameter, Cancelled, MemoryTooSmall, NotEnoughData
 from lowdim.knn import fitted_rows
-from lowdim.neighbor_embedding.optimizer_loop import Checkpoint, Layout
+from lowdim.neighbor_embedding.checkpoint import Checkpoint
+from lowdim.neighbor_embedding.optimizer_loop import OptimizerLoop
 from lowdim.neighbor_embedding.tsne import gradient_descent as descent
 from lowdim.neighbor_embedding.tsne import repulsion
 
@@ -37,8 +38,8 @@ def digest(*arrays):
 def test_same_bits_for_any_number_of_threads(digits, many, axes, monkeypatch):
     """Direct sums, the mesh (one and two axes) and the tree (three)."""
     if many:
-        monkeypatch.setattr(repulsion, "DIRECT_ROWS", 10)
-        monkeypatch.setattr(descent, "SCATTERED", 10)
+        monkeypatch.setattr(repulsion, "EXACT_ROWS", 10)
+        monkeypatch.setattr(descent, "REORDER_ROWS", 10)
     seen = set()
     for threads in (1, 2, 4, 8):
         model = TSNE(axes, max_iter=60, n_jobs=threads).fit(digits[:1500])
@@ -49,14 +50,14 @@ def test_same_bits_for_any_number_of_threads(digits, many, axes, monkeypatch):
 def test_mesh_and_direct_maps_are_equally_good(digits, monkeypatch):
     """The exact divergence of a map made with the mesh, rows reordered on the way."""
     direct = TSNE().fit(digits)
-    monkeypatch.setattr(repulsion, "DIRECT_ROWS", 10)
-    monkeypatch.setattr(descent, "SCATTERED", 10)
+    monkeypatch.setattr(repulsion, "EXACT_ROWS", 10)
+    monkeypatch.setattr(descent, "REORDER_ROWS", 10)
     mesh = TSNE().fit(digits)
     assert mesh.kl_divergence_ == pytest.approx(direct.kl_divergence_, rel=0.03)
     monkeypatch.undo()
     P = lowdim.Affinities.from_graph(neighbors(digits, 90), 30)
-    exact = descent.Descent(P, descent.Recipe(), 1)
-    assert exact.divergence(exact.start(mesh.embedding_)) == pytest.approx(mesh.kl_divergence_, rel=1e-3)
+    exact = descent.GradientDescent(P, descent.TsneOptions(), 1)
+    assert exact.divergence(exact.initial_state(mesh.embedding_)) == pytest.approx(mesh.kl_divergence_, rel=1e-3)
 
 
 def test_new_digits_land_among_their_like(lands_among_its_like):
@@ -67,7 +68,7 @@ def test_new_digits_land_among_their_like(lands_among_its_like):
 def test_new_rows_by_mesh_or_tree_and_by_sum_agree(digits, axes, monkeypatch):
     model = TSNE(axes, max_iter=400).fit(digits[:1200])
     direct = model.transform(digits[1200:])
-    monkeypatch.setattr(repulsion, "DIRECT_ROWS", 10)
+    monkeypatch.setattr(repulsion, "EXACT_ROWS", 10)
     np.testing.assert_array_equal(model.transform(digits[1200:]), direct)  # by what was made for the first call
     fresh = pickle.loads(pickle.dumps(model))
     other = fresh.transform(digits[1200:])
@@ -127,8 +128,8 @@ def test_equal_rows_of_other_tables(rng, monkeypatch):
     X = (rng.random((60, 12)) * (rng.random((60, 12)) < 0.4) + np.eye(60, 12))[order]
     sparse = TSNE(perplexity=5, max_iter=100).fit(sp.csr_array(X))
     given = TSNE(perplexity=5, metric="precomputed", max_iter=100).fit(cdist(X, X))
-    monkeypatch.setattr(repulsion, "DIRECT_ROWS", 10)
-    monkeypatch.setattr(descent, "SCATTERED", 10)  # rows are put in another order on the way
+    monkeypatch.setattr(repulsion, "EXACT_ROWS", 10)
+    monkeypatch.setattr(descent, "REORDER_ROWS", 10)  # rows are put in another order on the way
     mesh = TSNE(perplexity=5, max_iter=200).fit(X)
     for model, table in (
         (sparse, sp.csr_array(X)),
@@ -148,12 +149,12 @@ def test_a_map_without_finite_places_is_an_error(groups):
         start[5, 1] = value
         with pytest.raises(BadParameter, match="init must be finite"):
             TSNE(init=start).fit(groups)
-    with pytest.raises(BadParameter, match="all rows at one place"):
+    with pytest.raises(BadParameter, match="all rows at one position"):
         TSNE(init=np.ones((300, 2))).fit(groups)
     for rate in (1e25, 1e30, 1e37):
         assert np.isfinite(TSNE(learning_rate=rate, max_iter=50).fit_transform(groups)).all()  # steps have a longest
     model = TSNE(learning_rate=1e300, max_iter=50)
-    with pytest.raises(BadParameter, match="flew apart"):
+    with pytest.raises(BadParameter, match="the optimization diverged"):
         model.fit(groups)
     assert not hasattr(model, "embedding_")
 
@@ -176,9 +177,9 @@ def test_what_does_not_fit_is_refused_before_the_work(groups, tmp_path, monkeypa
         with pytest.raises(MemoryTooSmall, match=name):
             TSNE(max_iter=5).fit(X)
     monkeypatch.setattr(memory, "available_bytes", lambda: 3_000_000)
-    monkeypatch.setattr(repulsion, "DIRECT_ROWS", 10)
+    monkeypatch.setattr(repulsion, "EXACT_ROWS", 10)
     far = np.random.default_rng(0).standard_normal((300, 2)) * 1000
-    with pytest.raises(MemoryTooSmall, match="a mesh of"):
+    with pytest.raises(MemoryTooSmall, match="the FFT mesh"):
         TSNE(max_iter=5, init=far).fit(groups)
 
 
@@ -217,7 +218,7 @@ def test_the_start_is_kept(groups):
     scores = lowdim.PCA(2).fit_transform(groups)
     Z = TSNE(max_iter=1, learning_rate=1e-12).fit_transform(groups)
     np.testing.assert_allclose(Z, scores * (1e-4 / scores[:, 0].std()), atol=1e-8)
-    with pytest.raises(BadParameter, match="init must be numbers of shape"):
+    with pytest.raises(BadParameter, match="init must be an array of numbers of shape"):
         TSNE(init=start[:5]).fit(groups)
 
 
@@ -231,8 +232,8 @@ def test_groups_stay_groups(groups, axes, init):
 
 def test_the_schedule(monkeypatch, rng):
     """12 for 250 steps at rate n / 12, then 1 at rate n, momentum 0.8; late exaggeration and rates as asked for."""
-    X, told, descend = rng.standard_normal((60, 4)), [], _native.descend
-    monkeypatch.setattr(_native, "descend", lambda *parts: (told.append(parts[5][:3]), descend(*parts))[1])
+    X, told, step = rng.standard_normal((60, 4)), [], _native.tsne_step
+    monkeypatch.setattr(_native, "tsne_step", lambda *parts: (told.append(parts[5][:3]), step(*parts))[1])
 
     def schedule(**options):
         told.clear()
@@ -310,22 +311,22 @@ def test_odd_tables():
     assert TSNE().fit(rng.standard_normal((31, 3))).perplexity_ == [10]
 
 
-def test_a_layout_can_be_run_in_parts(tmp_path):
+def test_a_loop_can_be_run_in_parts(tmp_path):
     def step(state, first, last):
         x = state["x"]
         for t in range(first, last):
             x = x * np.float32(0.9) + np.float32(t)
         return {"x": x}
 
-    whole = Layout({"x": np.ones(3, np.float32)}, step, 20).run()
-    parts = Layout({"x": np.ones(3, np.float32)}, step, 20).run(7).run(1).run()
-    strides = Layout({"x": np.ones(3, np.float32)}, step, 20, stride=6).run(9).run()
+    whole = OptimizerLoop({"x": np.ones(3, np.float32)}, step, 20).run()
+    parts = OptimizerLoop({"x": np.ones(3, np.float32)}, step, 20).run(7).run(1).run()
+    strides = OptimizerLoop({"x": np.ones(3, np.float32)}, step, 20, stride=6).run(9).run()
     np.testing.assert_array_equal(strides.state["x"], whole.state["x"])
     assert parts.done == strides.done == 20
     np.testing.assert_array_equal(parts.state["x"], whole.state["x"])
     kept = Checkpoint(tmp_path / "c", "me", every=5)
-    Layout({"x": np.ones(3, np.float32)}, step, 20, checkpoint=kept).run(13)
-    resumed = Layout({"x": np.zeros(3, np.float32)}, step, 20, checkpoint=kept).resume()
+    OptimizerLoop({"x": np.ones(3, np.float32)}, step, 20, checkpoint=kept).run(13)
+    resumed = OptimizerLoop({"x": np.zeros(3, np.float32)}, step, 20, checkpoint=kept).resume()
     assert resumed.done == 10
     np.testing.assert_array_equal(resumed.run().state["x"], whole.state["x"])
     with pytest.raises(BadInput, match="other data"):
@@ -341,10 +342,10 @@ def test_a_checkpoint_that_cannot_be_written_is_known_before_the_work(model, rng
     for path, words in ((tmp_path / "nowhere" / "c", "can't write"), (tmp_path, "is a folder")):
         with pytest.raises(BadInput, match=words), lowdim.watch(lambda step: seen.append(step.task)):
             model.set_params(checkpoint=path).fit(rng.standard_normal((50, 3)))
-    assert not {"t-SNE", "UMAP"} & set(seen)
+    assert not {"t-SNE", "UMAP epochs"} & set(seen)
 
 
-def test_a_fit_that_settled_resumes_as_settled(digits, tmp_path):
+def test_a_converged_fit_resumes_as_converged(digits, tmp_path):
     path = str(tmp_path / "c")
     first = TSNE(tol=0.05, checkpoint=path).fit(digits[:400])
     again = TSNE(tol=0.05, checkpoint=path).fit(digits[:400])
@@ -383,7 +384,7 @@ KILLED = """
     from lowdim import TSNE
     from lowdim.neighbor_embedding.tsne import gradient_descent as descent
     from lowdim.neighbor_embedding.tsne import repulsion
-    repulsion.DIRECT_ROWS = descent.SCATTERED = {few}
+    repulsion.EXACT_ROWS = descent.REORDER_ROWS = {few}
     X = load_digits().data[:900]
     Z = TSNE(checkpoint=sys.argv[1] or None, max_iter={steps}).fit_transform(X)
     np.save(sys.argv[2], Z)

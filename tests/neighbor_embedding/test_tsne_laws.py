@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 from lowdim import TSNE, Affinities, Graph, _native, neighbors
 from lowdim.errors import BadInput, BadParameter
 from lowdim.neighbor_embedding.tsne import repulsion
-from lowdim.neighbor_embedding.tsne.affinities import conditional
-from lowdim.neighbor_embedding.tsne.barnes_hut import TreeRepulsion
-from lowdim.neighbor_embedding.tsne.fft_repulsion import MeshRepulsion, box_of
-from lowdim.neighbor_embedding.tsne.gradient_descent import Descent, Recipe
-from lowdim.neighbor_embedding.tsne.out_of_sample import Push
-from lowdim.neighbor_embedding.tsne.repulsion import DirectRepulsion
+from lowdim.neighbor_embedding.tsne.affinities import conditional_probabilities
+from lowdim.neighbor_embedding.tsne.fft_repulsion import FFTRepulsion, mesh_for
+from lowdim.neighbor_embedding.tsne.gradient_descent import GradientDescent, TsneOptions
+from lowdim.neighbor_embedding.tsne.out_of_sample import RepulsionField
+from lowdim.neighbor_embedding.tsne.repulsion import BarnesHutRepulsion, ExactRepulsion
 
 
 def direct_forces(Y, dof=1.0):
@@ -46,7 +45,7 @@ def graph():
 @pytest.mark.parametrize("dof", [1.0, 0.6, 4.0])
 def test_direct_sum(rng, axes, dof):
     Y = (5 * rng.standard_normal((301, axes))).astype(np.float32)
-    forces, total = DirectRepulsion(dof, 2)(Y)
+    forces, total = ExactRepulsion(dof, 2)(Y)
     expected, expected_total = direct_forces(Y, dof)
     np.testing.assert_allclose(forces, expected, rtol=1e-4, atol=1e-4 * np.abs(expected).max())
     assert total == pytest.approx(expected_total, rel=1e-5)
@@ -65,8 +64,8 @@ def errors(forces, expected):
 def test_mesh_and_tree_are_near_the_direct_sum(rng, axes, scale, dof):
     """Mean error at most 2 %, of one row in a hundred at most 15 %, from maps that are one spot to ones spread wide."""
     Y = (scale * rng.standard_normal((3000, axes))).astype(np.float32)
-    forces, total = (TreeRepulsion if axes == 3 else MeshRepulsion)(dof, 2)(Y)
-    expected, expected_total = DirectRepulsion(dof, 2)(Y)
+    forces, total = (BarnesHutRepulsion if axes == 3 else FFTRepulsion)(dof, 2)(Y)
+    expected, expected_total = ExactRepulsion(dof, 2)(Y)
     error = errors(forces, expected)
     assert error.mean() < 0.02
     assert np.quantile(error, 0.99) < 0.15
@@ -79,9 +78,9 @@ def test_the_widest_cells_of_the_mesh(rng, groups):
     centres = 30 * rng.standard_normal((groups, 2)) * (groups > 1)
     Y = centres[rng.integers(groups, size=6000)] + (30 if groups == 1 else 3) * rng.standard_normal((6000, 2))
     Y = Y.astype(np.float32)
-    assert box_of(Y, 1.0).spacing == 0.44
-    forces, total = MeshRepulsion(1.0, 2)(Y)
-    expected, expected_total = DirectRepulsion(1.0, 2)(Y)
+    assert mesh_for(Y, 1.0).spacing == 0.44
+    forces, total = FFTRepulsion(1.0, 2)(Y)
+    expected, expected_total = ExactRepulsion(1.0, 2)(Y)
     error = errors(forces, expected)
     assert error.mean() < 0.02
     assert np.quantile(error, 0.99) < 0.15
@@ -102,8 +101,8 @@ def test_the_tree_copes_with_any_map(rng, shape):
     if shape == "one place":
         Y[:] = Y[0]
     Y = Y.astype(np.float32)
-    forces, total = TreeRepulsion(1.0, 2)(Y)
-    expected, expected_total = DirectRepulsion(1.0, 2)(Y)
+    forces, total = BarnesHutRepulsion(1.0, 2)(Y)
+    expected, expected_total = ExactRepulsion(1.0, 2)(Y)
     assert total == pytest.approx(expected_total, rel=3e-3)
     if shape == "one place":
         np.testing.assert_array_equal(forces, 0)
@@ -114,12 +113,12 @@ def test_the_tree_copes_with_any_map(rng, shape):
 def test_a_tree_with_every_node_opened_is_the_direct_sum(rng):
     Y = (4 * rng.standard_normal((700, 3))).astype(np.float32)
     out = np.empty_like(Y)
-    total = _native.repel_by_tree(Y, 1.0, 1e-12, 0.0, out, 2)
-    expected, expected_total = DirectRepulsion(1.0, 1)(Y)
+    total = _native.repulsion_barnes_hut(Y, 1.0, 1e-12, 0.0, out, 2)
+    expected, expected_total = ExactRepulsion(1.0, 1)(Y)
     np.testing.assert_allclose(out, expected, atol=1e-4 * np.abs(expected).max())
     assert total == pytest.approx(expected_total, rel=1e-5)
-    with pytest.raises(ValueError, match="three axes"):
-        _native.repel_by_tree(Y[:, :2].copy(), 1.0, 0.5, 0.0, out[:, :2].copy(), 1)
+    with pytest.raises(ValueError, match="three dimensions"):
+        _native.repulsion_barnes_hut(Y[:, :2].copy(), 1.0, 0.5, 0.0, out[:, :2].copy(), 1)
 
 
 @pytest.mark.parametrize("dof", [1.0, 0.5, 4.0])
@@ -130,7 +129,7 @@ def test_a_far_node_acts_by_its_points_and_their_variance(dof):
     for size in (0.4, 0.2):
         Y = np.vstack([np.repeat(size * cloud, 2, axis=0), np.tile([1.5, 1.2, 0.9], (40, 1))]).astype(np.float32)
         out = np.empty_like(Y)
-        _native.repel_by_tree(Y, dof, 1.0, 0.0, out, 1)
+        _native.repulsion_barnes_hut(Y, dof, 1.0, 0.0, out, 1)
         expected = direct_forces(Y, dof)[0]
         worst.append(np.linalg.norm(out[-1] - expected[-1]) / np.linalg.norm(expected[-1]))
     assert worst[0] < 0.02
@@ -143,10 +142,10 @@ def test_the_step_follows_the_gradient_of_the_divergence(graph, axes, dof):
     """One step without momentum is -rate × gradient / 4, against finite differences of KL."""
     P = Affinities.from_graph(graph, 10)
     Y = np.random.default_rng(2).standard_normal((80, axes)).astype(np.float32)
-    forces, total = DirectRepulsion(dof, 1)(Y)
+    forces, total = ExactRepulsion(dof, 1)(Y)
     velocity, gains, out = np.zeros_like(Y), np.full_like(Y, 0.8), np.empty_like(Y)
     rule = (1.0, 1.0, 0.0, 1e9, 1 / total, 1 / dof, (dof + 1) / (2 * dof))
-    _native.descend(P.starts, P.columns, P.values, Y, forces, rule, velocity, gains, out, 1)
+    _native.tsne_step(P.starts, P.columns, P.values, Y, forces, rule, velocity, gains, out, 1)
     dense, h = P.to_sparse().toarray().astype(np.float64), 1e-4
     for i, a in ((0, 0), (17, axes - 1), (79, 0)):
         up, down = Y.astype(np.float64), Y.astype(np.float64)
@@ -169,7 +168,7 @@ def test_a_new_row_follows_the_gradient_of_its_share_of_the_divergence(axes, dof
     mesh = None, [], np.zeros(0, np.float32), 1.0
     how = (dof, 1 / mean, rate, 0.8, 5.0, 1, 0.0, 0.0)
     starts = np.arange(5, dtype=np.int64) * 7
-    _native.place_rows(starts, columns.ravel(), p.ravel(), Y, *mesh, how, out, 2)
+    _native.tsne_out_of_sample(starts, columns.ravel(), p.ravel(), Y, *mesh, how, out, 2)
 
     def loss(i, place):
         base = 1 + ((place - Y.astype(float)) ** 2).sum(axis=1) / dof
@@ -185,11 +184,11 @@ def test_a_new_row_follows_the_gradient_of_its_share_of_the_divergence(axes, dof
 @pytest.mark.parametrize("axes", [1, 2, 3])
 def test_new_rows_are_pushed_as_the_rows_of_the_map_are_on_the_average(axes, few, rng, monkeypatch):
     """The map's sum over all pairs is shared out evenly, whichever way it was found."""
-    monkeypatch.setattr(repulsion, "DIRECT_ROWS", few)
+    monkeypatch.setattr(repulsion, "EXACT_ROWS", few)
     Y = (6 * rng.standard_normal((900, axes))).astype(np.float32)
-    push = Push(Y, 1.0, 2)
-    assert push.mean == pytest.approx(direct_forces(Y)[1] / 900, rel=3e-3)
-    assert (push.fields is not None, push.tree[0] > 0) == (few == 10 and axes < 3, few == 10 and axes == 3)
+    field = RepulsionField(Y, 1.0, 2)
+    assert field.mean_sum_q == pytest.approx(direct_forces(Y)[1] / 900, rel=3e-3)
+    assert (field.fields is not None, field.barnes_hut[0] > 0) == (few == 10 and axes < 3, few == 10 and axes == 3)
 
 
 def test_momentum_gains_and_the_longest_step(graph):
@@ -197,12 +196,12 @@ def test_momentum_gains_and_the_longest_step(graph):
     rng = np.random.default_rng(3)
     Y, before, gains = (rng.standard_normal((80, 2)).astype(np.float32) for _ in range(3))
     gains = np.abs(gains) + 0.5
-    forces, total = DirectRepulsion(1.0, 1)(Y)
+    forces, total = ExactRepulsion(1.0, 1)(Y)
     slopes = []
     for exaggeration, rate, momentum, longest in ((1.0, 1.0, 0.0, 1e9), (4.0, 50.0, 0.8, 2.0)):
         velocity, out, g = before.copy(), np.empty_like(Y), gains.copy()
         rule = (exaggeration, rate, momentum, longest, 1 / total, 1.0, 1.0)
-        _native.descend(P.starts, P.columns, P.values, Y, forces, rule, velocity, g, out, 1)
+        _native.tsne_step(P.starts, P.columns, P.values, Y, forces, rule, velocity, g, out, 1)
         difference = Y[:, None] - Y[None]
         pull = P.to_sparse().toarray() / (1 + (difference**2).sum(axis=2))
         slope = exaggeration * (pull[:, :, None] * difference).sum(axis=1) - forces / total
@@ -218,10 +217,10 @@ def test_momentum_gains_and_the_longest_step(graph):
 def test_divergence_is_the_formula(graph, rng):
     P = Affinities.from_graph(graph, 10)
     for dof in (1.0, 3.0):
-        descent = Descent(P, Recipe(dof=dof), 1)
+        descent = GradientDescent(P, TsneOptions(dof=dof), 1)
         Y = 3 * rng.standard_normal((80, 2)).astype(np.float32)
         expected = divergence(P.to_sparse().toarray().astype(np.float64), Y, dof)
-        assert descent.divergence(descent.start(Y)) == pytest.approx(expected, rel=1e-5)
+        assert descent.divergence(descent.initial_state(Y)) == pytest.approx(expected, rel=1e-5)
 
 
 @given(st.integers(2, 60), st.floats(1.1, 15), st.floats(1e-3, 1e3), st.integers(0, 2**32))
@@ -230,7 +229,7 @@ def test_perplexity_is_reached(k, perplexity, scale, seed):
     perplexity = min(perplexity, 0.9 * k)
     if perplexity <= 1.05:
         return
-    p = conditional(d, perplexity, 1).astype(np.float64)
+    p = conditional_probabilities(d, perplexity, 1).astype(np.float64)
     entropy = -(p * np.log(np.maximum(p, 1e-300))).sum(axis=1)
     np.testing.assert_allclose(np.exp(entropy), perplexity, rtol=1e-5)
     np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-6)
@@ -245,9 +244,9 @@ def test_perplexity_is_reached(k, perplexity, scale, seed):
 
 def test_ties_and_zeros_have_finite_weights():
     for d in ([0, 0, 0, 0], [1, 1, 1, 1], [0, 0, 0, 1], [0, 1e-20, 1, 1e18], [1e-30, 2e-30, 3e-30, 4e-30]):
-        p = conditional(np.array([d], dtype=np.float32), 2.0, 1)
+        p = conditional_probabilities(np.array([d], dtype=np.float32), 2.0, 1)
         assert np.isfinite(p).all() and p.sum() == pytest.approx(1, rel=1e-6)
-    np.testing.assert_allclose(conditional(np.zeros((1, 5), np.float32), 2.0, 1), 0.2, rtol=1e-6)
+    np.testing.assert_allclose(conditional_probabilities(np.zeros((1, 5), np.float32), 2.0, 1), 0.2, rtol=1e-6)
 
 
 @given(st.integers(3, 40), st.integers(1, 12), st.integers(0, 2**32))
@@ -262,10 +261,10 @@ def test_joint_affinities_are_symmetric_and_sum_to_one(n, k, seed):
 
 
 def test_joint_affinities_are_the_sum_of_both_sides(graph):
-    weights = conditional(graph.distances, 8.0, 1)
+    weights = conditional_probabilities(graph.distances, 8.0, 1)
     A = np.zeros((80, 80))
     np.put_along_axis(A, graph.indices.astype(np.int64), weights, axis=1)
-    joint = Affinities._joined(graph.indices, weights, 2).to_sparse()
+    joint = Affinities._joint(graph.indices, weights, 2).to_sparse()
     np.testing.assert_allclose(joint.toarray(), (A + A.T) / 160, rtol=1e-6)
     for begin, end in zip(joint.indptr[:-1], joint.indptr[1:], strict=True):
         assert (np.diff(joint.indices[begin:end]) > 0).all()  # every column once, in order
@@ -276,7 +275,8 @@ def test_several_perplexities_are_averaged():
     graph = neighbors(X, 90)
     both = Affinities.from_graph(graph, (10, 30)).to_sparse().toarray()
     each = [
-        Affinities._joined(graph.indices, conditional(graph.distances, p, 1), 1).to_sparse().toarray() for p in (10, 30)
+        Affinities._joint(graph.indices, conditional_probabilities(graph.distances, p, 1), 1).to_sparse().toarray()
+        for p in (10, 30)
     ]
     np.testing.assert_allclose(both, (each[0] + each[1]) / 2, atol=1e-9, rtol=1e-4)
 
@@ -317,16 +317,16 @@ def test_affinities_in_three_arrays_are_checked(graph):
     for bad, message in (
         (changed("columns", 3, 80), "from 0 to 79"),
         (changed("columns", 3, -1), "from 0 to 79"),
-        (changed("starts", 5, 10**6), "ascend"),
-        (changed("starts", -1, 3), "ascend"),
+        (changed("starts", 5, 10**6), "increase"),
+        (changed("starts", -1, 3), "increase"),
         (changed("values", 3, np.nan), "finite"),
-        (changed("values", 3, -1), "not negative"),
-        ({**parts, "values": P.values[:-1]}, "ascend"),
+        (changed("values", 3, -1), "nonnegative"),
+        ({**parts, "values": P.values[:-1]}, "increase"),
         ({**parts, "values": 2 * P.values}, "sum to 1"),
         ({**parts, "values": uneven}, "symmetric"),
         ({**parts, "columns": diagonal}, "symmetric"),
-        ({**parts, "columns": P.columns.astype(float)}, "three flat arrays"),
-        ({**parts, "starts": P.starts[:, None]}, "three flat arrays"),
+        ({**parts, "columns": P.columns.astype(float)}, "three one-dimensional arrays"),
+        ({**parts, "starts": P.starts[:, None]}, "three one-dimensional arrays"),
         ({"starts": np.array([0]), "columns": P.columns[:0], "values": P.values[:0]}, "2 rows"),
     ):
         with pytest.raises(BadInput, match=message):
@@ -341,18 +341,18 @@ def test_kernels_read_no_row_that_is_not_there(graph, rng):
     Y = rng.standard_normal((80, 2)).astype(np.float32)
     columns = P.columns.copy()
     columns[5] = 80
-    bad = Affinities._made(P.starts, columns, P.values)
+    bad = Affinities._unchecked(P.starts, columns, P.values)
     with pytest.raises(ValueError, match="out of range"):
-        Descent(bad, Recipe(), 2)
+        GradientDescent(bad, TsneOptions(), 2)
     with pytest.raises(ValueError, match="out of range"):
-        _native.log_lengths(bad.starts, bad.columns, bad.values, Y, 1.0, 2)
+        _native.attraction_loss(bad.starts, bad.columns, bad.values, Y, 1.0, 2)
     with pytest.raises(ValueError, match="out of range"):
         bad.reordered(np.arange(80, dtype=np.int32), 2)
     starts = P.starts.copy()
     starts[4] = -7
     state = [np.zeros_like(Y), np.ones_like(Y), np.empty_like(Y)]
     with pytest.raises(ValueError, match="ascend"):
-        _native.descend(starts, P.columns, P.values, Y, Y, (1.0, 1.0, 0.8, 5.0, 1.0, 1.0, 1.0), *state, 2)
+        _native.tsne_step(starts, P.columns, P.values, Y, Y, (1.0, 1.0, 0.8, 5.0, 1.0, 1.0, 1.0), *state, 2)
 
 
 def test_another_order_of_rows_is_the_same_matrix(graph, rng):
@@ -368,18 +368,20 @@ def test_a_far_outlier_leaves_the_mesh_small(rng):
     """The others get the forces that they have without it, and the sum is theirs."""
     Y = (10 * rng.standard_normal((3000, 2))).astype(np.float32)
     far = np.vstack([Y, np.float32([[1e5, -1e5]])])
-    assert np.prod(box_of(far, 1.0).cells) <= 2048**2
-    near, total = MeshRepulsion(1.0, 1)(far)
-    expected, expected_total = DirectRepulsion(1.0, 1)(far)
+    assert np.prod(mesh_for(far, 1.0).cells) <= 2048**2
+    near, total = FFTRepulsion(1.0, 1)(far)
+    expected, expected_total = ExactRepulsion(1.0, 1)(far)
     error = errors(near[:-1], expected[:-1])
     assert error.mean() < 0.02
     assert np.quantile(error, 0.99) < 0.15
     assert total == pytest.approx(expected_total, rel=3e-3)
     np.testing.assert_array_equal(near[-1], 0)
     wide = (rng.uniform(-1, 1, (3000, 2)) * 1e6).astype(np.float32)
-    assert np.prod(box_of(wide, 1.0).cells) <= 2048**2
-    assert np.isfinite(MeshRepulsion(1.0, 1)(wide)[0]).all()
-    sizes = {(box.spacing, box.padded) for box in (box_of(wide * np.float32(s), 1.0) for s in np.linspace(1, 1.2, 30))}
+    assert np.prod(mesh_for(wide, 1.0).cells) <= 2048**2
+    assert np.isfinite(FFTRepulsion(1.0, 1)(wide)[0]).all()
+    sizes = {
+        (box.spacing, box.padded) for box in (mesh_for(wide * np.float32(s), 1.0) for s in np.linspace(1, 1.2, 30))
+    }
     assert len(sizes) <= 6  # so that kernels are seldom transformed anew
 
 
@@ -387,8 +389,8 @@ def test_far_groups_have_meshes_of_their_own(rng):
     """Points that are cut off the mesh still push each other apart."""
     Y = np.vstack([10 * rng.standard_normal((7000, 2)), 4 * rng.standard_normal((68, 2)) + [5000, -9000]])
     Y = rng.permutation(Y).astype(np.float32)
-    forces, total = MeshRepulsion(1.0, 2)(Y)
-    expected, expected_total = DirectRepulsion(1.0, 2)(Y)
+    forces, total = FFTRepulsion(1.0, 2)(Y)
+    expected, expected_total = ExactRepulsion(1.0, 2)(Y)
     assert total == pytest.approx(expected_total, rel=1e-3)
     for group in (Y[:, 0] > 1000, Y[:, 0] < 1000):
         assert errors(forces[group], expected[group]).mean() < 0.02
@@ -396,7 +398,7 @@ def test_far_groups_have_meshes_of_their_own(rng):
 
 def test_an_outlier_spoils_no_map_of_the_mesh(monkeypatch):
     """The rows beside it keep as many neighbours, and the divergence is that of the direct sum."""
-    monkeypatch.setattr(repulsion, "DIRECT_ROWS", 10)
+    monkeypatch.setattr(repulsion, "EXACT_ROWS", 10)
     rng = np.random.default_rng(5)
     X = np.vstack([rng.standard_normal((120, 8)) + 5 * rng.standard_normal(8) for _ in range(5)])
     outlier = np.vstack([X, np.full((1, 8), 1e4)])
@@ -408,8 +410,8 @@ def test_an_outlier_spoils_no_map_of_the_mesh(monkeypatch):
     alone, beside = TSNE(max_iter=300).fit(X), TSNE(max_iter=300).fit(outlier)
     assert kept(beside.embedding_[:-1]) > kept(alone.embedding_) - 0.02
     monkeypatch.undo()
-    judge = Descent(Affinities.from_graph(neighbors(outlier, 90), 30), Recipe(), 1)
-    state = judge.start(beside.embedding_)
+    judge = GradientDescent(Affinities.from_graph(neighbors(outlier, 90), 30), TsneOptions(), 1)
+    state = judge.initial_state(beside.embedding_)
     assert judge.divergence(state) == pytest.approx(beside.kl_divergence_, rel=3e-3)
 
 
@@ -417,7 +419,7 @@ def test_an_outlier_spoils_no_map_of_the_mesh(monkeypatch):
 @pytest.mark.parametrize("axes", [1, 2, 3])
 def test_rows_in_another_order_give_the_map_in_that_order(axes, few, monkeypatch):
     """Up to rounding, which grows with the steps."""
-    monkeypatch.setattr(repulsion, "DIRECT_ROWS", few)
+    monkeypatch.setattr(repulsion, "EXACT_ROWS", few)
     rng = np.random.default_rng(3)
     X = rng.standard_normal((150, 6)) * [3, 2.5, 2, 1, 1, 1]
     X = np.vstack([X, X[:20]])

@@ -12,8 +12,8 @@ import scipy.sparse as sp
 import lowdim
 from lowdim import UMAP, _native, neighbors
 from lowdim.errors import BadInput, BadParameter, Cancelled, LowdimError, NotEnoughData
-from lowdim.neighbor_embedding.umap.find_ab import membership_curve
-from lowdim.neighbor_embedding.umap.fuzzy_graph import fuzzy_of
+from lowdim.neighbor_embedding.umap.find_ab import find_ab
+from lowdim.neighbor_embedding.umap.fuzzy_graph import fuzzy_simplicial_set
 
 
 def sha(Z):
@@ -35,7 +35,7 @@ def test_the_same_bits_for_any_number_of_threads(monkeypatch, digits, options):
         return run(*arguments)
 
     monkeypatch.setattr(_native, "umap_epochs", watched)
-    monkeypatch.setattr(umap_layout, "FEW_EDGES", 0)
+    monkeypatch.setattr(umap_layout, "SERIAL_EDGES", 0)
     X = np.vstack([digits, digits + 0.25, digits[:600] + 0.5])
     rows = np.vstack([X[:500], X + 0.1])
     hashes = set()
@@ -52,7 +52,7 @@ def test_the_same_bits_for_any_number_of_threads(monkeypatch, digits, options):
 def test_supervision_update_and_inverse_too(monkeypatch, digits, labels, target):
     from lowdim.neighbor_embedding.umap import optimizer as umap_layout
 
-    monkeypatch.setattr(umap_layout, "FEW_EDGES", 0)
+    monkeypatch.setattr(umap_layout, "SERIAL_EDGES", 0)
     X, hashes = digits[:1200], set()
     for jobs in (1, 2, 4, 8):
         told = UMAP(n_epochs=20, n_jobs=jobs, target_metric=target).fit(X, labels[:1200])
@@ -112,7 +112,9 @@ def test_the_edges_are_for_drawing(digits):
     W = model.graph_.toarray()
     np.testing.assert_array_equal(W, W.T)
     np.testing.assert_array_equal(W[model.edges_[:, 0], model.edges_[:, 1]], model.weights_)
-    np.testing.assert_array_equal(W, fuzzy_of(neighbors(digits[:100], 14), 1.0, 1.0, 1).to_sparse().toarray())
+    np.testing.assert_array_equal(
+        W, fuzzy_simplicial_set(neighbors(digits[:100], 14), 1.0, 1.0, 1).to_sparse().toarray()
+    )
 
 
 def test_edges_join_rows_of_the_table_where_some_are_equal(rng):
@@ -164,9 +166,9 @@ def test_every_parameter_arrives(monkeypatch, digits):
         random_state=11,
         n_jobs=1,
     ).fit(X)
-    graph = fuzzy_of(neighbors(X, 7, metric="manhattan"), 2.0, 0.4, 1)
+    graph = fuzzy_simplicial_set(neighbors(X, 7, metric="manhattan"), 2.0, 0.4, 1)
     np.testing.assert_array_equal(model.graph_.toarray(), graph.to_sparse().toarray())
-    assert (model.a_, model.b_) == membership_curve(0.3, 1.5)
+    assert (model.a_, model.b_) == find_ab(0.3, 1.5)
     assert {told[7] for told in calls} == {20} and [told[5] for told in calls] == list(range(20))
     for told in calls:
         rate, forces, negatives, seed = told[8:12]
@@ -253,10 +255,10 @@ def test_rows_at_distance_0_share_a_place_and_come_back_to_it(rng, kind):
     ("options", "words"),
     [
         ({"min_dist": 2.0}, "min_dist must be at most spread"),
-        ({"init": np.zeros((3, 2))}, "init must be numbers of shape"),
+        ({"init": np.zeros((3, 2))}, "init must be an array of numbers of shape"),
         ({"init": [[0.0], [1.0, 2.0]]}, "init must be one of"),
-        ({"init": np.full((50, 2), 1e9)}, "within 1e"),
-        ({"init": np.zeros((50, 2))}, "all rows at one place"),
+        ({"init": np.full((50, 2), 1e9)}, "up to 1e"),
+        ({"init": np.zeros((50, 2))}, "all rows at one position"),
         ({"init": np.full((50, 2), np.nan)}, "finite"),
         ({"init": "magic"}, "init must be"),
         ({"n_neighbors": 1}, "n_neighbors must be"),
@@ -293,7 +295,7 @@ def test_named_errors(rng):
         UMAP(init="pca").fit(neighbors(X, 5))
     with pytest.raises(BadInput, match="Affinities are for TSNE"):
         UMAP().fit(lowdim.Affinities.uniform(neighbors(X, 5)))
-    with pytest.raises(BadInput, match="one label a row"):
+    with pytest.raises(BadInput, match="one label per row"):
         UMAP().fit(X, np.zeros(49))
     with pytest.raises(BadInput, match="y contains NaN"):
         UMAP(target_metric="numeric").fit(X, np.full(50, np.nan))
@@ -310,7 +312,7 @@ def test_a_stopped_layout_goes_on_to_the_same_bits(tmp_path, digits):
     model = UMAP(n_epochs=60, checkpoint=path)
 
     def stop(step):
-        return step.task == "UMAP" and step.done >= 55
+        return step.task == "UMAP epochs" and step.done >= 55
 
     with pytest.raises(Cancelled), lowdim.watch(stop):
         model.fit(X)
@@ -318,8 +320,8 @@ def test_a_stopped_layout_goes_on_to_the_same_bits(tmp_path, digits):
     with pytest.raises(BadInput, match="other data or other parameters"):
         UMAP(n_epochs=60, checkpoint=path, random_state=3).fit(X)
     np.testing.assert_array_equal(model.fit_transform(X), whole)
-    path.write_bytes(b"not a checkpoint")
-    with pytest.raises(BadInput, match="not a checkpoint"):
+    path.write_bytes(b"not a lowdim checkpoint")
+    with pytest.raises(BadInput, match="not a lowdim checkpoint"):
         model.fit(X)
 
 
@@ -329,7 +331,7 @@ def test_the_map_can_be_watched_while_it_forms(digits):
     seen = []
 
     def look(step):
-        if step.task == "UMAP":
+        if step.task == "UMAP epochs":
             seen.append((step.done, step.total, step.snapshot()))
 
     with lowdim.watch(look):
@@ -349,7 +351,7 @@ def _after(X, epochs, total):
     pictures = []
 
     def stop(step):
-        if step.task == "UMAP" and step.done == epochs:
+        if step.task == "UMAP epochs" and step.done == epochs:
             pictures.append(step.snapshot())
             return True
         return False

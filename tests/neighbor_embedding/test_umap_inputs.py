@@ -14,7 +14,7 @@ import lowdim
 from lowdim import UMAP, neighbors
 from lowdim.data.duplicates import DistinctRows, RowHashes, distinct_rows, find_rows, row_hashes
 from lowdim.errors import BadInput, BadParameter
-from lowdim.neighbor_embedding.umap.optimizer import Epochs
+from lowdim.neighbor_embedding.umap.optimizer import UmapOptimizer
 
 
 def messy(X, rng):
@@ -167,8 +167,8 @@ def test_update_takes_equal_rows_once(digits, kind):
     whole = np.vstack([X, X[:30], new])
     assert model.embedding_.shape == (300, 2) and model.X_fit_.shape[0] == 250
     expected = distinct_rows(whole, 1)
-    np.testing.assert_array_equal(model.distinct_, expected.first)
-    np.testing.assert_array_equal(model.which_, expected.inverse)
+    np.testing.assert_array_equal(model._state.distinct.first, expected.first)
+    np.testing.assert_array_equal(model._state.distinct.inverse, expected.inverse)
     np.testing.assert_array_equal(model.transform(whole), model.embedding_)
     np.testing.assert_array_equal(np.asarray(model.inverse_transform(model.embedding_)), whole)
     again = model.embedding_.copy()
@@ -187,12 +187,14 @@ def test_update_widens_rows_that_were_whole_numbers(digits):
 def test_update_refuses_what_it_cannot_keep(monkeypatch, digits):
     X = digits[:120]
     told = UMAP(n_epochs=5).fit(X, np.arange(120) % 2)
-    with pytest.raises(BadInput, match="drawn with y"):
+    with pytest.raises(BadInput, match="not available after a supervised fit; refit with y"):
         told.update(digits[120:130])
     plain = UMAP(n_epochs=5).fit(X)
     before, rows = plain.embedding_.copy(), plain.X_fit_
-    monkeypatch.setattr(Epochs, "advance", lambda self, state, first, last: {"map": state["map"] * np.nan})
-    with pytest.raises(BadParameter, match="flew apart"):
+    monkeypatch.setattr(
+        UmapOptimizer, "advance", lambda self, state, first, last: {"embedding": state["embedding"] * np.nan}
+    )
+    with pytest.raises(BadParameter, match="the optimization diverged"):
         plain.update(digits[120:130])
     assert plain.X_fit_ is rows
     np.testing.assert_array_equal(plain.embedding_, before)

@@ -9,9 +9,9 @@ import pytest
 
 from lowdim import UMAP, neighbors
 from lowdim.data.duplicates import DistinctRows
-from lowdim.neighbor_embedding.umap.find_ab import membership_curve
-from lowdim.neighbor_embedding.umap.fuzzy_graph import fuzzy_of, smooth
-from lowdim.neighbor_embedding.umap.supervision import class_codes, with_classes, with_numbers
+from lowdim.neighbor_embedding.umap.find_ab import find_ab
+from lowdim.neighbor_embedding.umap.fuzzy_graph import fuzzy_simplicial_set, smooth_knn_distances
+from lowdim.neighbor_embedding.umap.supervision import categorical_intersection, class_codes, numeric_intersection
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -38,23 +38,23 @@ def with_self(graph):
     ("min_dist", "spread"), [(0.1, 1.0), (0.0, 1.0), (0.5, 1.0), (0.99, 1.0), (0.25, 2.0), (0.1, 0.3)]
 )
 def test_curve(peer, min_dist, spread):
-    np.testing.assert_allclose(membership_curve(min_dist, spread), peer.find_ab_params(spread, min_dist), rtol=1e-4)
+    np.testing.assert_allclose(find_ab(min_dist, spread), peer.find_ab_params(spread, min_dist), rtol=1e-4)
 
 
 @pytest.mark.parametrize("connectivity", [1.0, 2.0, 1.5])
 def test_smooth_distances(peer, some, connectivity):
     graph = neighbors(some, 14)
-    ours = smooth(graph.distances, connectivity, 2)
-    widths, cores = peer.smooth_knn_dist(with_self(graph)[1], 15.0, local_connectivity=connectivity)
-    np.testing.assert_allclose(ours.cores, cores, rtol=1e-5)
-    np.testing.assert_allclose(ours.widths, widths, rtol=1e-3)
+    ours = smooth_knn_distances(graph.distances, connectivity, 2)
+    sigmas, rhos = peer.smooth_knn_dist(with_self(graph)[1], 15.0, local_connectivity=connectivity)
+    np.testing.assert_allclose(ours.rhos, rhos, rtol=1e-5)
+    np.testing.assert_allclose(ours.sigmas, sigmas, rtol=1e-3)
 
 
 @pytest.mark.parametrize("mix", [1.0, 0.5, 0.0])
 def test_fuzzy_graph(peer, some, mix):
     graph = neighbors(some, 14)
     indices, distances = with_self(graph)
-    ours = fuzzy_of(graph, 1.0, mix, 2).to_sparse().toarray()
+    ours = fuzzy_simplicial_set(graph, 1.0, mix, 2).to_sparse().toarray()
     theirs = peer.fuzzy_simplicial_set(
         some, 15, np.random.RandomState(0), "euclidean", knn_indices=indices, knn_dists=distances, set_op_mix_ratio=mix
     )[0].toarray()
@@ -67,8 +67,8 @@ def test_classes(peer, some):
 
     labels = load_digits().target[:400].copy()
     labels[::7] = -1
-    fuzzy = fuzzy_of(neighbors(some, 14), 1.0, 1.0, 2)
-    ours = with_classes(fuzzy, class_codes(labels, 400), 0.5, 2).to_sparse().toarray()
+    fuzzy = fuzzy_simplicial_set(neighbors(some, 14), 1.0, 1.0, 2)
+    ours = categorical_intersection(fuzzy, class_codes(labels, 400), 0.5, 2).to_sparse().toarray()
     theirs = peer.discrete_metric_simplicial_set_intersection(fuzzy.to_sparse().tocoo(), labels, far_dist=5.0).toarray()
     np.testing.assert_allclose(ours, theirs, atol=1e-4)
 
@@ -77,9 +77,9 @@ def test_classes(peer, some):
 def test_numbers(peer, some, weight, rng):
     y = some.sum(axis=1).astype(np.float64) + rng.standard_normal(400)
     everyone = DistinctRows(np.arange(400), np.arange(400))
-    fuzzy = fuzzy_of(neighbors(some, 14), 1.0, 1.0, 2)
-    ours = with_numbers(fuzzy, y, everyone, weight, 14, 2).to_sparse().toarray()
-    target = fuzzy_of(neighbors(y[:, None], 14), 1.0, 1.0, 2).to_sparse()
+    fuzzy = fuzzy_simplicial_set(neighbors(some, 14), 1.0, 1.0, 2)
+    ours = numeric_intersection(fuzzy, y, everyone, weight, 14, 2).to_sparse().toarray()
+    target = fuzzy_simplicial_set(neighbors(y[:, None], 14), 1.0, 1.0, 2).to_sparse()
     theirs = peer.general_simplicial_set_intersection(fuzzy.to_sparse(), target, weight)
     theirs = peer.reset_local_connectivity(theirs).toarray()
     np.testing.assert_allclose(ours, theirs, atol=1e-4)

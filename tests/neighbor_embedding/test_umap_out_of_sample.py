@@ -12,10 +12,9 @@ from lowdim import UMAP, neighbors
 from lowdim.data.duplicates import DistinctRows
 from lowdim.data.rows import open_rows
 from lowdim.errors import BadInput
-from lowdim.neighbor_embedding.umap.densmap import map_radii, table_radii
-from lowdim.neighbor_embedding.umap.fuzzy_graph import fuzzy_of, smooth
-from lowdim.neighbor_embedding.umap.optimizer import Forces
-from lowdim.neighbor_embedding.umap.supervision import with_numbers
+from lowdim.neighbor_embedding.umap.densmap import embedding_radii, original_radii
+from lowdim.neighbor_embedding.umap.fuzzy_graph import fuzzy_simplicial_set, smooth_knn_distances
+from lowdim.neighbor_embedding.umap.supervision import numeric_intersection
 
 # ---- new rows ----
 
@@ -55,12 +54,12 @@ def test_update_keeps_the_old_rows_near(fitted, digits, labels, accuracy):
 
 def agreement_with_densities_of(X):
     """How well the radii of a map of the rows X go with their radii in the table: a function of the model."""
-    fuzzy = fuzzy_of(neighbors(X, 14), 1.0, 1.0, 1)
-    wanted = table_radii(fuzzy.rows, fuzzy.weights, fuzzy.lengths, fuzzy.n)
+    fuzzy = fuzzy_simplicial_set(neighbors(X, 14), 1.0, 1.0, 1)
+    wanted = original_radii(fuzzy.rows, fuzzy.weights, fuzzy.lengths, fuzzy.n)
 
     def agreement(model):
         Z = np.ascontiguousarray(model.embedding_, dtype=np.float32)
-        radii = map_radii(Z, None, fuzzy.starts, fuzzy.columns, Forces(model.a_, model.b_), 1)[1]
+        radii = embedding_radii(Z, None, fuzzy.starts, fuzzy.columns, model.a_, model.b_, 1)[1]
         return np.corrcoef(radii, wanted)[0, 1]
 
     return agreement
@@ -76,7 +75,8 @@ def test_update_of_a_dense_map_goes_on_keeping_densities(rng):
     assert agreement(grown) > 0.8
     np.testing.assert_array_equal(grown.transform(X), grown.embedding_)
     fresh = UMAP(n_epochs=200, densmap=True).fit(X)
-    np.testing.assert_allclose(grown.crowding_[:2], fresh.crowding_[:2], rtol=1e-5)  # the table's mean and spread
+    for name in ("original_mean", "original_std"):
+        assert getattr(grown._state.density, name) == pytest.approx(getattr(fresh._state.density, name), rel=1e-5)
     np.testing.assert_array_equal(grown.graph_.toarray(), fresh.graph_.toarray())
 
 
@@ -96,7 +96,7 @@ def test_inverse_gives_rows_back(fitted, digits):
 def weighted_mean(model, Z):
     """What the nearest rows are on the average, each by how much it belongs."""
     found = lowdim.NeighborIndex(model.embedding_).query(Z, 15)
-    weights = smooth(found.distances, 1.0, 1).weights.astype(float)
+    weights = smooth_knn_distances(found.distances, 1.0, 1).weights.astype(float)
     return np.einsum("ij,ijd->id", weights / weights.sum(axis=1, keepdims=True), model.X_fit_[found.indices])
 
 
@@ -164,8 +164,8 @@ def test_densmap_keeps_what_is_crowded_crowded(rng):
 def test_numbers_leave_the_lengths_of_edges(rng):
     """densMAP needs them; an edge that y alone knows counts as the longest that its ends have."""
     X = rng.standard_normal((80, 3))
-    fuzzy = fuzzy_of(neighbors(X, 6), 1.0, 1.0, 1)
-    told = with_numbers(fuzzy, rng.standard_normal(80), DistinctRows.all_of(80), 0.5, 6, 1)
+    fuzzy = fuzzy_simplicial_set(neighbors(X, 6), 1.0, 1.0, 1)
+    told = numeric_intersection(fuzzy, rng.standard_normal(80), DistinctRows.all_of(80), 0.5, 6, 1)
     true = np.linalg.norm(X[told.rows] - X[told.columns], axis=1)
     known = fuzzy.to_sparse().toarray()[told.rows, told.columns] > 0
     assert 0.1 < known.mean() < 0.9
@@ -185,21 +185,21 @@ def test_densmap_places_new_rows_by_how_crowded_they_are(rng):
 
     X, new = table(150), table(50)
     model = UMAP(n_epochs=300, densmap=True).fit(X)
-    curve, places = Forces(model.a_, model.b_), model.embedding_.astype(np.float32)
+    places = model.embedding_.astype(np.float32)
 
     def radii(rows, Z, found):
         """In the table and in the map, over edges to the 14 nearest rows."""
         m, k = found.indices.shape
-        weights = smooth(found.distances, 1.0, 1).weights.ravel()
+        weights = smooth_knn_distances(found.distances, 1.0, 1).weights.ravel()
         Z = np.ascontiguousarray(Z, dtype=np.float32)
         starts = np.arange(m + 1) * k
-        mapped = map_radii(Z, places, starts, found.indices.ravel(), curve, 1)[1]
-        return table_radii(np.repeat(np.arange(m), k), weights, found.distances.ravel(), m), mapped
+        mapped = embedding_radii(Z, places, starts, found.indices.ravel(), model.a_, model.b_, 1)[1]
+        return original_radii(np.repeat(np.arange(m), k), weights, found.distances.ravel(), m), mapped
 
     found = lowdim.NeighborIndex(X).query(new, 14)
     dense = model.transform(new)
     np.testing.assert_array_equal(dense[7:8], model.transform(new[7:8]))
-    plain = replace(model._placer, agreement=None)(open_rows(new))
+    plain = replace(model._out_of_sample, density=None)(open_rows(new))
     table_fit, map_fit = radii(X, places, neighbors(X, 14))
     line = np.polyfit(table_fit, map_fit, 1)  # how the map shows how crowded fitted rows are
 
@@ -216,16 +216,14 @@ def test_densmap_places_new_rows_by_how_crowded_they_are(rng):
 
 def test_the_agreement_for_new_rows_is_by_edges_that_they_have_too(rng):
     """A fitted row, taken as a new one, has the radius in the table that the agreement counted it with."""
-    from lowdim.neighbor_embedding.umap.densmap import Agreement
-
     X = rng.standard_normal((200, 3)) * rng.gamma(1.0, size=(200, 1))
     model = UMAP(n_epochs=60, densmap=True).fit(X)
     graph = neighbors(X, 14)
-    weights = smooth(graph.distances, 1.0, 1).weights.astype(float)
+    weights = smooth_knn_distances(graph.distances, 1.0, 1).weights.astype(float)
     wanted = np.log((weights * graph.distances.astype(float) ** 2).sum(axis=1) / weights.sum(axis=1) + 1e-8)
-    kept = Agreement(*model.crowding_.tolist())
-    assert kept.table_mean == pytest.approx(wanted.mean(), rel=1e-5)
-    assert kept.table_spread == pytest.approx(np.sqrt(wanted.var() + 0.1), rel=1e-5)
-    assert (kept.least, kept.most) == pytest.approx((wanted.min(), wanted.max()), rel=1e-5)
-    beyond = kept.numbers(np.array([kept.most + 5, kept.most]), np.ones(2), np.zeros(2))
+    kept = model._state.density
+    assert kept.original_mean == pytest.approx(wanted.mean(), rel=1e-5)
+    assert kept.original_std == pytest.approx(np.sqrt(wanted.var() + 0.1), rel=1e-5)
+    assert (kept.original_min, kept.original_max) == pytest.approx((wanted.min(), wanted.max()), rel=1e-5)
+    beyond = kept.gradient_terms(np.array([kept.original_max + 5, kept.original_max]), np.ones(2), np.zeros(2))
     np.testing.assert_array_equal(beyond[:2], beyond[2:])

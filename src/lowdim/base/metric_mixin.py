@@ -12,7 +12,7 @@ from lowdim.runtime.param import param
 __all__ = ["MetricMixin"]
 
 
-@dataclasses.dataclass(eq=False, repr=False)
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class MetricMixin:
     """Adds `metric`, and tells scikit-learn when X holds distances (the tag `pairwise`)."""
 

@@ -32,14 +32,18 @@ def check_state(model: Any) -> None:
     if not fitted_names(model):
         return
     check = StateCheck(model)
-    check.number("n_features_in_", Integer(1), size="d")
+    if "n_features_in_" not in vars(model) and getattr(model._method, "summary", None) == "graph":
+        check.sizes["d"] = 0  # fitted to a graph, which has no columns: nothing with columns may be there
+    else:
+        check.number("n_features_in_", Integer(1), size="d")
     if hasattr(model, "feature_names_in_"):
         check.texts("feature_names_in_", "d")
     model._check_state(check)
 
 
 class StateCheck:
-    """Checks by name: `embedding_` is an attribute of the estimator, `state.graph` a field of its private state.
+    """Checks by name: `embedding_` is an attribute of the estimator, `state.graph` a field of its private state,
+    `state.graph.n` a field of that.
 
     Sizes have names: the first array of shape ("n", "k") fixes both, and later ones must agree.
     """
@@ -55,9 +59,10 @@ class StateCheck:
 
     def value(self, name: str) -> Any:
         """The attribute or field of this name, which must be there."""
-        in_state = name.startswith("state.")
-        owner = vars(self._model).get("_state") if in_state else self._model
-        found = getattr(owner, name.removeprefix("state."), _ABSENT) if in_state else vars(owner).get(name, _ABSENT)
+        first, *path = name.split(".")
+        found = vars(self._model).get("_state" if first == "state" else first, _ABSENT)
+        for part in path:
+            found = getattr(found, part, _ABSENT)
         self.require(found is not _ABSENT, f"{name} is missing")
         return found
 
@@ -79,6 +84,12 @@ class StateCheck:
             return self.floats(name, n, d, optional=optional)
         self._check_shape(name, found.shape, (n, d))
         return found
+
+    def fitted_rows(self, n: str) -> None:
+        """Dense rows X_fit_ (n, d), or None: fitted to distances, which have a column for each row, or to a graph."""
+        if self.floats("X_fit_", n, "d", optional=True) is None:
+            rows = self.sizes[n]
+            self.require(self.sizes["d"] in (0, rows), f"without X_fit_, n_features_in_ must be {rows}, one per row")
 
     def indices(self, name: str, *shape: Size, below: int | str, optional: bool = False) -> NDArray[Any] | None:
         """Whole numbers from 0 to below - 1 in this shape."""

@@ -31,7 +31,7 @@ def unit_rows(rows: Rows, metric: Metric, threads: int, dtype: Any = np.float32)
         wide = block.astype(np.float64)
         size = np.abs(wide).max(axis=1, initial=0)
         wide /= np.where(size > 0, size, 1)[:, None]  # so that no square overflows
-        if metric.centred_rows:
+        if metric.centered_rows:
             wide -= wide.mean(axis=1, keepdims=True)
         length = np.sqrt(np.einsum("ij,ij->i", wide, wide))
         aimless = length <= 8 * np.finfo(np.float64).eps * np.sqrt(wide.shape[1])

@@ -56,9 +56,9 @@ def all_pairs(space: SearchSpace, k: int) -> NeighborLists:
     """The k nearest other rows of every row, by comparing all pairs."""
     n = space.n
     found = NeighborLists.empty(n, _with_slack(space, k, n - 1))
-    rounds = _native.tournament_rounds(*space.work.shape)
+    rounds = _native.all_pairs_round_count(*space.work.shape)
     for turn in range(rounds):
-        _native.tournament_round(
+        _native.all_pairs_round(
             space.work, space.shift, space.kernel, turn, found.distances, found.indices, space.threads
         )
         report("comparing all pairs", turn + 1, rounds)
@@ -76,7 +76,7 @@ def exact_query(space: SearchSpace, work: Array, source: Array, k: int, own: Arr
 def refine(space: SearchSpace, source: Array, candidates: Array | None, k: int, own: Array | None) -> NeighborLists:
     """The k nearest among the candidates of each query (all rows if None), measured in double precision."""
     out = NeighborLists.empty(len(source), k)
-    _native.refine_lists(
+    _native.refine_candidates(
         source,
         space.source,
         candidates,
@@ -97,7 +97,7 @@ def _scan(space: SearchSpace, work: Array, own: Array | None, found: NeighborLis
     for start in range(0, m, QUERY_ROWS):
         cut = slice(start, min(start + QUERY_ROWS, m))
         part, left_out = found[cut], None if own is None else own[cut]
-        _native.scan_queries(
+        _native.exact_queries(
             work[cut], left_out, space.work, space.shift, space.kernel, part.distances, part.indices, space.threads
         )
         report(task, cut.stop, m)

@@ -226,7 +226,7 @@ class NeighborIndex:
         )
         for step in range(nearest.k):
             cells.probe(space, work, lists, nearest.indices[:, step], hashes)
-        _native.walk_queries(
+        _native.graph_search_queries(
             work, space.work, graph.indices, space.kernel, lists.distances, lists.indices, space.threads
         )
         out = refine(space, source, lists.indices, k, None)

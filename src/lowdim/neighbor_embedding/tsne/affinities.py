@@ -1,4 +1,4 @@
-"""Affinities: how strongly each pair of rows belongs together, the summary that t-SNE reads."""
+"""Affinities of t-SNE: joint probabilities p_ij of pairs of rows, calibrated to a perplexity."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from lowdim.knn.graph import Graph
 from lowdim.runtime.param import Real
 from lowdim.runtime.threads import thread_count
 
-__all__ = ["PERPLEXITY", "Affinities", "conditional", "feasible", "neighbor_count"]
+__all__ = ["PERPLEXITY", "Affinities", "conditional_probabilities", "feasible_perplexity", "neighbor_count"]
 
 Perplexity = float | Sequence[float]
 
-PERPLEXITY = Real(0, open=True)  # one neighbour at least has weight, so those below 1 act as 1
-SLACK = 1e-3  # of sums in float32, where affinities are given as arrays
+PERPLEXITY = Real(0, open=True)  # at least one neighbor has weight, so perplexities below 1 act as 1
+TOLERANCE = 1e-3  # of the checks of given arrays: sums are taken in float32
 
 
 @dataclass(frozen=True)
 class Affinities:
     """Joint probabilities of pairs in compressed sparse rows: symmetric, no diagonal, summing to one.
 
-    `from_graph` makes them from neighbours by perplexity (several perplexities are averaged: multiscale),
-    `uniform` gives every neighbour the same weight, `from_matrix` takes any affinities of one's own and makes
-    them symmetric with sum one. The three arrays themselves must be so already, which is checked.
+    `from_graph` calibrates Gaussian weights of neighbors to a perplexity (several are averaged: multiscale),
+    `uniform` gives every neighbor the same weight, and `from_matrix` symmetrizes and normalizes a matrix of your own.
+    Arrays that are given directly must have these properties already, which is checked.
     """
 
     starts: NDArray[np.int64]  # (n + 1,)
@@ -42,7 +42,7 @@ class Affinities:
         _check_joint(self.to_sparse())
 
     def _keep(self, *parts: NDArray[Any]) -> None:
-        """Hold the arrays so that nobody writes into them: the kernels go by the columns without looking twice."""
+        """Hold the arrays read-only: the kernels trust columns that were checked once."""
         for name, part in zip(("starts", "columns", "values"), parts, strict=True):
             held = part.view()
             held.flags.writeable = False
@@ -55,51 +55,54 @@ class Affinities:
 
     @classmethod
     def from_graph(cls, graph: Graph, perplexity: Perplexity = 30.0, *, n_jobs: int | None = None) -> Affinities:
-        """Gaussian weights with the perplexity asked for, p_ij = (p_j|i + p_i|j) / 2n.
+        """Gaussian probabilities p_ij = (p_j|i + p_i|j) / 2n, each row calibrated to the perplexity.
 
-        A perplexity above a third of the graph's neighbours is lowered to it.
+        A perplexity above a third of the graph's neighbors is lowered to it.
         """
         threads = thread_count(n_jobs)
-        wanted = feasible(perplexity, graph.k + 1)
+        wanted = feasible_perplexity(perplexity, graph.k + 1)
         nearest = graph.nearest(min(graph.k, neighbor_count(wanted)))
-        return cls._joined(nearest.indices, conditional(nearest.distances, wanted, threads), threads)
+        return cls._joint(nearest.indices, conditional_probabilities(nearest.distances, wanted, threads), threads)
 
     @classmethod
     def uniform(cls, graph: Graph, *, n_jobs: int | None = None) -> Affinities:
-        """The same weight for every neighbour."""
+        """The same conditional probability for every neighbor."""
         weights = np.full(graph.indices.shape, 1 / graph.k, dtype=np.float32)
-        return cls._joined(graph.indices, weights, thread_count(n_jobs))
+        return cls._joint(graph.indices, weights, thread_count(n_jobs))
 
     @classmethod
     def from_matrix(cls, matrix: Any) -> Affinities:
-        """Any square table of affinities, dense or sparse, made symmetric and scaled to sum to one."""
+        """A square matrix of affinities, dense or sparse, symmetrized and normalized to sum to one."""
         csr = sp.csr_array(matrix).astype(np.float64)
         if csr.shape[0] != csr.shape[1] or csr.shape[0] < 2:
-            raise BadInput(f"affinities need a square table of at least 2 rows; got shape {csr.shape}.")
+            raise BadInput(f"affinities need a square matrix of at least 2 rows; got shape {csr.shape}.")
         if not np.isfinite(csr.data).all() or (csr.data < 0).any():
-            raise BadInput("affinities must be finite and not negative. Mend the table.")
+            raise BadInput("affinities must be finite and nonnegative. Correct the matrix.")
         joint = sp.csr_array(csr + csr.T)
         joint.setdiag(0)
         joint.eliminate_zeros()
         total = float(joint.sum())
         if not 0 < total < np.inf:
-            raise BadInput("affinities between different rows must have a positive, finite sum. Mend the table.")
+            raise BadInput("affinities between different rows must have a positive, finite sum. Correct the matrix.")
         values = (joint.data / total).astype(np.float32)
-        return cls._made(joint.indptr.astype(np.int64), joint.indices.astype(np.int32), values)
+        return cls._unchecked(joint.indptr.astype(np.int64), joint.indices.astype(np.int32), values)
 
     @classmethod
-    def _joined(cls, indices: NDArray[np.int32], weights: NDArray[np.float32], threads: int) -> Affinities:
-        return cls._made(*_native.join_affinities(indices, weights, 0.5 / len(indices), threads))
+    def _joint(cls, indices: NDArray[np.int32], weights: NDArray[np.float32], threads: int) -> Affinities:
+        """Joint probabilities from conditional ones: (p_j|i + p_i|j) / 2n."""
+        return cls._unchecked(*_native.symmetrize_affinities(indices, weights, 0.5 / len(indices), threads))
 
     @classmethod
-    def _made(cls, starts: NDArray[np.int64], columns: NDArray[np.int32], values: NDArray[np.float32]) -> Affinities:
-        """Arrays that are right by their making, unchecked."""
+    def _unchecked(
+        cls, starts: NDArray[np.int64], columns: NDArray[np.int32], values: NDArray[np.float32]
+    ) -> Affinities:
+        """Affinities from arrays that are valid by construction."""
         out = object.__new__(cls)
         out._keep(starts, columns, values)
         return out
 
     def to_sparse(self) -> sp.csr_array:
-        """The affinities as SciPy's matrix, a copy."""
+        """A copy as a SciPy sparse matrix."""
         return sp.csr_array((self.values, self.columns, self.starts), shape=(self.n, self.n), copy=True)
 
     def negative_entropy(self) -> float:
@@ -108,21 +111,24 @@ class Affinities:
         return float(p @ np.log(p))
 
     def reordered(self, order: NDArray[np.int32], threads: int) -> Affinities:
-        """The same with new row r for old row order[r]."""
+        """The affinities with new row r for old row order[r]."""
         old = self.starts, self.columns, self.values
         new = np.empty_like(self.starts), np.empty_like(self.columns), np.empty_like(self.values)
-        _native.reorder_edges(*old, order, *new, threads)
-        return Affinities._made(*new)
+        _native.reorder_graph(*old, order, *new, threads)
+        return Affinities._unchecked(*new)
 
 
 def _as_parts(
     starts: Any, columns: Any, values: Any
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
-    """The arrays of a compressed sparse matrix in the native types; raises where they are none."""
+    """The arrays of a compressed sparse matrix in the kernels' types; raises BadInput unless they form one."""
     starts, columns, values = np.asarray(starts), np.asarray(columns), np.asarray(values)
     kinds = starts.dtype.kind in "iu" and columns.dtype.kind in "iu" and values.dtype.kind == "f"
     if not kinds or not starts.ndim == columns.ndim == values.ndim == 1:
-        raise BadInput("affinities are three flat arrays: whole `starts` and `columns`, and `values`. See from_matrix.")
+        raise BadInput(
+            "affinities are three one-dimensional arrays: integer `starts` and `columns`, and float `values`. "
+            "See Affinities.from_matrix."
+        )
     starts = np.ascontiguousarray(starts, dtype=np.int64)
     n = len(starts) - 1
     if (
@@ -133,53 +139,55 @@ def _as_parts(
         or (np.diff(starts) < 0).any()
     ):
         raise BadInput(
-            f"the starts of affinities must ascend from 0 to the number of entries, for at least 2 rows; got {n} rows, "
-            f"{len(columns)} columns and {len(values)} values. Use Affinities.from_matrix."
+            f"the starts of affinities must increase from 0 to the number of entries, for at least 2 rows; "
+            f"got {n} rows, {len(columns)} columns and {len(values)} values. Use Affinities.from_matrix."
         )
     if len(columns) and not 0 <= columns.min() <= columns.max() < n:
         raise BadInput(f"the columns of affinities must be from 0 to {n - 1}; got {columns.min()} to {columns.max()}.")
     if not np.isfinite(values).all() or (values < 0).any():
-        raise BadInput("affinities must be finite and not negative. Mend the values.")
+        raise BadInput("affinities must be finite and nonnegative. Correct the values.")
     return starts, np.ascontiguousarray(columns, dtype=np.int32), np.ascontiguousarray(values, dtype=np.float32)
 
 
 def _check_joint(matrix: sp.csr_array) -> None:
-    """Raise unless the matrix is what the gradient of t-SNE takes it for."""
+    """Raise BadInput unless the matrix is symmetric, without a diagonal, and sums to 1."""
     total, most = float(matrix.sum(dtype=np.float64)), float(matrix.data.max(initial=0))
-    if abs(total - 1) > SLACK:
-        raise BadInput(f"affinities must sum to 1; got {total:g}. Use Affinities.from_matrix, which scales them.")
-    if matrix.diagonal().any() or abs(matrix - matrix.T).max() > SLACK * most:
+    if abs(total - 1) > TOLERANCE:
+        raise BadInput(f"affinities must sum to 1; got {total:g}. Use Affinities.from_matrix, which normalizes them.")
+    if matrix.diagonal().any() or abs(matrix - matrix.T).max() > TOLERANCE * most:
         raise BadInput(
-            "affinities must be symmetric, without a diagonal. Use Affinities.from_matrix, which makes them so."
+            "affinities must be symmetric, with a zero diagonal. Use Affinities.from_matrix, which symmetrizes them."
         )
 
 
-def conditional(distances: NDArray[np.float32], perplexity: Perplexity, threads: int) -> NDArray[np.float32]:
-    """Weights p_j|i of the neighbours of each row, (n, k), averaged over several perplexities."""
-    wanted = _several(perplexity)
+def conditional_probabilities(
+    distances: NDArray[np.float32], perplexity: Perplexity, threads: int
+) -> NDArray[np.float32]:
+    """Conditional probabilities p_j|i of the neighbors of each row, (n, k), averaged over several perplexities."""
+    perplexities = _as_tuple(perplexity)
     distances = np.ascontiguousarray(distances, dtype=np.float32)
     total = np.zeros(distances.shape, dtype=np.float32)
-    for one in wanted:
+    for one in perplexities:
         part = np.empty_like(total)
-        _native.calibrate(distances, one, part, threads)
+        _native.calibrate_perplexity(distances, one, part, threads)
         total += part
-    return total / np.float32(len(wanted)) if len(wanted) > 1 else total
+    return total / np.float32(len(perplexities)) if len(perplexities) > 1 else total
 
 
-def feasible(perplexity: Perplexity, n: int) -> tuple[float, ...]:
-    """The perplexities, lowered where n rows are too few for them: at most (n - 1) / 3, at least 1."""
+def feasible_perplexity(perplexity: Perplexity, n: int) -> tuple[float, ...]:
+    """The perplexities that n rows allow: at least 1, at most (n - 1) / 3."""
     if n < 2:
         raise NotEnoughData(f"affinities need at least 2 rows; got {n}.")
-    return tuple(sorted({max(1.0, min(one, (n - 1) / 3)) for one in _several(perplexity)}))
+    return tuple(sorted({max(1.0, min(one, (n - 1) / 3)) for one in _as_tuple(perplexity)}))
 
 
 def neighbor_count(perplexity: Perplexity) -> int:
-    """Three times the largest perplexity: further neighbours have next to no weight."""
-    return max(1, round(3 * max(_several(perplexity))))
+    """Three times the largest perplexity: farther neighbors have almost no weight."""
+    return max(1, round(3 * max(_as_tuple(perplexity))))
 
 
-def _several(perplexity: Perplexity) -> tuple[float, ...]:
-    several = perplexity if isinstance(perplexity, Sequence) else (perplexity,)
-    if not several or not all(PERPLEXITY.accepts(one) for one in several):
-        raise BadParameter(f"perplexity must be {PERPLEXITY.text}, or several; got {perplexity!r}.")
-    return tuple(float(one) for one in several)
+def _as_tuple(perplexity: Perplexity) -> tuple[float, ...]:
+    values = perplexity if isinstance(perplexity, Sequence) else (perplexity,)
+    if not values or not all(PERPLEXITY.accepts(one) for one in values):
+        raise BadParameter(f"perplexity must be {PERPLEXITY.text}, or several such; got {perplexity!r}.")
+    return tuple(float(one) for one in values)

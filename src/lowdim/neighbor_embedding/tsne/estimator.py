@@ -1,127 +1,136 @@
-"""t-distributed stochastic neighbour embedding."""
+"""t-distributed stochastic neighbor embedding (t-SNE)."""
 
 from __future__ import annotations
 
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lowdim.base.estimator import estimator
-from lowdim.distance.metrics import MetricLike
+from lowdim.base.state import StateCheck
 from lowdim.knn.fitted import FittedRows, NeighborSpec
-from lowdim.neighbor_embedding.base import NeighborMap
-from lowdim.neighbor_embedding.initialization import INIT, close_start
-from lowdim.neighbor_embedding.optimizer_loop import PATH
+from lowdim.neighbor_embedding.base import NeighborEmbedding
+from lowdim.neighbor_embedding.checkpoint import CHECKPOINT_PATH
+from lowdim.neighbor_embedding.initialization import INIT, tsne_init
 from lowdim.neighbor_embedding.tsne.affinities import PERPLEXITY, neighbor_count
-from lowdim.neighbor_embedding.tsne.gradient_descent import Descent, Recipe
-from lowdim.neighbor_embedding.tsne.inputs import likeness_of
-from lowdim.neighbor_embedding.tsne.out_of_sample import Placing
-from lowdim.runtime.param import Choice, Either, Integer, Maybe, Real, SeedLike, Such, param
-from lowdim.runtime.random import Seed, seed_of
+from lowdim.neighbor_embedding.tsne.gradient_descent import GradientDescent, TsneOptions
+from lowdim.neighbor_embedding.tsne.inputs import tsne_inputs
+from lowdim.neighbor_embedding.tsne.out_of_sample import TsneOutOfSample
+from lowdim.runtime.param import Choice, Either, Integer, Real, Such, param
+from lowdim.runtime.random import seed_of
 from lowdim.runtime.threads import thread_count
 
 __all__ = ["TSNE"]
 
-Array = NDArray[Any]
-
-EARLY = 250  # steps with early exaggeration, and at most a third of all
+EARLY_STEPS = 250  # with early exaggeration, and at most a third of all
 
 
-@estimator(title="a map that keeps neighbours together", summary="graph", sparse=True)
-class TSNE(NeighborMap):
-    """A map that keeps neighbours together.
+def _is_perplexities(value: Any) -> bool:
+    return isinstance(value, list | tuple) and len(value) > 0 and all(PERPLEXITY.accepts(one) for one in value)
 
-        min KL(P ‖ Q),   p_ij Gaussian with a given perplexity,   q_ij ∝ (1 + |z_i - z_j|² / ν)^-(ν+1)/2
 
-    Distances between far groups, sizes and densities of groups mean little in such a map. `fit` takes a
-    table, a `Graph` (of at least 3 × perplexity neighbours), or `Affinities`. The same seed gives the same
-    bits for any number of threads. Repulsion is the sum over all pairs up to 4,000 rows; above, it comes from a
-    mesh in one or two axes and from an octree in three, with a mean error of the force below 2 %.
+@estimator(
+    title="embedding that minimizes KL(P‖Q) between neighbor probabilities",
+    summary="graph",
+    sparse=True,
+)
+class TSNE(NeighborEmbedding):
+    """t-distributed stochastic neighbor embedding.
 
-    Rows that are equal (or, of a table of distances, at distance 0) share one place, and `transform` gives a
-    fitted row its place, bit by bit.
+        min KL(P ‖ Q),   p_ij Gaussian, calibrated to a perplexity,   q_ij ∝ (1 + |z_i - z_j|² / ν)^-(ν+1)/2
 
-    The map can be watched while it forms: `with lowdim.watch(look): …` calls look(step) at every step, and
-    `step.snapshot()` is the map so far.
+    The embedding keeps nearest neighbors. Distances between groups, and the sizes and densities of groups, mean
+    little. `fit` takes rows, distances, a `Graph` (of at least 3 × perplexity neighbors) or `Affinities`. The same
+    seed gives the same bits for any number of threads. Repulsion is exact up to 4,000 rows; above, it is computed by
+    FFT in one or two dimensions and by Barnes-Hut in three, with a mean error of the force below 2 %.
+
+    Equal rows (with precomputed distances: rows at distance 0) share one position, and `transform` gives a fitted row
+    its own position, bit for bit.
+
+    The embedding can be watched: `with lowdim.watch(callback): …` calls callback(step) after every step, and
+    `step.snapshot()` is the embedding at that step.
 
     {parameters}
 
     Attributes
     ----------
     embedding_ : array (n, k)
-        The map. It is never changed by `transform`.
+        The embedding of the fitted rows. `transform` never changes it.
     kl_divergence_ : float
-        KL(P ‖ Q) of the map; above 4,000 rows with the normaliser of the mesh or the tree (within 0.3 %).
-    X_fit_ : array or sparse matrix (n, d), or None
-        The fitted rows; None for distances, a graph and affinities.
+        KL(P ‖ Q) of the embedding; above 4,000 rows with the normalization of FFT or Barnes-Hut (within 0.3 %).
     perplexity_ : array
-        The perplexities used: from 1 to (n - 1) / 3.
+        The perplexities used: at least 1, at most (n - 1) / 3. Empty after a fit to Affinities.
     n_iter_ : int
         Steps taken.
+    X_fit_ : array or sparse matrix (n, d), or None
+        The fitted rows; None after a fit to distances, a Graph or Affinities.
 
     """
 
-    n_components: int = param(2, Integer(1, 3), "Axes of the map.", kw_only=False)
+    n_components: int = param(2, Integer(1, 3), "Dimensions of the embedding.", kw_only=False)
     perplexity: float | tuple[float, ...] = param(
         30.0,
-        Either(PERPLEXITY, Such("several of them", lambda v: _are_perplexities(v))),
-        "How many neighbours count, about; several are averaged, and so keep more of the large shape. "
-        "Lowered to (n - 1) / 3 where there are too few rows.",
+        Either(PERPLEXITY, Such("a list or tuple of such numbers", _is_perplexities)),
+        "Effective number of neighbors; several are averaged, which keeps more of the global structure. "
+        "Lowered to (n - 1) / 3 if there are too few rows.",
     )
     early_exaggeration: float = param(
         12.0, Real(1), "Factor of the attraction in the first 250 steps (at most a third of all)."
     )
-    exaggeration: float = param(1.0, Real(0, open=True), "The same in the later steps; above 1, groups are tighter.")
+    exaggeration: float = param(1.0, Real(0, open=True), "Factor of the attraction in the later steps.")
     learning_rate: str | float = param(
-        "auto", Either(Choice("auto"), Real(0, open=True)), "Step size; 'auto' is n over the exaggeration."
+        "auto", Either(Choice("auto"), Real(0, open=True)), "Learning rate; 'auto' is n over the exaggeration."
     )
-    max_iter: int = param(750, Integer(1), "Steps in all.")
+    max_iter: int = param(750, Integer(1), "Maximum number of steps.")
     tol: float = param(
-        0.0, Real(0), "After the early steps, stop when 50 steps lower the divergence by less than this share of it."
+        0.0,
+        Real(0),
+        "Relative tolerance: the loss converged if 50 steps after early exaggeration lower it by less. 0: never.",
     )
-    dof: float = param(1.0, Real(0, open=True), "Degrees of freedom ν; below 1, groups fall into finer ones.")
+    dof: float = param(1.0, Real(0, open=True), "Degrees of freedom ν of the t-distribution; below 1, finer clusters.")
     init: Any = param(
         "pca",
         INIT,
-        "Where the map starts: principal components, eigenvectors of the affinities, chance, or places (n, k) "
-        "taken as they are.",
+        "'pca', 'spectral' (eigenvectors of the graph Laplacian of the affinities), 'random', or an (n, k) array.",
     )
-    metric: Any = param("euclidean", MetricLike(), "How far two rows are apart; 'precomputed' if X holds distances.")
     checkpoint: Any = param(
-        None, PATH, "A file that is written every 50 steps; if it is there, fit goes on from it to the same bits."
+        None,
+        CHECKPOINT_PATH,
+        "Checkpoint file, written every 50 steps; fit resumes from an existing one, to the same bits.",
     )
-    random_state: Seed = param(0, SeedLike(), "Seed of the neighbour search and of chance in the start.")
-    n_jobs: int | None = param(None, Maybe(Integer()), "Threads; the result has the same bits for any number.")
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Lay out the rows of X."""
+        """Fit to rows X, distances (metric='precomputed'), a Graph or Affinities."""
         with self._fitting():
             seed, threads = seed_of(self.random_state), thread_count(self.n_jobs)
-            alike = likeness_of(self, X, self.perplexity, self.metric, seed, threads)
-            start = close_start(self.init, alike.rows, alike.affinities, self.n_components, seed, threads)
-            descent = Descent(alike.affinities, self._recipe(), threads, alike.which)
-            layout = descent.layout(start, self.checkpoint).resume().run()
-            self.embedding_ = descent.positions(layout.state).astype(alike.dtype)
-            self.kl_divergence_, self.n_iter_ = descent.divergence(layout.state), layout.done
-            self.perplexity_, self.X_fit_ = np.array(alike.perplexity), alike.table
-            self._cache = self._placing()
+            inputs = tsne_inputs(self, X, self.perplexity, self.metric, seed, threads)
+            start = tsne_init(self.init, inputs.rows, inputs.affinities, self.n_components, seed, threads)
+            descent = GradientDescent(inputs.affinities, self._options(), threads, inputs.inverse)
+            loop = descent.loop(start, self.checkpoint).resume().run()
+            self.embedding_ = descent.positions(loop.state).astype(inputs.dtype)
+            self.kl_divergence_, self.n_iter_ = descent.divergence(loop.state), loop.done
+            self.perplexity_, self.X_fit_ = np.array(inputs.perplexity), inputs.X_fit
             return self
 
-    def _recipe(self) -> Recipe:
+    def _options(self) -> TsneOptions:
         rate = None if self.learning_rate == "auto" else float(self.learning_rate)
-        early = min(EARLY, self.max_iter // 3)
-        return Recipe(self.max_iter, early, self.early_exaggeration, self.exaggeration, rate, self.dof, self.tol)
+        early = min(EARLY_STEPS, self.max_iter // 3)
+        return TsneOptions(self.max_iter, early, self.early_exaggeration, self.exaggeration, rate, self.dof, self.tol)
 
-    def _placing(self) -> Placing:
-        threads, n = thread_count(self.n_jobs), len(self.embedding_)
-        spec = NeighborSpec(
-            neighbor_count(self.perplexity_.tolist() or 1.0), self.metric, 0, threads, algorithm="exact"
-        )
-        known = FittedRows(self.X_fit_, n, spec)
-        places = np.ascontiguousarray(self.embedding_, dtype=np.float32)
-        return Placing(known, places, tuple(self.perplexity_), self.dof)
+    def _make_out_of_sample(self) -> TsneOutOfSample:
+        perplexity = tuple(self.perplexity_.tolist())
+        k = neighbor_count(perplexity) if perplexity else 1
+        spec = NeighborSpec(k, self.metric, 0, thread_count(self.n_jobs), algorithm="exact")
+        positions = np.ascontiguousarray(self.embedding_, dtype=np.float32)
+        return TsneOutOfSample(FittedRows(self.X_fit_, len(positions), spec), positions, perplexity, self.dof)
 
-
-def _are_perplexities(value: Any) -> bool:
-    return isinstance(value, list | tuple) and len(value) > 0 and all(PERPLEXITY.accepts(one) for one in value)
+    def _check_state(self, check: StateCheck) -> None:
+        check.floats("embedding_", "n", "k")
+        check.require(self.embedding_.size > 0, "embedding_ must not be empty")
+        n, d = check.sizes["n"], check.sizes.get("d")
+        check.require(check.value("X_fit_") is None or d is not None, "n_features_in_ is missing")
+        check.require(not self._precomputed or d in (None, n), f"n_features_in_ must be {n}, one distance per row")
+        check.rows("X_fit_", "n", "d", optional=True)
+        check.floats("perplexity_", None, low=1.0)
+        check.number("kl_divergence_", Real())
+        check.number("n_iter_", Integer(1))

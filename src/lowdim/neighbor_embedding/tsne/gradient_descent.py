@@ -1,4 +1,4 @@
-"""t-SNE's descent: one step from the state alone, and the divergence that it lowers."""
+"""Gradient descent of t-SNE with momentum and adaptive gains, and the KL divergence that it minimizes."""
 
 from __future__ import annotations
 
@@ -12,159 +12,163 @@ from numpy.typing import NDArray
 from lowdim import _native
 from lowdim.data.duplicates import TiedRows, average_tied
 from lowdim.errors import BadParameter
-from lowdim.neighbor_embedding.optimizer_loop import Checkpoint, Layout, State, fingerprint
+from lowdim.neighbor_embedding.checkpoint import Checkpoint, LoopState, fingerprint
+from lowdim.neighbor_embedding.optimizer_loop import OptimizerLoop
 from lowdim.neighbor_embedding.tsne.affinities import Affinities
-from lowdim.neighbor_embedding.tsne.repulsion import Repulsion, repulsion_for
+from lowdim.neighbor_embedding.tsne.repulsion import Repulsion, choose_repulsion
 
-__all__ = ["Descent", "Recipe"]
+__all__ = ["MAX_STEP_NORM", "MOMENTUM", "GradientDescent", "TsneOptions"]
 
 Floats = NDArray[np.float32]
 
-LONGEST = 5.0  # no point moves further in a step
+MAX_STEP_NORM = 5.0  # no point moves further in one step
 MOMENTUM = 0.8
-SCATTERED = 20_000  # from so many rows on, neighbours in the map are kept near each other in memory
-REORDER = 125  # every so many steps
+REORDER_ROWS = 20_000  # from here on, rows near each other in the embedding are kept near each other in memory
+REORDER_EVERY = 125  # steps
+MIN_SUM_Q = 1e-12  # a normalization of 0 would divide by it
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """How the descent goes: `early` steps with exaggerated attraction, then the others."""
+class TsneOptions:
+    """Options of the descent: `early` steps with early exaggeration, then the others."""
 
-    total: int = 750
+    max_iter: int = 750
     early: int = 250
     early_exaggeration: float = 12.0
     exaggeration: float = 1.0
-    learning_rate: float | None = None  # None: the number of rows over the exaggeration
+    learning_rate: float | None = None  # None: the number of rows over the exaggeration (Belkina et al. 2019)
     dof: float = 1.0
-    tol: float = 0.0  # share of the divergence by which 50 late steps must lower it; 0: all steps are taken
+    tol: float = 0.0  # relative decrease of the divergence over 50 late steps that ends the descent; 0: never
 
     def at(self, t: int, n: int) -> tuple[float, float]:
-        """Exaggeration and rate of step t."""
+        """Exaggeration and learning rate of step t."""
         exaggeration = self.early_exaggeration if t < self.early else self.exaggeration
         rate = n / exaggeration if self.learning_rate is None else self.learning_rate
         return exaggeration, rate
 
 
-class Descent:
-    """Steps of t-SNE. The state: `map`, `velocity`, `gains` (n, k), rows in `order`, and the last `divergence`.
+class GradientDescent:
+    """Steps of t-SNE on the state `embedding`, `velocity`, `gains` (n, k), `order` (n,) and `kl_divergence`.
 
-    The gradient is taken over four, as is the custom, so that a rate of n over the exaggeration is right. Rows with
-    one number in `which` move as one: each step takes their mean, which is the descent with them at one place.
+    `order` is the permutation of the rows in memory. The gradient is divided by four, as in other implementations, so
+    that a learning rate of n over the exaggeration is right. Rows that are the same distinct row, by `inverse`, are
+    tied: each step gives them their mean, which is the descent with them at one position.
     """
 
     def __init__(
         self,
         affinities: Affinities,
-        recipe: Recipe,
+        options: TsneOptions,
         threads: int,
-        which: NDArray[np.int64] | None = None,
+        inverse: NDArray[np.int64] | None = None,
     ) -> None:
-        self.affinities, self.recipe, self.threads = affinities, recipe, threads
+        self.affinities, self.options, self.threads = affinities, options, threads
         P = affinities
-        _native.require_edges(P.starts, P.columns, P.values, P.n, threads)
-        self.which = np.arange(affinities.n) if which is None else which
-        self._ordered = np.arange(affinities.n, dtype=np.int32), affinities, TiedRows.of(self.which)
+        _native.check_affinities(P.starts, P.columns, P.values, P.n, threads)
+        self.inverse = np.arange(affinities.n) if inverse is None else inverse
+        self._ordered = np.arange(affinities.n, dtype=np.int32), affinities, TiedRows.of(self.inverse)
         self._repulsion: Repulsion | None = None
 
-    def layout(self, start: Floats, path: Any = None) -> Layout:
-        """All steps, as a layout that can be run, watched and, with a path to a checkpoint, resumed."""
-        P, kept = self.affinities, None
+    def loop(self, start: Floats, path: Any = None) -> OptimizerLoop:
+        """All steps, as a loop that can be run, watched and, with the path of a checkpoint, resumed."""
+        P, checkpoint = self.affinities, None
         if path is not None:
-            work = fingerprint(P.starts, P.columns, P.values, self.which, start, self.recipe)
-            kept = Checkpoint(path, work)
-        return Layout(
-            self.start(start),
+            work = fingerprint(P.starts, P.columns, P.values, self.inverse, start, self.options)
+            checkpoint = Checkpoint(path, work)
+        return OptimizerLoop(
+            self.initial_state(start),
             self.advance,
-            self.recipe.total,
+            self.options.max_iter,
             task="t-SNE",
             measure=lambda state: {"kl": self.divergence(state)},
             snapshot=self.positions,
-            settled=self.settled if self.recipe.tol else None,
-            checkpoint=kept,
+            converged=self.converged if self.options.tol else None,
+            checkpoint=checkpoint,
         )
 
-    def start(self, Y: Floats) -> State:
+    def initial_state(self, Y: Floats) -> LoopState:
         """The state before the first step."""
-        begun = np.array(Y, dtype=np.float32)
-        average_tied(begun, self.which)
+        start = np.array(Y, dtype=np.float32)
+        average_tied(start, self.inverse)
         return {
-            "map": begun,
+            "embedding": start,
             "velocity": np.zeros(Y.shape, dtype=np.float32),
             "gains": np.ones(Y.shape, dtype=np.float32),
             "order": np.arange(len(Y), dtype=np.int32),
-            "divergence": np.array([np.inf]),
+            "kl_divergence": np.array([np.inf]),
         }
 
-    def advance(self, state: State, first: int, last: int) -> State:
+    def advance(self, state: LoopState, first: int, last: int) -> LoopState:
         """The state after steps first … last - 1."""
         for t in range(first, last):
             state = self.step(state, t)
         return state
 
-    def step(self, state: State, t: int) -> State:
+    def step(self, state: LoopState, t: int) -> LoopState:
         """The state after step t."""
-        if t % REORDER == 0 and self.affinities.n >= SCATTERED:
-            state = _along_curve(state)
-        recipe, Y = self.recipe, state["map"]
-        forces, total = self.repel(Y)
-        exaggeration, rate = recipe.at(t, len(Y))
-        factor = (recipe.dof + 1) / (2 * recipe.dof)
-        rule = (exaggeration, rate, MOMENTUM, LONGEST, 1 / max(total, 1e-12), 1 / recipe.dof, factor)
+        if t % REORDER_EVERY == 0 and self.affinities.n >= REORDER_ROWS:
+            state = _morton_order(state)
+        options, Y = self.options, state["embedding"]
+        forces, sum_q = self.repulsion(Y)
+        exaggeration, rate = options.at(t, len(Y))
+        factor = (options.dof + 1) / (2 * options.dof)
+        rule = (exaggeration, rate, MOMENTUM, MAX_STEP_NORM, 1 / max(sum_q, MIN_SUM_Q), 1 / options.dof, factor)
         moved, velocity, gains = np.empty_like(Y), state["velocity"].copy(), state["gains"].copy()
-        P, twins = self._in_order(state)
-        _native.descend(P.starts, P.columns, P.values, Y, forces, rule, velocity, gains, moved, self.threads)
-        if twins is not None:
+        P, tied = self._in_order(state)
+        _native.tsne_step(P.starts, P.columns, P.values, Y, forces, rule, velocity, gains, moved, self.threads)
+        if tied is not None:
             for values in (moved, velocity, gains):
-                twins.average(values)
+                tied.average(values)
         if not np.isfinite(moved.sum(dtype=np.float64)):
-            raise BadParameter("the layout flew apart; lower learning_rate or the exaggerations.")
-        return {**state, "map": moved, "velocity": velocity, "gains": gains}
+            raise BadParameter("the optimization diverged; lower learning_rate or the exaggerations.")
+        return {**state, "embedding": moved, "velocity": velocity, "gains": gains}
 
-    def divergence(self, state: State) -> float:
-        """KL(P ‖ Q), with the normaliser that the repulsion finds."""
-        P, dof, Y = self._in_order(state)[0], self.recipe.dof, state["map"]
-        lengths = _native.log_lengths(P.starts, P.columns, P.values, Y, dof, self.threads)
-        total = max(self.repel(Y)[1], 1e-12)
-        return self._negative_entropy + (dof + 1) / 2 * lengths + float(np.log(total))
+    def divergence(self, state: LoopState) -> float:
+        """KL(P ‖ Q), with the normalization that the repulsion gives."""
+        P, dof, Y = self._in_order(state)[0], self.options.dof, state["embedding"]
+        attraction = _native.attraction_loss(P.starts, P.columns, P.values, Y, dof, self.threads)
+        sum_q = max(self.repulsion(Y)[1], MIN_SUM_Q)
+        return self._negative_entropy + (dof + 1) / 2 * attraction + float(np.log(sum_q))
 
-    def settled(self, state: State, done: int) -> bool:
-        """Whether the divergence fell by less than tol of itself since it was last asked for; remembers it."""
-        before, now = float(state["divergence"][0]), self.divergence(state)
-        state["divergence"][0] = now
-        return done > self.recipe.early and before - now < self.recipe.tol * abs(now)
+    def converged(self, state: LoopState, done: int) -> bool:
+        """Whether the divergence fell by less than `tol` of itself since the last call, which the state remembers."""
+        before, now = float(state["kl_divergence"][0]), self.divergence(state)
+        state["kl_divergence"][0] = now
+        return done > self.options.early and before - now < self.options.tol * abs(now)
 
-    def positions(self, state: State) -> Floats:
-        """The map with its rows as they were given."""
-        out = np.empty_like(state["map"])
-        out[state["order"]] = state["map"]
+    def positions(self, state: LoopState) -> Floats:
+        """The embedding with its rows in their original order."""
+        out = np.empty_like(state["embedding"])
+        out[state["order"]] = state["embedding"]
         return out
 
-    def repel(self, Y: Floats) -> tuple[Floats, float]:
-        """Forces of the repulsion (n, k) and the sum that normalises it, always in the same way."""
+    def repulsion(self, Y: Floats) -> tuple[Floats, float]:
+        """Repulsive forces, (n, k), and the normalization, always by the same algorithm."""
         if self._repulsion is None:
-            self._repulsion = repulsion_for(len(Y), Y.shape[1], self.recipe.dof, self.threads)
+            self._repulsion = choose_repulsion(len(Y), Y.shape[1], self.options.dof, self.threads)
         return self._repulsion(Y)
 
     @cached_property
     def _negative_entropy(self) -> float:
         return self.affinities.negative_entropy()
 
-    def _in_order(self, state: State) -> tuple[Affinities, TiedRows | None]:
+    def _in_order(self, state: LoopState) -> tuple[Affinities, TiedRows | None]:
+        """Affinities and tied rows in the order of the state."""
         if not np.array_equal(self._ordered[0], state["order"]):
             order = np.asarray(state["order"], dtype=np.int32)
-            self._ordered = order, self.affinities.reordered(order, self.threads), TiedRows.of(self.which[order])
+            self._ordered = order, self.affinities.reordered(order, self.threads), TiedRows.of(self.inverse[order])
         return self._ordered[1:]
 
 
-def _along_curve(state: State) -> State:
-    """Rows along a Morton curve through the map: what is near in the map is near in memory."""
-    Y = state["map"]
+def _morton_order(state: LoopState) -> LoopState:
+    """Rows along a Morton (Z-order) curve through the embedding: what is near there is near in memory."""
+    Y = state["embedding"]
     low, span = Y.min(axis=0), np.ptp(Y, axis=0).max() or np.float32(1)
-    places = ((Y - low) * np.float32(1023 / span)).astype(np.uint64)
+    cells = ((Y - low) * np.float32(1023 / span)).astype(np.uint64)
     code = np.zeros(len(Y), dtype=np.uint64)
     for bit in range(10):
         for axis in range(Y.shape[1]):
-            code |= ((places[:, axis] >> np.uint64(bit)) & np.uint64(1)) << np.uint64(bit * Y.shape[1] + axis)
-    turn = np.argsort(code, kind="stable")
-    rows = {name: np.ascontiguousarray(state[name][turn]) for name in ("map", "velocity", "gains", "order")}
+            code |= ((cells[:, axis] >> np.uint64(bit)) & np.uint64(1)) << np.uint64(bit * Y.shape[1] + axis)
+    order = np.argsort(code, kind="stable")
+    rows = {name: np.ascontiguousarray(state[name][order]) for name in ("embedding", "velocity", "gains", "order")}
     return {**state, **rows}

@@ -1,4 +1,4 @@
-"""Likeness: the affinities that t-SNE reads, of whatever it is given, and the rows that new ones are compared with."""
+"""Inputs of t-SNE: affinities from rows, distances, a Graph or Affinities, and the rows that the model keeps."""
 
 from __future__ import annotations
 
@@ -13,50 +13,54 @@ from lowdim.data.rows import Rows
 from lowdim.knn.fitted import FittedNeighbors, NeighborSpec, read_source
 from lowdim.knn.graph import Graph
 from lowdim.knn.index import Distance
-from lowdim.neighbor_embedding.tsne.affinities import Affinities, Perplexity, feasible, neighbor_count
+from lowdim.neighbor_embedding.tsne.affinities import Affinities, Perplexity, feasible_perplexity, neighbor_count
 from lowdim.runtime.memory import require_memory
 
-__all__ = ["Likeness", "likeness_of"]
+__all__ = ["TsneInput", "tsne_inputs"]
 
 SINGLE = np.dtype(np.float32)
 
 
 @dataclass(frozen=True)
-class Likeness:
-    """Which rows belong together, how strongly, and which are equal."""
+class TsneInput:
+    """Affinities of the rows, which rows are equal, and what the model keeps of them."""
 
     affinities: Affinities
-    perplexity: tuple[float, ...] = ()  # those used; none for Affinities that were given
-    rows: Rows | None = None  # None unless a table was given
-    table: Any = None  # the rows to be kept
-    which: NDArray[np.int64] | None = None  # the number of each row among the distinct ones; None: all differ
+    perplexity: tuple[float, ...] = ()  # those used; none for given Affinities
+    rows: Rows | None = None  # None unless rows were given
+    X_fit: Any = None  # the rows that the model keeps
+    inverse: NDArray[np.int64] | None = None  # the distinct row that each row is; None: all are distinct
     dtype: np.dtype[Any] = SINGLE
 
 
-def likeness_of(owner: Any, X: Any, perplexity: Perplexity, metric: Distance, seed: int, threads: int) -> Likeness:
-    """Of a table, of distances (metric="precomputed", rows at distance 0 are equal), of a Graph or of Affinities."""
+def tsne_inputs(owner: Any, X: Any, perplexity: Perplexity, metric: Distance, seed: int, threads: int) -> TsneInput:
+    """From rows, distances (metric='precomputed'; rows at distance 0 are equal), a Graph or Affinities."""
     if isinstance(X, Affinities):
-        require_memory(8 * len(X.columns), "the affinities in the order of the map", "Use fewer rows.")
-        return Likeness(X)
-    given = metric == "precomputed"
-    rows = read_source(owner, X)
-    if isinstance(rows, Graph):
-        return Likeness(*_joint(rows, perplexity, threads), which=rows.coincident() if given else None)
-    k = min(rows.count - 1, neighbor_count(feasible(perplexity, rows.count)))
-    _require_room(rows.count, k)
-    near = FittedNeighbors.of(rows, NeighborSpec(k, metric, seed, threads), sparse=True)
-    joint = _joint(near.graph, perplexity, threads)
-    if given:
-        return Likeness(*joint, which=near.graph.coincident(), dtype=rows.dtype)
-    return Likeness(*joint, rows, near.rows.X, distinct_rows(near.rows.X, threads).inverse, rows.dtype)
+        require_memory(8 * len(X.columns), "the reordered affinities", "Use fewer rows.")
+        return TsneInput(X)
+    precomputed = isinstance(metric, str) and metric == "precomputed"
+    source = read_source(owner, X)
+    if isinstance(source, Graph):
+        return TsneInput(
+            *_affinities(source, perplexity, threads), inverse=source.coincident() if precomputed else None
+        )
+    k = min(source.count - 1, neighbor_count(feasible_perplexity(perplexity, source.count)))
+    _require_memory(source.count, k)
+    fitted = FittedNeighbors.of(source, NeighborSpec(k, metric, seed, threads), sparse=True)
+    affinities = _affinities(fitted.graph, perplexity, threads)
+    if precomputed:
+        return TsneInput(*affinities, inverse=fitted.graph.coincident(), dtype=source.dtype)
+    X_fit = fitted.rows.X
+    return TsneInput(*affinities, source, X_fit, distinct_rows(X_fit, threads).inverse, source.dtype)
 
 
-def _joint(graph: Graph, perplexity: Perplexity, threads: int) -> tuple[Affinities, tuple[float, ...]]:
-    wanted = feasible(perplexity, graph.k + 1)
-    _require_room(graph.n, min(graph.k, neighbor_count(wanted)))
-    return Affinities.from_graph(graph, perplexity, n_jobs=threads), wanted
+def _affinities(graph: Graph, perplexity: Perplexity, threads: int) -> tuple[Affinities, tuple[float, ...]]:
+    """The affinities of a graph, and the perplexities that it allows."""
+    used = feasible_perplexity(perplexity, graph.k + 1)
+    _require_memory(graph.n, min(graph.k, neighbor_count(used)))
+    return Affinities.from_graph(graph, perplexity, n_jobs=threads), used
 
 
-def _require_room(n: int, k: int) -> None:
-    """Room for the neighbours, their weights, both sides of them, and a copy in the order of the map."""
+def _require_memory(n: int, k: int) -> None:
+    """For the neighbors, their weights, both directions of them, and a reordered copy."""
     require_memory(50 * n * k, "the affinities", "Use a smaller perplexity or fewer rows.")

@@ -1,4 +1,4 @@
-"""New rows on a frozen t-SNE map: each is drawn to its neighbours and pushed by the whole map, by itself."""
+"""Out-of-sample extension of t-SNE: new rows descend, each by itself, against the fixed embedding."""
 
 from __future__ import annotations
 
@@ -13,69 +13,71 @@ from lowdim.data.rows import Rows
 from lowdim.errors import BadInput
 from lowdim.knn.fitted import FittedRows
 from lowdim.knn.index import Neighbors
-from lowdim.neighbor_embedding.tsne.affinities import conditional, neighbor_count
-from lowdim.neighbor_embedding.tsne.barnes_hut import TreeRepulsion
-from lowdim.neighbor_embedding.tsne.fft_repulsion import Fields, MeshRepulsion
-from lowdim.neighbor_embedding.tsne.gradient_descent import LONGEST, MOMENTUM
-from lowdim.neighbor_embedding.tsne.repulsion import repulsion_for
+from lowdim.neighbor_embedding.tsne.affinities import conditional_probabilities, neighbor_count
+from lowdim.neighbor_embedding.tsne.fft_repulsion import FFTRepulsion, MeshFields
+from lowdim.neighbor_embedding.tsne.gradient_descent import MAX_STEP_NORM, MOMENTUM
+from lowdim.neighbor_embedding.tsne.repulsion import BarnesHutRepulsion, choose_repulsion
 
-__all__ = ["Placing"]
+__all__ = ["RepulsionField", "TsneOutOfSample"]
 
 Floats = NDArray[np.float32]
 
-START = 10  # nearest rows whose middle a new row starts from
+START_NEIGHBORS = 10  # nearest rows whose median position a new row starts from
 STEPS = 100
-RATE = 1.0  # that of the fitted map's last steps
+LEARNING_RATE = 1.0  # that of the fit's last steps
 
 
-class Push:
-    """The repulsion of a map at any place, ready to be asked: fields of a mesh, a tree, or the sum over all rows."""
+class RepulsionField:
+    """The repulsion of a fixed embedding at any point: by FFT on a mesh, by Barnes-Hut, or summed over all rows."""
 
     def __init__(self, Y: Floats, dof: float, threads: int) -> None:
-        repulsion = repulsion_for(len(Y), Y.shape[1], dof, threads)
-        self.fields: Fields | None = None
-        self.tree = repulsion.rule if isinstance(repulsion, TreeRepulsion) else (0.0, 0.0)
-        if isinstance(repulsion, MeshRepulsion):
+        repulsion = choose_repulsion(len(Y), Y.shape[1], dof, threads)
+        self.fields: MeshFields | None = None
+        self.barnes_hut = repulsion.criterion if isinstance(repulsion, BarnesHutRepulsion) else (0.0, 0.0)
+        if isinstance(repulsion, FFTRepulsion):
             self.fields = repulsion.fields(Y)
-        self.mean = max(repulsion(Y)[1], 1e-12) / len(Y)  # of the kernel's sums over the rows of the map
+        self.mean_sum_q = max(repulsion(Y)[1], 1e-12) / len(Y)  # of the kernel sums over the rows of the embedding
 
 
 @dataclass(frozen=True)
-class Placing:
-    """How new rows find their places on a map that stays as it is, each by itself.
+class TsneOutOfSample:
+    """Embeds new rows into a fixed embedding; the position of one does not depend on the others.
 
-    What takes long (the search index, the marks of rows, the fields) is made once, when it is first needed.
+    What takes long (the neighbor index, the row hashes, the repulsion field) is made once, on first use.
     """
 
-    known: FittedRows  # the rows of the map, to be searched exactly: a row's place does not depend on those beside it
-    places: Floats  # where they are, (n, k)
+    fitted_rows: FittedRows  # searched exactly
+    positions: Floats  # of the fitted rows, (n, k)
     perplexity: tuple[float, ...]
     dof: float
 
     def __call__(self, rows: Rows) -> Floats:
-        """Places of rows, (m, k); those that are known are where they were."""
+        """Positions of rows, (m, k); fitted rows keep theirs."""
         if not self.perplexity:
             raise BadInput(
-                "this map was fitted to Affinities, which do not say how new rows are weighed. Fit it to a table."
+                "this TSNE was fitted to Affinities, which do not say how to weight new rows. Fit it to a table."
             )
-        return self.known.embed(rows, self.places, neighbor_count(self.perplexity), self._moved)
+        return self.fitted_rows.embed(rows, self.positions, neighbor_count(self.perplexity), self._embed)
 
-    def _moved(self, found: Neighbors) -> Floats:
-        """From the middle of the nearest, some steps against the map."""
-        push, Y, threads = self._push, self.places, self.known.spec.threads
-        weights = conditional(found.distances, self.perplexity, threads)
-        first = found.indices[:, : min(START, found.indices.shape[1])]
-        out = np.ascontiguousarray(np.median(Y[first], axis=1), dtype=np.float32)
+    def _embed(self, found: Neighbors) -> Floats:
+        """From the median position of the nearest rows, by gradient descent against the fixed embedding."""
+        field, Y, threads = self._repulsion_field, self.positions, self.fitted_rows.spec.threads
+        weights = conditional_probabilities(found.distances, self.perplexity, threads)
+        nearest = found.indices[:, : min(START_NEIGHBORS, found.indices.shape[1])]
+        out = np.ascontiguousarray(np.median(Y[nearest], axis=1), dtype=np.float32)
         starts = np.arange(len(out) + 1, dtype=np.int64) * found.indices.shape[1]
-        columns, pulls = np.ascontiguousarray(found.indices).ravel(), np.ascontiguousarray(weights).ravel()
-        cells: list[int] = [] if push.fields is None else list(push.fields.box.cells)
-        origin = np.zeros(0, dtype=np.float32) if push.fields is None else push.fields.box.origin
-        spacing = 1.0 if push.fields is None else push.fields.box.spacing
-        values = None if push.fields is None else push.fields.values
-        how = (self.dof, 1 / push.mean, RATE, MOMENTUM, LONGEST, STEPS, *push.tree)
-        _native.place_rows(starts, columns, pulls, Y, values, cells, origin, spacing, how, out, threads)
+        columns, values = np.ascontiguousarray(found.indices).ravel(), np.ascontiguousarray(weights).ravel()
+        how = (self.dof, 1 / field.mean_sum_q, LEARNING_RATE, MOMENTUM, MAX_STEP_NORM, STEPS, *field.barnes_hut)
+        _native.tsne_out_of_sample(starts, columns, values, Y, *_mesh_arguments(field.fields), how, out, threads)
         return out
 
     @cached_property
-    def _push(self) -> Push:
-        return Push(self.places, self.dof, self.known.spec.threads)
+    def _repulsion_field(self) -> RepulsionField:
+        return RepulsionField(self.positions, self.dof, self.fitted_rows.spec.threads)
+
+
+def _mesh_arguments(fields: MeshFields | None) -> tuple[Floats | None, list[int], Floats, float]:
+    """Values, cells, origin and spacing, as the kernel takes them; those of no mesh are empty."""
+    if fields is None:
+        return None, [], np.zeros(0, dtype=np.float32), 1.0
+    return fields.values, list(fields.mesh.cells), fields.mesh.origin, fields.mesh.spacing

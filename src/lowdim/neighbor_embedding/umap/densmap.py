@@ -1,132 +1,123 @@
-"""densMAP: rows that are crowded in the table are to be crowded in the map.
+"""densMAP: local densities of the data are kept in the embedding (Narayan, Berger and Cho 2021).
 
-The mean squared distance of a row to its neighbours, as a logarithm, is its radius; in the last part of the run, the
-layout also climbs the correlation of the radii in the map with those in the table (Narayan, Berger and Cho 2021).
+The local radius of a row is the logarithm of the weighted mean of its squared distances to its neighbors. In the last
+part of the run, the optimizer also maximizes the correlation between the local radii in the embedding, r, and those in
+the original space, R.
 """
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
-from typing import Any, Protocol, Self
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.knn.graph import Graph
-from lowdim.neighbor_embedding.umap.fuzzy_graph import Fuzzy, smooth
+from lowdim.neighbor_embedding.umap.fuzzy_graph import FuzzyGraph, smooth_knn_distances
 
-__all__ = ["Agreement", "Crowding", "first_epoch", "map_radii", "table_radii"]
+__all__ = ["DensityCorrelation", "DensityTarget", "embedding_radii", "first_density_epoch", "original_radii"]
 
 Array = NDArray[Any]
 
-
-class Curve(Protocol):
-    """The curve 1 / (1 + a d^2b) of a map."""
-
-    @property
-    def a(self) -> float: ...
-    @property
-    def b(self) -> float: ...
-
-
-TINY = 1e-8
-SHIFT = 0.1  # added to the variance of the radii, so that equal ones do not blow up
-LAST_PART = 0.3  # of the epochs
+EPSILON = 1e-8
+VAR_SHIFT = 0.1  # added to the variance of the radii, so that equal ones do not divide by zero
+DENSITY_FRACTION = 0.3  # of the epochs, the last ones
 
 
 @dataclass(frozen=True)
-class Agreement:
-    """How the radii r of a map go with those of its table, R: what a row, fitted or new, is to be moved by."""
+class DensityCorrelation:
+    """Moments of the radii R and r of the fitted rows: the gradient of their correlation, for fitted and new rows."""
 
-    table_mean: float
-    table_spread: float
-    map_mean: float
-    map_spread: float
-    together: float  # the covariance of both, R being standardised
+    original_mean: float
+    original_std: float
+    embedding_mean: float
+    embedding_std: float
+    covariance: float  # of r with the standardized R
     strength: float
-    least: float  # of R
-    most: float
+    original_min: float
+    original_max: float
 
     @classmethod
-    def of(cls, table: Array, radii: Array, strength: float) -> Self:
-        """Of the rows of a map."""
-        mean, spread = float(table.mean()), _spread(table)
-        together = float(radii @ ((table - mean) / spread)) / max(len(radii) - 1, 1)
-        extent = float(table.min()), float(table.max())
-        return cls(mean, spread, float(radii.mean()), _spread(radii), together, strength, *extent)
+    def of(cls, original: Array, embedding: Array, strength: float) -> Self:
+        """Those of the radii R and r of the fitted rows, each (n,)."""
+        mean, std = float(original.mean()), _shifted_std(original)
+        covariance = float(embedding @ ((original - mean) / std)) / max(len(embedding) - 1, 1)
+        extremes = float(original.min()), float(original.max())
+        return cls(mean, std, float(embedding.mean()), _shifted_std(embedding), covariance, strength, *extremes)
 
-    def to_array(self) -> NDArray[np.float64]:
-        """All of it as plain numbers, to be kept; `Agreement(*array)` is the same again."""
-        return np.array(astuple(self))
+    def gradient_terms(self, original: Array, phi_sums: Array, embedding: Array) -> NDArray[np.float32]:
+        """Two terms per row, from which the kernel forms the gradient of the correlation along an edge, (2 m,).
 
-    def numbers(self, table: Array, shares: Array, radii: Array) -> NDArray[np.float32]:
-        """Two numbers a row from which the kernel makes the slope of the correlation along an edge, (2 m,).
-
-        The slope in a row's radius is s = (R - cov (r - mean r) / var) / std, and that of the radius in a squared
-        distance φ / Σφ ((1 - b (1 - φ)) / e^r + t), t = a b d^(2b - 2) / (1 + a d^2b): the numbers are
-        s / (Σφ e^r) and s / Σφ. An R beyond all that were seen counts as the outermost of them.
+        The derivative in a row's radius is s = (R - cov (r - mean r) / var) / std, and that of the radius in a squared
+        distance φ / Σφ ((1 - b (1 - φ)) / e^r + t), t = a b d^(2b - 2) / (1 + a d^2b): the terms are s / (Σφ e^r) and
+        s / Σφ. An R outside the range of the fitted rows is clipped to it.
         """
-        wanted = (np.clip(table, self.least, self.most) - self.table_mean) / self.table_spread
-        slope = wanted - self.together * (radii - self.map_mean) / self.map_spread**2
-        by_share = slope * (self.strength / self.map_spread) / np.maximum(shares, TINY)
-        return np.column_stack([by_share * np.exp(-radii), by_share]).astype(np.float32).ravel()
+        clipped = np.clip(original, self.original_min, self.original_max)
+        standardized = (clipped - self.original_mean) / self.original_std
+        slope = standardized - self.covariance * (embedding - self.embedding_mean) / self.embedding_std**2
+        scaled = slope * (self.strength / self.embedding_std) / np.maximum(phi_sums, EPSILON)
+        return np.column_stack([scaled * np.exp(-embedding), scaled]).astype(np.float32).ravel()
 
 
 @dataclass(frozen=True)
-class Crowding:
-    """The radii of the rows in the table, and how much they count."""
+class DensityTarget:
+    """The local radii of the rows in the original space, and the strength of the density term."""
 
     radii: NDArray[np.float64]  # (n,)
     strength: float
 
     @classmethod
-    def of(cls, graph: Fuzzy, strength: float) -> Self:
-        """From a fuzzy graph with its lengths; the strength is relative to the sum of its weights."""
-        radii = table_radii(graph.rows, graph.weights, graph.lengths, graph.n)
-        return cls(radii, strength * float(graph.weights.sum(dtype=np.float64)) / 2 / max(graph.n, 1))
+    def of(cls, graph: FuzzyGraph, dens_lambda: float) -> Self:
+        """Those of a fuzzy graph; the strength is relative to the sum of its weights."""
+        radii = original_radii(graph.rows, graph.weights, graph.lengths, graph.n)
+        return cls(radii, dens_lambda * float(graph.weights.sum(dtype=np.float64)) / 2 / max(graph.n, 1))
 
-    def numbers(self, positions: Array, graph: Fuzzy, forces: Curve, threads: int) -> NDArray[np.float32]:
-        """Those of `Agreement`, for a map of the graph."""
-        shares, radii = map_radii(positions, None, graph.starts, graph.columns, forces, threads)
-        return Agreement.of(self.radii, radii, self.strength).numbers(self.radii, shares, radii)
+    def gradient_terms(
+        self, positions: Array, graph: FuzzyGraph, a: float, b: float, threads: int
+    ) -> NDArray[np.float32]:
+        """Those of `DensityCorrelation`, for an embedding of the graph."""
+        phi_sums, radii = embedding_radii(positions, None, graph.starts, graph.columns, a, b, threads)
+        correlation = DensityCorrelation.of(self.radii, radii, self.strength)
+        return correlation.gradient_terms(self.radii, phi_sums, radii)
 
     def for_new_rows(
-        self, positions: Array, graph: Graph, connectivity: float, forces: Curve, threads: int
-    ) -> Agreement:
-        """With a map that is done, by what new rows have as well: edges to their neighbours, none from them."""
-        weights = smooth(graph.distances, connectivity, threads).weights
+        self, positions: Array, graph: Graph, local_connectivity: float, a: float, b: float, threads: int
+    ) -> DensityCorrelation:
+        """With the final embedding, over the edges that new rows have too: from each row to its neighbors, directed."""
+        weights = smooth_knn_distances(graph.distances, local_connectivity, threads).weights
         rows, starts = np.repeat(np.arange(graph.n), graph.k), np.arange(graph.n + 1, dtype=np.int64) * graph.k
-        table = table_radii(rows, weights.ravel(), graph.distances.ravel(), graph.n)
-        radii = map_radii(positions, None, starts, graph.indices.ravel(), forces, threads)[1]
-        return Agreement.of(table, radii, self.strength)
+        original = original_radii(rows, weights.ravel(), graph.distances.ravel(), graph.n)
+        radii = embedding_radii(positions, None, starts, graph.indices.ravel(), a, b, threads)[1]
+        return DensityCorrelation.of(original, radii, self.strength)
 
 
-def first_epoch(total: int) -> int:
-    """The epoch with which it begins."""
-    return int(np.ceil(total * (1 - LAST_PART)))
+def first_density_epoch(n_epochs: int) -> int:
+    """The epoch with which the density term begins."""
+    return int(np.ceil(n_epochs * (1 - DENSITY_FRACTION)))
 
 
-def map_radii(
-    positions: Array, among: Array | None, starts: Array, columns: Array, forces: Curve, threads: int
+def embedding_radii(
+    positions: Array, fixed: Array | None, starts: Array, columns: Array, a: float, b: float, threads: int
 ) -> tuple[Array, Array]:
-    """Σφ, and the logarithms of the mean squared distances with weights φ = 1 / (1 + a d^2b), (m,).
+    """Σφ and the local radii in the embedding, each (m,): log Σφd² / Σφ with weights φ = 1 / (1 + a d^2b).
 
-    The edges lead to rows of `among`, or of the positions themselves.
+    The edges lead to rows of `fixed`, or of the positions themselves.
     """
     m = len(positions)
-    shares, spreads = np.empty(m, np.float32), np.empty(m, np.float32)
-    _native.umap_radii(positions, among, starts, columns, forces.a, forces.b, shares, spreads, threads)
-    wide = shares.astype(np.float64)
-    return wide, np.log(TINY + spreads / np.maximum(wide, TINY))
+    phi_sums, square_sums = np.empty(m, np.float32), np.empty(m, np.float32)
+    _native.densmap_sums(positions, fixed, starts, columns, a, b, phi_sums, square_sums, threads)
+    wide = phi_sums.astype(np.float64)
+    return wide, np.log(EPSILON + square_sums / np.maximum(wide, EPSILON))
 
 
-def table_radii(rows: Array, weights: Array, lengths: Array, n: int) -> NDArray[np.float64]:
-    """The logarithms of the mean squared lengths of each row's edges with these weights, (n,)."""
+def original_radii(rows: Array, weights: Array, lengths: Array, n: int) -> NDArray[np.float64]:
+    """Local radii in the original space, (n,): log Σwd² / Σw over the edges of each row."""
     wide = weights.astype(np.float64)
     squares = np.bincount(rows, wide * lengths.astype(np.float64) ** 2, minlength=n)
-    return np.asarray(np.log(TINY + squares / np.maximum(np.bincount(rows, wide, minlength=n), TINY)))
+    return np.asarray(np.log(EPSILON + squares / np.maximum(np.bincount(rows, wide, minlength=n), EPSILON)))
 
 
-def _spread(radii: Array) -> float:
-    return float(np.sqrt(radii.var() + SHIFT))
+def _shifted_std(radii: Array) -> float:
+    return float(np.sqrt(radii.var() + VAR_SHIFT))

@@ -1,4 +1,4 @@
-"""The curve 1 / (1 + a d^2b) by which rows of a map belong together, fitted to min_dist and spread."""
+"""Parameters a and b of UMAP's low-dimensional membership curve 1 / (1 + a d^2b), from min_dist and spread."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import numpy as np
 
 from lowdim.errors import BadParameter, NotConverged
 
-__all__ = ["membership_curve"]
+__all__ = ["find_ab"]
 
 
-def membership_curve(min_dist: float, spread: float) -> tuple[float, float]:
-    """Both parameters (a, b), by least squares on 300 distances up to 3 spread.
+def find_ab(min_dist: float, spread: float) -> tuple[float, float]:
+    """Least-squares fit of (a, b) on 300 distances up to 3 spread, by the Levenberg-Marquardt algorithm.
 
-    The curve aimed at is 1 up to min_dist and falls like exp(-(d - min_dist) / spread) beyond. Damped
-    Gauss-Newton steps (Levenberg, Marquardt) in log a and log b, which keeps both positive.
+    The target curve is 1 up to min_dist and exp(-(d - min_dist) / spread) beyond. The parameters are log a and log b,
+    which keeps both positive.
     """
     if min_dist > spread:
         raise BadParameter(f"UMAP: min_dist must be at most spread={spread}; got {min_dist}.")
-    d = np.linspace(0, 3 * spread, 300)[1:]  # at d = 0 every curve is 1
-    aim = np.where(d < min_dist, 1.0, np.exp(-(d - min_dist) / spread))
+    d = np.linspace(0, 3 * spread, 300)[1:]  # every curve is 1 at d = 0
+    target = np.where(d < min_dist, 1.0, np.exp(-(d - min_dist) / spread))
     log_d = np.log(d)
     p, damping = np.zeros(2), 1e-3
 
@@ -26,15 +26,15 @@ def membership_curve(min_dist: float, spread: float) -> tuple[float, float]:
         return 1 / (1 + np.exp(np.clip(p[0] + 2 * np.exp(p[1]) * log_d, -700, 700)))
 
     value = curve(p)
-    loss = float(((value - aim) ** 2).sum())
+    loss = float(((value - target) ** 2).sum())
     for _ in range(500):
         slope = -value * (1 - value)
         jacobian = np.column_stack([slope, slope * 2 * np.exp(p[1]) * log_d])
         normal = jacobian.T @ jacobian
         normal[np.diag_indices(2)] *= 1 + damping
-        step = np.linalg.solve(normal + 1e-300 * np.eye(2), jacobian.T @ (aim - value))
+        step = np.linalg.solve(normal + 1e-300 * np.eye(2), jacobian.T @ (target - value))
         tried = curve(p + step)
-        better = float(((tried - aim) ** 2).sum())
+        better = float(((tried - target) ** 2).sum())
         if better <= loss:
             p, value, damping = p + step, tried, damping / 5
             if loss - better <= 1e-15 * loss and np.abs(step).max() < 1e-9:
@@ -44,4 +44,4 @@ def membership_curve(min_dist: float, spread: float) -> tuple[float, float]:
             return float(np.exp(p[0])), float(np.exp(p[1]))
         else:
             damping *= 10
-    raise NotConverged(f"no curve fits min_dist={min_dist} and spread={spread}; take a min_dist below spread.")
+    raise NotConverged(f"find_ab did not converge for min_dist={min_dist} and spread={spread}; lower min_dist.")

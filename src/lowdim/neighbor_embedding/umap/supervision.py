@@ -1,8 +1,8 @@
-"""What is known of the rows besides their columns, put into a fuzzy graph: classes, or numbers."""
+"""Supervised UMAP: the fuzzy intersection of the graph of X with that of the target y, classes or numbers."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,39 +12,33 @@ from numpy.typing import NDArray
 from lowdim.data.duplicates import DistinctRows
 from lowdim.errors import BadInput
 from lowdim.knn.index import neighbors
-from lowdim.neighbor_embedding.umap.fuzzy_graph import Fuzzy, fuzzy_of, symmetric
+from lowdim.neighbor_embedding.umap.fuzzy_graph import FuzzyGraph, fuzzy_simplicial_set, symmetrize_fuzzy
 
-__all__ = ["Target", "class_codes", "codes_of_distinct", "with_classes", "with_numbers"]
+__all__ = ["categorical_intersection", "class_codes", "codes_of_distinct", "numeric_intersection", "supervise"]
 
 Array = NDArray[Any]
 
-UNKNOWN = -1  # the class of a row that has none
+UNKNOWN = -1  # the code of a row without a label
+UNKNOWN_DISTANCE, CLASS_DISTANCE = 1.0, 2.5  # as in umap-learn; the second over 1 - target_weight
 
 
-@dataclass(frozen=True)
-class Target:
-    """What y holds ("categorical" or "numeric"), and how much it counts."""
-
-    kind: str
-    weight: float
-
-    def put_into(self, graph: Fuzzy, y: Any, distinct: DistinctRows, k: int, threads: int) -> Fuzzy:
-        """The graph of the distinct rows, with what y (unless it is None) says of the rows."""
-        if y is None:
-            return graph
-        if self.kind == "categorical":
-            codes = codes_of_distinct(class_codes(y, len(distinct.inverse)), distinct)
-            return with_classes(graph, codes, self.weight, threads)
-        return with_numbers(graph, y, distinct, self.weight, k, threads)
+def supervise(
+    graph: FuzzyGraph, y: Any, metric: str, weight: float, distinct: DistinctRows, k: int, threads: int
+) -> FuzzyGraph:
+    """The intersection of the graph of the distinct rows with that of y, by target_metric and target_weight."""
+    if metric == "categorical":
+        codes = codes_of_distinct(class_codes(y, len(distinct.inverse)), distinct)
+        return categorical_intersection(graph, codes, weight, threads)
+    return numeric_intersection(graph, y, distinct, weight, k, threads)
 
 
 def class_codes(y: Any, n: int) -> NDArray[np.int64]:
-    """Labels as numbers from 0; -1, None, NaN and pandas' NA are unknown."""
+    """Labels as integer codes from 0; -1, None, NaN and pandas' NA are unknown."""
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels.ravel()
     if labels.shape != (n,):
-        raise BadInput(f"y must have one label a row ({n}); got shape {labels.shape}.")
+        raise BadInput(f"y must have one label per row ({n}); got shape {labels.shape}.")
     if labels.dtype.kind == "O":
         missing = np.array([_is_missing(label) for label in labels.tolist()], dtype=bool)
         labels = np.array([str(label) for label in labels.tolist()])
@@ -57,89 +51,91 @@ def class_codes(y: Any, n: int) -> NDArray[np.int64]:
 
 
 def _is_missing(label: Any) -> bool:
-    """Whether a label is none: None, -1, or something that is not equal to itself."""
+    """Whether a label is missing: None, -1, or not equal to itself."""
     if label is None:
         return True
     try:
         return bool(label != label or label == -1)
-    except TypeError:  # pandas' NA does not even know whether it is
+    except TypeError:  # comparisons of pandas' NA have no truth value
         return True
 
 
 def codes_of_distinct(codes: Array, distinct: DistinctRows) -> NDArray[np.int64]:
-    """The class of each distinct row; unknown where equal rows disagree."""
+    """The code of each distinct row; unknown where equal rows have different labels."""
     out = codes[distinct.first]
     disagree = np.unique(distinct.inverse[codes != out[distinct.inverse]])
     out[disagree] = UNKNOWN
     return out
 
 
-def with_classes(graph: Fuzzy, codes: Array, weight: float, threads: int) -> Fuzzy:
-    """Edges between different classes are weakened by exp(-2.5 / (1 - weight)), those of unknown class by exp(-1)."""
+def categorical_intersection(graph: FuzzyGraph, codes: Array, weight: float, threads: int) -> FuzzyGraph:
+    """Edges between classes are scaled by exp(-2.5 / (1 - weight)), those with an unknown label by exp(-1)."""
     left, right = codes[graph.rows], codes[graph.columns]
-    far = 2.5 / (1 - weight) if weight < 1 else np.inf
+    far = CLASS_DISTANCE / (1 - weight) if weight < 1 else np.inf
     factor = np.where(left == right, 1.0, np.exp(-far))
-    factor = np.where((left == UNKNOWN) | (right == UNKNOWN), np.exp(-1.0), factor)
-    return _connected_again(graph, graph.weights * factor, threads)
+    factor = np.where((left == UNKNOWN) | (right == UNKNOWN), np.exp(-UNKNOWN_DISTANCE), factor)
+    return _reset_local_connectivity(graph, graph.weights * factor, threads)
 
 
-def with_numbers(graph: Fuzzy, y: Any, distinct: DistinctRows, weight: float, k: int, threads: int) -> Fuzzy:
-    """The product of the graph and that of the numbers y (n,) or (n, q), to powers that `weight` balances.
+def numeric_intersection(
+    graph: FuzzyGraph, y: Any, distinct: DistinctRows, weight: float, k: int, threads: int
+) -> FuzzyGraph:
+    """The product of the weights of both graphs, that of y being (n,) or (n, q), to powers that `weight` balances.
 
-    An edge that is missing on one side counts there as half of that side's smallest. Equal rows have their mean y.
+    An edge that is missing in one graph counts there as half its smallest weight. Equal rows have their mean y.
     """
-    values = _numbers(y)
+    values = _as_numbers(y)
     values = values[:, None] if values.ndim == 1 else values
     n = len(distinct.inverse)
     if values.ndim != 2 or values.shape[0] != n:
-        raise BadInput(f"y must have one row of numbers a row of X ({n}); got shape {np.shape(y)}.")
+        raise BadInput(f"y must have one row of numbers per row of X ({n}); got shape {np.shape(y)}.")
     if not np.isfinite(values).all():
         raise BadInput("y contains NaN or infinity. Fill such targets, or use target_metric='categorical'.")
     if graph.n < 2:
         return graph
-    times = np.bincount(distinct.inverse).astype(np.float64)
-    values = np.column_stack([np.bincount(distinct.inverse, column) / times for column in values.T])
-    other = fuzzy_of(neighbors(values, min(k, graph.n - 1), n_jobs=threads), 1.0, 1.0, threads)
-    ours, theirs = graph.to_sparse(), other.to_sparse()
-    both = (abs(ours) > 0) + (abs(theirs) > 0)
+    counts = np.bincount(distinct.inverse).astype(np.float64)
+    values = np.column_stack([np.bincount(distinct.inverse, column) / counts for column in values.T])
+    other = fuzzy_simplicial_set(neighbors(values, min(k, graph.n - 1), n_jobs=threads), 1.0, 1.0, threads)
+    of_x, of_y = graph.to_sparse(), other.to_sparse()
+    both = (abs(of_x) > 0) + (abs(of_y) > 0)
     both.sort_indices()
-    pattern = Fuzzy.from_sparse(both)
+    pattern = FuzzyGraph.from_sparse(both)
     row, column = pattern.rows, pattern.columns
     least = max(float(graph.weights.min(initial=1.0)) / 2, 1e-8), min(max(float(other.weights.min()) / 2, 1e-8), 1e-4)
-    left = np.maximum(np.asarray(ours[row, column]).ravel().astype(np.float64), least[0])
-    right = np.maximum(np.asarray(theirs[row, column]).ravel().astype(np.float64), least[1])
+    left = np.maximum(np.asarray(of_x[row, column]).ravel().astype(np.float64), least[0])
+    right = np.maximum(np.asarray(of_y[row, column]).ravel().astype(np.float64), least[1])
     if weight < 0.5:
         right = right ** (weight / (1 - weight))
     else:
         left = left ** ((1 - weight) / weight)
-    return _connected_again(replace(pattern, lengths=_lengths_of(pattern, graph)), left * right, threads)
+    return _reset_local_connectivity(replace(pattern, lengths=_lengths_of(pattern, graph)), left * right, threads)
 
 
-def _lengths_of(pattern: Fuzzy, graph: Fuzzy) -> NDArray[np.float32]:
-    """The lengths of the edges of a pattern; one that the graph lacks counts as the longest at its ends."""
+def _lengths_of(pattern: FuzzyGraph, graph: FuzzyGraph) -> NDArray[np.float32]:
+    """The lengths of the edges of a pattern; one that the graph lacks is as long as the longest at its endpoints."""
     longest = np.zeros(graph.n, dtype=np.float32)
     np.maximum.at(longest, graph.rows, graph.lengths)
     row, column = pattern.rows, pattern.columns
-    numbers = np.arange(1, len(graph.columns) + 1)  # of the edges; 0 is no edge, though a length may be 0
-    places = sp.csr_array((numbers, graph.columns, graph.starts), shape=(graph.n, graph.n))
-    place = np.asarray(places[row, column]).ravel() - 1
-    own = graph.lengths[place] if len(graph.lengths) else longest[row]
-    return np.where(place >= 0, own, np.maximum(longest[row], longest[column]))
+    numbers = np.arange(1, len(graph.columns) + 1)  # 0 means no edge; a length of 0 does not
+    numbered = sp.csr_array((numbers, graph.columns, graph.starts), shape=(graph.n, graph.n))
+    index = np.asarray(numbered[row, column]).ravel() - 1
+    own = graph.lengths[index] if len(graph.lengths) else longest[row]
+    return np.where(index >= 0, own, np.maximum(longest[row], longest[column]))
 
 
-def _numbers(y: Any) -> NDArray[np.float64]:
+def _as_numbers(y: Any) -> NDArray[np.float64]:
     try:
         return np.asarray(y, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise BadInput(f"y must hold numbers with target_metric='numeric': {error}.") from error
 
 
-def _connected_again(graph: Fuzzy, weights: Array, threads: int) -> Fuzzy:
-    """Each row's largest weight is 1 again, and both views of an edge are joined anew."""
+def _reset_local_connectivity(graph: FuzzyGraph, weights: Array, threads: int) -> FuzzyGraph:
+    """Scale each row's largest weight to 1, and take the fuzzy union of both directions again."""
     counts = np.diff(graph.starts)
     largest = np.zeros(graph.n)
     filled = counts > 0
     if filled.any():
         largest[filled] = np.maximum.reduceat(weights, graph.starts[:-1][filled])
     scale = np.repeat(np.where(largest > 0, largest, 1.0), counts)
-    return symmetric(replace(graph, weights=(weights / scale).astype(np.float32)), 1.0, threads)
+    return symmetrize_fuzzy(replace(graph, weights=(weights / scale).astype(np.float32)), 1.0, threads)
