@@ -41,12 +41,12 @@ def procrustes_disparity(k: int) -> Any:
 
 def residual_variance(X: np.ndarray, Z: np.ndarray) -> dict[str, float]:
     """1 - R² between the geodesic distances from 50 rows and the embedding distances."""
-    from lowdim.manifold.isomap.shortest_paths import Roads
+    from lowdim.manifold.isomap.shortest_paths import GeodesicGraph
 
     rows = np.arange(0, len(X), len(X) // 50)
-    ways = Roads.of(neighbors(X, 5).symmetrize()).from_rows(rows, 2)
+    geodesics = GeodesicGraph.from_sparse(neighbors(X, 5).symmetrize()).geodesics_from_rows(rows, 2)
     embedded = np.linalg.norm(Z[rows][:, None].astype(float) - Z, axis=2)
-    return {"residual variance": float(1 - np.corrcoef(ways.ravel(), embedded.ravel())[0, 1] ** 2)}
+    return {"residual variance": float(1 - np.corrcoef(geodesics.ravel(), embedded.ravel())[0, 1] ** 2)}
 
 
 def ours_laplacian() -> Contender:

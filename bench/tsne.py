@@ -30,7 +30,7 @@ def digits() -> np.ndarray:
 
 
 @cache
-def _truth(n: int) -> tuple[Descent, np.ndarray, np.ndarray, np.ndarray | None]:
+def _truth(n: int) -> tuple[GradientDescent, np.ndarray, np.ndarray, np.ndarray | None]:
     """The KL objective, sampled rows, true neighbors and labels of all rows."""
     X = digits() if n == len(digits()) else mnist50()
     graph = neighbors(X, 90)
@@ -45,7 +45,7 @@ def quality(X: np.ndarray, Z: Any) -> dict[str, float]:
     objective, rows, true, labels = _truth(len(X))
     found = NeighborIndex(Z, algorithm="exact").query(Z[rows], 11).indices
     near = np.array([[j for j in line if j != i][:10] for i, line in zip(rows, found, strict=True)])
-    out = {"KL": objective.divergence(objective.start(Z)), "recall@10": neighbor_recall(near, true[rows])}
+    out = {"KL": objective.divergence(objective.initial_state(Z)), "recall@10": neighbor_recall(near, true[rows])}
     if labels is not None:
         out["label accuracy"] = label_accuracy(near, labels, labels[rows])
     return out

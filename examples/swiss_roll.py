@@ -27,14 +27,14 @@ COLORS = "viridis"
 COLUMNS = 4
 
 METHODS = {
-    "PCA": (PCA(2), "a projection; layers overlap"),
+    "PCA": (PCA(2), "a linear projection"),
     "Isomap": (Isomap(2, n_neighbors=10), "geodesic distances"),
     "Isomap, 100 landmarks": (Isomap(2, n_neighbors=10, n_landmarks=100), "geodesics from 5% of the rows"),
     "LLE": (LLE(2, n_neighbors=12), "one weight per neighbor"),
     "Modified LLE": (LLE(2, n_neighbors=12, method="modified"), "several weights per neighbor"),
     "Hessian LLE": (LLE(2, n_neighbors=12, method="hessian"), "minimal second derivatives"),
     "LTSA": (LLE(2, n_neighbors=12, method="ltsa"), "aligned tangent spaces"),
-    "Laplacian eigenmaps": (LaplacianEigenmaps(2, n_neighbors=10), "2nd eigenvector a function of the 1st"),
+    "Laplacian eigenmaps": (LaplacianEigenmaps(2, n_neighbors=10), "both axes follow the arc length"),
     "Diffusion map": (
         LaplacianEigenmaps(2, n_neighbors=10, diffusion_time=1.0, alpha=1.0),
         "the same without density",
