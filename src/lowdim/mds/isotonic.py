@@ -51,7 +51,7 @@ class IsotonicDisparities(Disparities):
         self.weights = None
         if pairs.weights is not None:
             self.weights = np.empty_like(pairs.weights)
-            self.weights[self.ranking.positions] = pairs.weights
+            self.weights[self.ranking.slots()] = pairs.weights
         self.levels = ranked[self.starts]  # the distinct dissimilarities
         self.embedded = np.empty_like(pairs.distances)  # distances in the embedding
         self.targets = np.empty_like(pairs.distances)
