@@ -13,7 +13,7 @@ from bench.case import Case, Contender, no_worse
 from bench.data import mnist, mnist_or_made
 from lowdim import LLE, datasets, neighbors
 from lowdim.manifold.lle.alignment import ALIGNMENTS
-from lowdim.manifold.lle.patches import Patches, add_blocks, grams_of_rows
+from lowdim.manifold.lle.neighborhoods import Neighborhoods, local_grams, sum_of_blocks
 
 K = 12
 NOTE = "Quality: tr(ZᵀMZ) under ZᵀZ = I on one and the same M, less is better."
@@ -30,8 +30,8 @@ def objective(method: str) -> Callable[[np.ndarray, Any], dict[str, float]]:
         key = (id(X), method)
         if key not in _matrices:
             indices = neighbors(X, K).indices
-            patches = Patches(indices, grams_of_rows(X, X, indices, 2), 2)
-            _matrices[key] = add_blocks(patches.members, ALIGNMENTS[method](patches, 2, 1e-3), 2)
+            neighborhoods = Neighborhoods(indices, local_grams(X, X, indices, 2), 2)
+            _matrices[key] = sum_of_blocks(neighborhoods.members, ALIGNMENTS[method](neighborhoods, 2, 1e-3), 2)
         basis = np.linalg.qr(np.asarray(Z, dtype=np.float64))[0]
         return {"objective": float(np.trace(basis.T @ (_matrices[key] @ basis)))}
 

@@ -12,7 +12,7 @@ from sklearn import manifold
 from bench.case import Case, Contender
 from bench.data import mnist, mnist_or_made
 from lowdim import Isomap, LaplacianEigenmaps, neighbors
-from lowdim.manifold.laplacian.edge_weights import edges_of
+from lowdim.manifold.laplacian.edge_weights import edge_weights
 
 _truth: dict[int, np.ndarray] = {}
 
@@ -40,23 +40,23 @@ def like_theirs(k: int) -> Any:
 
 
 def residual_variance(X: np.ndarray, Z: np.ndarray) -> dict[str, float]:
-    """1 - R² between the geodesics from 50 rows and the distances on the map."""
-    from lowdim.manifold.isomap.shortest_paths import Roads
+    """1 - R² between the geodesics from 50 rows and the distances in the embedding."""
+    from lowdim.manifold.isomap.shortest_paths import GeodesicGraph
 
     rows = np.arange(0, len(X), len(X) // 50)
-    ways = Roads.of(neighbors(X, 5).symmetrize()).from_rows(rows, 2)
-    on_map = np.linalg.norm(Z[rows][:, None].astype(float) - Z, axis=2)
-    return {"residual variance": float(1 - np.corrcoef(ways.ravel(), on_map.ravel())[0, 1] ** 2)}
+    geodesics = GeodesicGraph.from_sparse(neighbors(X, 5).symmetrize()).geodesics_from_rows(rows, 2)
+    embedded = np.linalg.norm(Z[rows][:, None].astype(float) - Z, axis=2)
+    return {"residual variance": float(1 - np.corrcoef(geodesics.ravel(), embedded.ravel())[0, 1] ** 2)}
 
 
-def ours_waves() -> Contender:
+def ours_laplacian() -> Contender:
     def run(X: Any) -> Any:
         return LaplacianEigenmaps(2, affinity="binary", n_neighbors=10).fit(X).embedding_, None
 
     return Contender("lowdim", run, role="ours")
 
 
-def sklearn_waves(solver: str) -> Contender:
+def sklearn_laplacian(solver: str) -> Contender:
     def run(X: Any) -> Any:
         model = manifold.SpectralEmbedding(2, n_neighbors=11, eigen_solver=solver, random_state=0, n_jobs=-1).fit(X)
         return model.embedding_, model.affinity_matrix_
@@ -67,7 +67,7 @@ def sklearn_waves(solver: str) -> Contender:
 def residuals(X: np.ndarray, found: tuple[np.ndarray, Any]) -> dict[str, float]:
     """The largest residual of the normalised Laplacian of the weights that each has made."""
     Z, W = found
-    W = edges_of(neighbors(X, 10), "binary", "local").matrix if W is None else sp.csr_array(W)
+    W = edge_weights(neighbors(X, 10), "binary", "local").matrix if W is None else sp.csr_array(W)
     W = W - sp.diags_array(W.diagonal())
     root = np.sqrt(np.asarray(W.sum(axis=1)).ravel())[:, None]
     U = np.asarray(Z, dtype=np.float64) * root
@@ -100,7 +100,7 @@ CASES = [
         "laplacian",
         f"Laplacian eigenmaps 10,000 × 784 → 2, 10 neighbours, 0/1 weights, float32 ({mnist_or_made()})",
         lambda: mnist()[:10_000],
-        (ours_waves(), sklearn_waves("lobpcg"), sklearn_waves("arpack")),
+        (ours_laplacian(), sklearn_laplacian("lobpcg"), sklearn_laplacian("arpack")),
         residuals, "scikit-learn counts an edge that one end names as ½, lowdim as 1.", bar=2.5, repeats=3,
         good=lambda quality: quality["residual"] < 1e-3, equal=lambda ours, peer: ours["residual"] < 1e-6,
     ),

@@ -178,7 +178,7 @@ def test_wrong_options_name_themselves():
         (name,) = options
         with pytest.raises(errors.BadParameter, match=name):
             neighbors(X, 2, **options)
-    with pytest.raises(errors.BadParameter, match="whole number"):
+    with pytest.raises(errors.BadParameter, match="integer"):
         neighbors(X, 0)
     for bad in (np.nan, np.inf):
         X[3, 1] = bad

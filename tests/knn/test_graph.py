@@ -212,7 +212,7 @@ def test_join_says_what_it_needs(rng):
     assert sp.csgraph.connected_components(joined)[0] == 1
     with pytest.raises(errors.BadInput, match=r"rows of the graph \(20\); got 19"):
         graph.join(X[:19], metric="manhattan")
-    with pytest.raises(errors.BadInput, match="one number a row"):
+    with pytest.raises(errors.BadInput, match="one number per row"):
         graph.join(X, np.zeros(3), metric="manhattan")
 
 

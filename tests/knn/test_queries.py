@@ -29,7 +29,7 @@ def table():
 @pytest.mark.parametrize("algorithm", ["approximate", "auto"])
 def test_a_query_is_answered_as_if_it_were_alone(table, algorithm, monkeypatch):
     if algorithm == "auto":
-        monkeypatch.setattr(module, "SCANNED", 0)  # it walks
+        monkeypatch.setattr(module, "BRUTE_FORCE_VALUES", 0)  # it walks
     index = NeighborIndex(table, algorithm=algorithm)
     rng = np.random.default_rng(1)
     asked = np.vstack([table[:40], table[-40:], skewed(rng, 80) + 1e-6])
@@ -48,14 +48,14 @@ def test_the_cells_of_a_crowd_are_in_pieces(table):
     """Otherwise the test above would say nothing about them."""
     index = NeighborIndex(table, algorithm="approximate")
     index.query(table[:1], 5)
-    pieces = index._links[1].pieces
+    pieces = index._query_graph[1].parts
     assert np.diff(pieces).max() > 1
 
 
 def test_few_values_are_scanned_and_no_graph_is_made(table):
     index = NeighborIndex(table)
     near = index.query(table[:50] + 1e-4, 5)
-    assert index._links is None
+    assert index._query_graph is None
     exact = NeighborIndex(table, algorithm="exact").query(table[:50] + 1e-4, 5)
     np.testing.assert_array_equal(near.indices, exact.indices)
     np.testing.assert_array_equal(near.distances, exact.distances)
@@ -76,7 +76,7 @@ def model(request, table):
 
 @pytest.mark.parametrize("scanned", [1 << 22, 0], ids=["scanned", "walked"])
 def test_a_row_is_placed_as_if_it_were_alone(model, table, scanned, monkeypatch):
-    monkeypatch.setattr(module, "SCANNED", scanned)
+    monkeypatch.setattr(module, "BRUTE_FORCE_VALUES", scanned)
     monkeypatch.setattr(module, "EXACT_ROWS", 1000)
     again = pickle.loads(pickle.dumps(model))
     assert not hasattr(again, "_cache")
@@ -89,8 +89,8 @@ def test_a_row_is_placed_as_if_it_were_alone(model, table, scanned, monkeypatch)
 
 def test_the_index_is_made_once_and_goes_with_the_fit(model, table, monkeypatch):
     made = []
-    before = module.space_of
-    monkeypatch.setattr(module, "space_of", lambda *given: made.append(1) or before(*given))
+    before = module.search_space_of
+    monkeypatch.setattr(module, "search_space_of", lambda *given: made.append(1) or before(*given))
     again = pickle.loads(pickle.dumps(model))
     for row in range(3):
         again.transform(table[row : row + 1] + 1e-3)

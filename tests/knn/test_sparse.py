@@ -43,7 +43,7 @@ def test_what_is_stored_counts_and_nothing_else():
     graph = Graph.from_sparse(matrix)
     assert graph.indices.tolist() == [[1], [0], [0]]  # row 1 has a single neighbour, so all have one
     assert graph.distances.tolist() == [[0], [5], [1]]
-    with pytest.raises(NotEnoughData, match=r"2 stored neighbour.* row 1 has 1"):
+    with pytest.raises(NotEnoughData, match=r"2 stored neighbor.* row 1 has 1"):
         Graph.from_sparse(matrix, 2)
     with pytest.raises(NotEnoughData, match="row 1 has 1"):
         neighbors(matrix, 2, metric="precomputed")
@@ -108,9 +108,9 @@ def test_ragged_rows_within_a_radius(curve):
         near = sp.csr_array(np.where(new <= 0.6, new, 0))
         np.testing.assert_allclose(model.transform(near), direct.transform(curve[:7] + 0.01), atol=2e-3)
     shorter = Isomap(metric="precomputed", radius=0.5).fit(stored)
-    assert len(shorter.roads_.columns) == 2 * (pdist(curve) <= 0.5).sum()
+    assert len(shorter._state.graph.columns) == 2 * (pdist(curve) <= 0.5).sum()
     empty = sp.csr_array((2, 300))
-    with pytest.raises(NotEnoughData, match="no stored neighbour"):
+    with pytest.raises(NotEnoughData, match="no stored neighbor"):
         model.transform(empty)
 
 
@@ -121,7 +121,7 @@ def test_a_joined_graph_is_taken_as_it_is(rng):
     model = Isomap(metric="precomputed", radius=float(joined.max())).fit(joined)
     assert model.n_connected_components_ == 1
     np.testing.assert_allclose(model.embedding_, Isomap(n_neighbors=4).fit(X).embedding_, atol=1e-4)
-    with pytest.raises(BadInput, match=r"2 components.*need the rows"):
+    with pytest.raises(BadInput, match=r"2 connected components.*needs the rows"):
         Isomap(metric="precomputed", n_neighbors=4).fit(graph.to_sparse())
 
 

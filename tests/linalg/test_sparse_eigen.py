@@ -30,7 +30,7 @@ def laplacian(W):
 
 
 def cloud(n, rng):
-    """Weighted neighbours in six dimensions: no factor of it is sparse."""
+    """Weighted neighbors in six dimensions: no factor of it is sparse."""
     W = lowdim.neighbors(rng.uniform(size=(n, 6)), 8).symmetrize()
     return sp.csr_array((np.exp(-W.data.astype(float)), W.indices, W.indptr), shape=W.shape)
 

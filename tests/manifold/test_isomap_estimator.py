@@ -1,4 +1,4 @@
-"""Isomap: it unrolls, it joins, it places new rows, and landmarks do nearly as well as all rows."""
+"""Isomap: unrolling, joined components, out-of-sample rows, landmarks, model files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_it_unrolls(make, options):
     assert model.residual_variance_[1] < 0.002 < model.residual_variance_[0] / 5
 
 
-def test_a_line_is_laid_out_at_its_own_length(rng):
+def test_a_line_keeps_its_length(rng):
     t = np.sort(rng.random(50)) * 10
     X = np.stack([3 * t, 4 * t, 0 * t], axis=1) + 7
     Z = Isomap(2, n_neighbors=2).fit_transform(X)
@@ -38,7 +38,7 @@ def test_a_line_is_laid_out_at_its_own_length(rng):
 
 
 def test_geodesics_of_a_grid_are_its_steps():
-    """With 4 neighbours, distances are those of a taxi; classical scaling of them is the oracle."""
+    """With 4 neighbors, geodesics are Manhattan distances; classical scaling of them is the oracle."""
     X = grid(6, 5)
     steps = cdist(X, X, "cityblock")
     J = np.eye(30) - 1 / 30
@@ -47,8 +47,8 @@ def test_geodesics_of_a_grid_are_its_steps():
     np.testing.assert_allclose(model.eigenvalues_, values[::-1][:2], rtol=1e-6)
     want = vectors[:, ::-1][:, :2] * np.sqrt(values[::-1][:2])
     np.testing.assert_allclose(np.abs(model.embedding_.T @ want), np.diag(values[::-1][:2]), atol=1e-4)
-    on_map = [np.corrcoef(steps.ravel(), cdist(want[:, :k], want[:, :k]).ravel())[0, 1] ** 2 for k in (1, 2)]
-    np.testing.assert_allclose(model.residual_variance_, 1 - np.array(on_map), atol=1e-6)
+    explained = [np.corrcoef(steps.ravel(), cdist(want[:, :k], want[:, :k]).ravel())[0, 1] ** 2 for k in (1, 2)]
+    np.testing.assert_allclose(model.residual_variance_, 1 - np.array(explained), atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_geodesics_of_a_grid_are_its_steps():
     ids=str,
 )
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_fitted_rows_come_back(options, dtype):
+def test_fitted_rows_get_their_own_positions(options, dtype):
     X = make_s_curve(300, random_state=0)[0].astype(dtype)
     model = Isomap(2, n_neighbors=7, **options).fit(X)
     Z = model.transform(X)
@@ -66,7 +66,7 @@ def test_fitted_rows_come_back(options, dtype):
     np.testing.assert_array_equal(Z[5:9], model.transform(X[5:9]))
 
 
-def test_new_rows_land_between_their_neighbours():
+def test_new_rows_get_positions_between_their_neighbors():
     X, along = make_s_curve(1500, random_state=0)
     model = Isomap(2, n_neighbors=8).fit(X[:1000])
     Z = model.transform(X[1000:])
@@ -78,12 +78,12 @@ def test_new_rows_land_between_their_neighbours():
 def test_landmarks_agree_with_all_rows():
     X, _ = make_swiss_roll(600, random_state=1)
     whole = Isomap(2, n_neighbors=8).fit(X)
-    everyone = Isomap(2, n_neighbors=8, n_landmarks=600).fit(X)
-    np.testing.assert_allclose(np.abs(everyone.embedding_), np.abs(whole.embedding_), atol=1e-3)
-    np.testing.assert_allclose(everyone.residual_variance_, whole.residual_variance_, atol=1e-5)
+    all_rows = Isomap(2, n_neighbors=8, n_landmarks=600).fit(X)
+    np.testing.assert_allclose(np.abs(all_rows.embedding_), np.abs(whole.embedding_), atol=1e-3)
+    np.testing.assert_allclose(all_rows.residual_variance_, whole.residual_variance_, atol=1e-5)
     some = Isomap(2, n_neighbors=8, n_landmarks=80).fit(X)
     assert procrustes(whole.embedding_, some.embedding_)[2] < 0.01
-    assert some.landmark_ways_.shape == (80, 600)
+    assert some._state.landmark_geodesics.shape == (80, 600)
 
 
 def test_farthest_landmarks_leave_no_row_far_from_all():
@@ -92,12 +92,12 @@ def test_farthest_landmarks_leave_no_row_far_from_all():
     for how in ("farthest", "random"):
         model = Isomap(2, n_landmarks=20, landmarks=how).fit(X)
         assert len(set(model.landmarks_.tolist())) == 20
-        gaps[how] = model.landmark_ways_.min(axis=0).max()
+        gaps[how] = model._state.landmark_geodesics.min(axis=0).max()
     assert gaps["farthest"] < 0.8 * gaps["random"]
 
 
-def test_conformal_evens_out_density(rng):
-    """A square mapped to a ring, angles kept and sizes not: only C-Isomap finds the square again (of sides 2 : 1)."""
+def test_conformal_lengths_undo_a_conformal_map(rng):
+    """A rectangle mapped conformally to a ring (angles kept, lengths not): only C-Isomap recovers it."""
     u = rng.random((1500, 2))
     X = np.exp(2 * u[:, :1]) * np.stack([np.cos(u[:, 1]), np.sin(u[:, 1])], axis=1)  # conformal image of a square
     plain = procrustes(Isomap(2, n_neighbors=10).fit_transform(X), u)[2]
@@ -114,9 +114,9 @@ def test_components_are_joined_or_refused(rng):
     assert model.n_connected_components_ == 2
     gap = cdist(A, B).min()
     assert cdist(model.embedding_[:40], model.embedding_[40:]).min() == pytest.approx(gap, rel=0.05)
-    with pytest.raises(BadInput, match=r"2 components.*disconnected='join'"):
+    with pytest.raises(BadInput, match=r"2 connected components.*disconnected='join'"):
         Isomap(2, n_neighbors=4, disconnected="error").fit(X)
-    with pytest.raises(BadInput, match="need the rows"):
+    with pytest.raises(BadInput, match="needs the rows"):
         Isomap(2, n_neighbors=4).fit(lowdim.neighbors(X, 4))
     D = cdist(X, X)
     given = Isomap(2, n_neighbors=4, metric="precomputed").fit(D)
@@ -126,7 +126,7 @@ def test_components_are_joined_or_refused(rng):
     assert narrow.n_connected_components_ >= 2
 
 
-def test_a_graph_or_its_rows_give_the_same_map():
+def test_a_graph_and_its_rows_give_the_same_embedding():
     X = make_s_curve(200, random_state=0)[0].astype(np.float32)
     index = lowdim.NeighborIndex(X)
     model = Isomap(2, n_neighbors=6).fit(index.graph(9))
@@ -140,14 +140,14 @@ def test_a_graph_or_its_rows_give_the_same_map():
         Isomap(2, n_neighbors=10).fit(index.graph(9))
 
 
-def test_a_radius_sees_everybody_within_it():
+def test_a_radius_finds_all_rows_within_it():
     X = grid()
     model = Isomap(2, radius=1.0).fit(X)
     pairs = (pdist(X) <= 1).sum()
-    assert len(model.roads_.columns) == 2 * pairs
-    crowd = np.vstack([np.zeros((100, 2)), [[1, 0], [2, 0]]])  # more neighbours than the first guess
-    model = Isomap(1, radius=1.0).fit(crowd)
-    assert len(model.roads_.columns) == 100 * 99 + 2 * 100 + 2
+    assert len(model._state.graph.columns) == 2 * pairs
+    duplicates = np.vstack([np.zeros((100, 2)), [[1, 0], [2, 0]]])  # more neighbors than are asked for first
+    model = Isomap(1, radius=1.0).fit(duplicates)
+    assert len(model._state.graph.columns) == 100 * 99 + 2 * 100 + 2
     np.testing.assert_allclose(np.ptp(model.embedding_), 2, rtol=1e-5)
 
 
@@ -162,7 +162,7 @@ def test_the_same_bits_for_any_number_of_threads(options):
     assert_same_bits(work)
 
 
-def test_directions_that_are_not_there_are_zero(rng):
+def test_dimensions_without_variance_are_zero(rng):
     X = np.arange(20.0)[:, None]
     model = Isomap(5, n_neighbors=2).fit(X)
     assert (model.eigenvalues_[1:] == 0).all()
@@ -172,7 +172,7 @@ def test_directions_that_are_not_there_are_zero(rng):
     assert (same.residual_variance_ == 0).all()
 
 
-def test_what_can_not_be_asked_for(rng, monkeypatch):
+def test_invalid_requests(rng, monkeypatch):
     X = rng.random((20, 3))
     for options, words in [
         ({"n_landmarks": 21}, "at most the number of rows, 20; got 21"),
@@ -195,9 +195,9 @@ def test_it_is_watched_and_cancelled():
     tasks = set()
     with lowdim.watch(lambda step: tasks.add(step.task)):
         Isomap().fit(X)
-    assert "walking the graph" in tasks
+    assert "shortest paths" in tasks
     model = Isomap().fit(X)
-    with pytest.raises(Cancelled), lowdim.watch(lambda step: step.task == "walking the graph"):
+    with pytest.raises(Cancelled), lowdim.watch(lambda step: step.task == "shortest paths"):
         model.fit(X)
     assert not hasattr(model, "embedding_")
 
@@ -218,20 +218,37 @@ def test_a_model_that_contradicts_itself_is_refused(tmp_path):
 
     X = make_s_curve(60, random_state=0)[0]
     good = Isomap(2).fit(X)
+    graph, projection = good._state.graph, good._state.projection
+    lies = [
+        {"unit": 0.0},
+        {"seed": -1},
+        {"gram_norm_squared": np.nan},
+        {"mean_neighbor_distances": np.ones(59)},
+        {"mean_neighbor_distances": -np.ones(60)},
+        {"landmark_geodesics": np.ones((5, 60), np.float32)},
+        {"graph": Isomap(2).fit(X[:50])._state.graph},
+        {"graph": None},
+        {"projection": Isomap(2).fit(X[:50])._state.projection},
+        {"projection": replace(projection, axes=projection.axes[:, :1], values=np.ones(1), shift=np.zeros(1))},
+    ]
     for name, value in [
         ("X_fit_", X[:50]),
-        ("unit_", 0.0),
         ("embedding_", good.embedding_[:59]),
-        ("scaling_", replace(good.scaling_, axes=good.scaling_.axes[:, :1], values=np.ones(1), shift=np.zeros(1))),
+        ("embedding_", np.full((60, 2), np.nan)),
+        ("eigenvalues_", np.ones(3)),
+        ("landmarks_", np.arange(5)),
+        ("n_connected_components_", 0),
+        ("_state", None),
+        *[("_state", replace(good._state, **changed)) for changed in lies],
     ]:
         model = Isomap(2).fit(X)
         setattr(model, name, value)
         with pytest.raises(ModelFileError, match="contradicts itself"):
             lowdim.save(model, tmp_path / "model")
     for part, value in [
-        ("columns", good.roads_.columns + 1),
-        ("lengths", -good.roads_.lengths),
-        ("starts", good.roads_.starts[:-1]),
+        ("columns", graph.columns + 1),
+        ("lengths", -graph.lengths),
+        ("starts", graph.starts[:-1]),
     ]:
         with pytest.raises(BadInput, match="do not fit"):
-            replace(good.roads_, **{part: value})
+            replace(graph, **{part: value})

@@ -1,6 +1,8 @@
-"""Laplacian eigenmaps: waves that are known, weights, components, and new rows."""
+"""Laplacian eigenmaps: known eigenvectors, weights, components, out-of-sample rows, model files."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from sklearn.datasets import make_s_curve
 import lowdim
 from determinism import assert_same_bits
 from lowdim import LaplacianEigenmaps
-from lowdim.errors import BadInput, BadParameter, Cancelled, NotEnoughData
+from lowdim.errors import BadInput, BadParameter, Cancelled, ModelFileError, NotEnoughData
 
 
 def path(n):
@@ -34,7 +36,7 @@ def angle(A, B):
 
 
 @pytest.mark.parametrize("n", [20, 900, 20_000])
-def test_waves_of_a_path(n):
+def test_eigenvectors_of_a_path(n):
     """Of L: cos(π j (i + ½) / n), with λ = 2 - 2 cos(π j / n)."""
     model = given(path(n), 3, laplacian="unnormalized")
     j = np.arange(1, 4)
@@ -45,7 +47,7 @@ def test_waves_of_a_path(n):
 
 @pytest.mark.parametrize("n", [21, 1200, 20_000])
 @pytest.mark.parametrize("form", ["unnormalized", "symmetric", "random_walk"])
-def test_waves_of_a_cycle(n, form):
+def test_eigenvectors_of_a_cycle(n, form):
     """All degrees are 2, so the three forms agree up to that factor: a circle."""
     model = given(cycle(n), 2, laplacian=form)
     want = (1 if form != "unnormalized" else 2) * (1 - np.cos(2 * np.pi / n))
@@ -55,8 +57,8 @@ def test_waves_of_a_cycle(n, form):
     assert angle(model.embedding_, np.hstack([np.cos(around), np.sin(around)])) < 1e-4
 
 
-def test_waves_of_a_grid():
-    """Values of a product of paths are sums of theirs."""
+def test_eigenvalues_of_a_grid():
+    """Eigenvalues of a product of paths are sums of theirs."""
     a, b = 40, 13
     W = sp.kron(path(a), sp.eye_array(b)) + sp.kron(sp.eye_array(a), path(b))
     model = given(sp.csr_array(W), 4, laplacian="unnormalized")
@@ -66,7 +68,7 @@ def test_waves_of_a_grid():
 
 
 @pytest.mark.parametrize("form", ["unnormalized", "symmetric", "random_walk"])
-def test_the_equation_holds(form, digits):
+def test_the_eigenvalue_equation_holds(form, digits):
     model = LaplacianEigenmaps(3, laplacian=form).fit(digits)
     graph = lowdim.neighbors(digits, 10)
     coo = graph.symmetrize("union").tocoo()
@@ -87,7 +89,7 @@ def test_the_equation_holds(form, digits):
     np.testing.assert_allclose(Z.T @ (share[:, None] * Z), np.eye(3), atol=1e-6)
 
 
-def test_diffusion_scales_the_waves(rng):
+def test_diffusion_scales_the_eigenvectors(rng):
     X = rng.standard_normal((150, 3))
     plain = LaplacianEigenmaps(3).fit(X)
     for t in (0, 1, 2.5):
@@ -97,8 +99,8 @@ def test_diffusion_scales_the_waves(rng):
         LaplacianEigenmaps(diffusion_time=1, laplacian="unnormalized").fit(X)
 
 
-def test_diffusion_distances_are_those_of_the_walk(rng):
-    """With all waves, distances on the map are those between rows of Pᵗ, weighted by 1/π (Coifman, Lafon)."""
+def test_diffusion_distances_are_those_of_the_random_walk(rng):
+    """With all eigenvectors, distances are those between rows of Pᵗ, weighted by 1/π (Coifman and Lafon)."""
     W = np.exp(-(cdist(*[rng.standard_normal((12, 2))] * 2) ** 2))
     np.fill_diagonal(W, 0)
     model = given(W, 11, diffusion_time=2)
@@ -114,22 +116,22 @@ def test_diffusion_distances_are_those_of_the_walk(rng):
         assert (cdist(model.embedding_, model.embedding_) <= want + 1e-8).all()
 
 
-def test_alpha_one_cancels_the_density(rng):
-    """Rows crowded to one end of a line: only with α = 1 is the first wave that of an even line."""
+def test_alpha_one_removes_the_density(rng):
+    """Rows denser toward one end of a line: only with α = 1 is the first eigenvector that of a uniform line."""
     t = np.sort(np.log1p(rng.random(1000) * np.expm1(4)) / 4)  # the density grows as e^(4 t)
-    even = np.linspace(0.1, 0.9, 100)
-    likeness = {}
+    uniform = np.linspace(0.1, 0.9, 100)
+    correlation = {}
     for alpha in (0.0, 1.0):
         z = given(np.exp(-1000 * (t[:, None] - t) ** 2), 1, alpha=alpha).embedding_[:, 0]
-        likeness[alpha] = abs(np.corrcoef(np.interp(even, t, z), np.cos(np.pi * even))[0, 1])
-    assert likeness[1.0] > 0.99
-    assert likeness[0.0] < 0.9
+        correlation[alpha] = abs(np.corrcoef(np.interp(uniform, t, z), np.cos(np.pi * uniform))[0, 1])
+    assert correlation[1.0] > 0.99
+    assert correlation[0.0] < 0.9
 
 
 @pytest.mark.parametrize("form", ["unnormalized", "symmetric", "random_walk"])
 @pytest.mark.parametrize("options", [{}, {"alpha": 0.7}, {"diffusion_time": 3}], ids=str)
-def test_rows_with_their_own_weights_come_back(form, options, rng):
-    """Nyström's formula is the eigenvalue equation, read backwards."""
+def test_rows_with_their_own_weights_get_their_own_positions(form, options, rng):
+    """The Nyström formula is the eigenvalue equation, solved for one row."""
     if form == "unnormalized":
         options = {key: value for key, value in options.items() if key != "diffusion_time"}
     W = np.exp(-(cdist(*[rng.standard_normal((80, 3))] * 2) ** 2)) * (rng.random((80, 80)) < 0.3)
@@ -140,7 +142,7 @@ def test_rows_with_their_own_weights_come_back(form, options, rng):
     np.testing.assert_allclose(model.transform(sp.csr_array(W)[:7]), model.embedding_[:7], atol=1e-8)
 
 
-def test_fitted_rows_come_back_as_they_were(digits):
+def test_fitted_rows_get_their_own_positions(digits):
     for options in ({}, {"gamma": "median"}, {"affinity": "binary"}, {"laplacian": "symmetric", "alpha": 1}):
         model = LaplacianEigenmaps(2, **options).fit(digits)
         np.testing.assert_array_equal(model.transform(digits[:300]), model.embedding_[:300])
@@ -148,10 +150,10 @@ def test_fitted_rows_come_back_as_they_were(digits):
 
 @pytest.mark.parametrize("form", ["unnormalized", "symmetric", "random_walk"])
 @pytest.mark.parametrize("options", [{}, {"gamma": "median"}, {"affinity": "binary"}, {"alpha": 0.5}], ids=str)
-def test_new_rows_land_where_they_would_have_been(form, options):
+def test_new_rows_get_the_positions_that_a_fit_would_give(form, options):
     X, along = make_s_curve(1200, random_state=0)
     model = LaplacianEigenmaps(1, laplacian=form, **options).fit(X[:1000])
-    good = 0.95 if form == "symmetric" else 0.99  # whose waves also follow the degrees
+    good = 0.95 if form == "symmetric" else 0.99  # whose eigenvectors also depend on the degrees
     assert abs(spearmanr(model.embedding_[:, 0], along[:1000])[0]) > good
     Z = model.transform(X[1000:])
     error = Z - model.embedding_[cdist(X[1000:], X[:1000]).argmin(axis=1)]
@@ -159,26 +161,26 @@ def test_new_rows_land_where_they_would_have_been(form, options):
     assert np.abs(error).mean() < 2 * (1 - good) + 0.03
 
 
-def test_components_stand_side_by_side(rng):
+def test_components_are_side_by_side(rng):
     A, B, C = rng.random((60, 2)), rng.random((200, 2)) + 9, rng.random((14, 2)) - 9
     X = np.vstack([A, B, C])
     labels = np.repeat([0, 1, 2], [60, 200, 14])
     for form in ("random_walk", "symmetric", "unnormalized"):
         model = LaplacianEigenmaps(2, n_neighbors=6, laplacian=form).fit(X)
-        np.testing.assert_array_equal(model.components_of_rows_, labels)
+        np.testing.assert_array_equal(model.component_labels_, labels)
         edges = [(model.embedding_[labels == c, 0].min(), model.embedding_[labels == c, 0].max()) for c in range(3)]
         assert edges[0][1] < edges[1][0]
         assert edges[1][1] < edges[2][0]
-        # Each is the map of its own rows, up to size and place.
+        # Each is the embedding of its own rows, up to scale and offset.
         alone = LaplacianEigenmaps(2, n_neighbors=6, laplacian=form).fit(B)
-        part = model.embedding_[labels == 1] - [model.offsets_[1], 0]
+        part = model.embedding_[labels == 1] - [model._state.offsets[1], 0]
         np.testing.assert_allclose(np.abs(part), np.abs(alone.embedding_) * np.sqrt(200 / 274), atol=1e-6)
         np.testing.assert_allclose(model.eigenvalues_, alone.eigenvalues_, atol=1e-8)
         new = model.transform(np.vstack([A[:5], B[:5], C[:5]]) + 0.01)
         for c in range(3):
             inside = new[5 * c : 5 * c + 5, 0]
             assert ((edges[c][0] - 0.3 < inside) & (inside < edges[c][1] + 0.3)).all()
-    with pytest.raises(BadInput, match="3 components"):
+    with pytest.raises(BadInput, match="3 connected components"):
         LaplacianEigenmaps(disconnected="error", n_neighbors=6).fit(X)
 
 
@@ -188,11 +190,11 @@ def test_rows_without_weights_are_components_of_their_own():
     model = given(W, 3)
     assert model.n_connected_components_ == 3
     assert np.isfinite(model.embedding_).all()
-    with pytest.raises(BadInput, match="no weight to any fitted row"):
+    with pytest.raises(BadInput, match="no positive weight to any fitted row"):
         model.transform(np.zeros((1, 7)))
 
 
-def test_a_graph_distances_or_rows_give_the_same_map(rng):
+def test_a_graph_distances_and_rows_give_the_same_embedding(rng):
     X = rng.standard_normal((120, 4)).astype(np.float32)
     want = LaplacianEigenmaps(2).fit(X)
     from_graph = LaplacianEigenmaps(2).fit(lowdim.neighbors(X, 12))
@@ -223,20 +225,20 @@ def test_it_can_be_watched_and_cancelled(rng):
     model = LaplacianEigenmaps(2)
     with lowdim.watch(steps.append):
         model.fit(X)
-    sharp = [step for step in steps if step.task == "eigenvectors"]
-    assert sharp[-1].info["error"] <= 1 < sharp[0].info["error"]
+    reports = [step for step in steps if step.task == "eigenvectors"]
+    assert reports[-1].info["error"] <= 1 < reports[0].info["error"]
     with pytest.raises(Cancelled), lowdim.watch(lambda step: step.task == "eigenvectors"):
         model.fit(X)
     assert not hasattr(model, "embedding_")
 
 
-def test_what_can_not_be_asked_for(rng):
+def test_invalid_requests(rng):
     X = rng.random((20, 3))
     with pytest.raises(NotEnoughData, match="less than the number of rows, 20; got 20"):
         LaplacianEigenmaps(20).fit(X)
     with pytest.raises(BadParameter, match="gamma must be"):
         LaplacianEigenmaps(gamma="nonsense").fit(X)
-    for bad, words in [(X, "square"), (X[:3] - 1, "negative"), (np.triu(np.ones((5, 5))), "symmetric")]:
+    for bad, words in [(X, "square"), (X[:3] - 1, "nonnegative"), (np.triu(np.ones((5, 5))), "symmetric")]:
         with pytest.raises(BadInput, match=words):
             given(bad)
 
@@ -249,3 +251,52 @@ def test_a_model_file_keeps_every_bit(options, tmp_path, rng):
     loaded = lowdim.load(tmp_path / "model")
     assert loaded.transform(X).dtype == np.float32
     np.testing.assert_array_equal(loaded.transform(X + 0.1), model.transform(X + 0.1))
+
+
+@pytest.mark.parametrize("source", ["weights", "distances", "graph"])
+def test_a_model_without_rows_comes_back(source, tmp_path, rng):
+    X = rng.standard_normal((60, 3))
+    D = cdist(X, X)
+    fits = {
+        "weights": (LaplacianEigenmaps(affinity="precomputed"), np.exp(-D) - np.eye(60)),
+        "distances": (LaplacianEigenmaps(metric="precomputed"), D),
+        "graph": (LaplacianEigenmaps(), lowdim.neighbors(X, 10)),
+    }
+    estimator, data = fits[source]
+    model = estimator.fit(data)
+    assert model.X_fit_ is None
+    lowdim.save(model, tmp_path / "model")
+    loaded = lowdim.load(tmp_path / "model")
+    new = lowdim.NeighborIndex(X).query(X[:5] + 0.1, 10) if source == "graph" else data[:5]
+    np.testing.assert_array_equal(loaded.transform(new), model.transform(new))
+
+
+def test_a_model_that_contradicts_itself_is_refused(tmp_path, rng):
+    X = rng.standard_normal((60, 3))
+    good = LaplacianEigenmaps(2).fit(X)
+    lies = [
+        {"sigma": np.ones(59)},
+        {"sigma": None},
+        {"density": -np.ones(60)},
+        {"degrees": np.full(60, np.inf)},
+        {"degrees": None},
+        {"offsets": np.zeros(2)},
+        {"seed": 2**64},
+    ]
+    for name, value in [
+        ("X_fit_", X[:50]),
+        ("X_fit_", X[:, :2]),
+        ("X_fit_", None),
+        ("embedding_", good.embedding_[:59]),
+        ("component_eigenvalues_", np.zeros((1, 3))),
+        ("component_labels_", np.ones(60, np.int32)),
+        ("component_labels_", np.zeros(60)),
+        ("n_connected_components_", 2),
+        ("gamma_", -1.0),
+        ("_state", None),
+        *[("_state", replace(good._state, **changed)) for changed in lies],
+    ]:
+        model = LaplacianEigenmaps(2).fit(X)
+        setattr(model, name, value)
+        with pytest.raises(ModelFileError, match="contradicts itself"):
+            lowdim.save(model, tmp_path / "model")

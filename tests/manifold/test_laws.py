@@ -1,4 +1,4 @@
-"""What must not matter to Isomap and Laplacian eigenmaps, and what must."""
+"""Invariances of Isomap and Laplacian eigenmaps, and laws of geodesic distances."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ MODELS = {
     "isomap": Isomap(2, n_neighbors=7),
     "by radius": Isomap(2, radius=1.0),
     "conformal": Isomap(2, n_neighbors=7, conformal=True),
-    "waves": LaplacianEigenmaps(2),
-    "waves, one width": LaplacianEigenmaps(2, gamma="median", laplacian="symmetric"),
+    "laplacian": LaplacianEigenmaps(2),
+    "laplacian, one γ": LaplacianEigenmaps(2, gamma="median", laplacian="symmetric"),
     "diffusion": LaplacianEigenmaps(2, diffusion_time=2, alpha=1.0),
-    "0/1": LaplacianEigenmaps(2, affinity="binary", laplacian="unnormalized"),
+    "binary": LaplacianEigenmaps(2, affinity="binary", laplacian="unnormalized"),
 }
 
 
@@ -32,7 +32,7 @@ def close(A, B, atol=1e-3):
 @pytest.mark.parametrize("name", MODELS)
 @settings(max_examples=8)
 @given(seed=st.integers(0, 2**32 - 1))
-def test_the_order_of_the_rows(name, seed):
+def test_invariance_to_the_order_of_the_rows(name, seed):
     order = np.random.default_rng(seed).permutation(len(X))
     close(MODELS[name].fit_transform(X[order]), MODELS[name].fit_transform(X)[order])
 
@@ -40,7 +40,7 @@ def test_the_order_of_the_rows(name, seed):
 @pytest.mark.parametrize("name", MODELS)
 @settings(max_examples=8)
 @given(seed=st.integers(0, 2**32 - 1))
-def test_where_the_rows_stand(name, seed):
+def test_invariance_to_rigid_motions(name, seed):
     rng = np.random.default_rng(seed)
     turn = np.linalg.qr(rng.standard_normal((3, 3)))[0]
     # A radius may fall between two roundings of a distance; here no distance comes near it.
@@ -50,9 +50,9 @@ def test_where_the_rows_stand(name, seed):
 @settings(max_examples=8)
 @given(exponent=st.integers(-20, 20))
 def test_scale(exponent):
-    """Isomap scales with the rows, exactly so by powers of two; waves do not depend on it."""
+    """Isomap scales with the rows, exactly by powers of two; Laplacian eigenmaps do not depend on it."""
     factor = 2.0**exponent
-    for name in ("isomap", "conformal", "waves", "waves, one width", "0/1"):
+    for name in ("isomap", "conformal", "laplacian", "laplacian, one γ", "binary"):
         got, want = MODELS[name].fit_transform(X * factor), MODELS[name].fit_transform(X)
         np.testing.assert_allclose(got, want * factor if name == "isomap" else want, rtol=1e-6, atol=1e-9 * factor)
 
@@ -74,12 +74,12 @@ def test_finite_whatever_the_rows(rows, name):
 
 @given(st.integers(0, 10**6))
 def test_geodesics_are_never_shorter_than_straight_lines(seed):
-    """They keep the rules of a distance."""
+    """They are a metric."""
     rng = np.random.default_rng(seed)
     strip = rng.random((80, 2)) * [4, 1]
     model = Isomap(3, n_neighbors=8).fit(strip)
-    ways = model.roads_.from_rows(np.arange(80), 1) * model.unit_
+    geodesics = model._state.graph.geodesics_from_rows(np.arange(80), 1) * model._state.unit
     straight = np.linalg.norm(strip[:, None] - strip, axis=2)
-    assert (ways >= straight * (1 - 1e-6)).all()
-    np.testing.assert_allclose(ways, ways.T, rtol=1e-5)
-    assert (ways[:, :, None] + ways[None] >= ways[:, None, :] * (1 - 1e-5)).all()
+    assert (geodesics >= straight * (1 - 1e-6)).all()
+    np.testing.assert_allclose(geodesics, geodesics.T, rtol=1e-5)
+    assert (geodesics[:, :, None] + geodesics[None] >= geodesics[:, None, :] * (1 - 1e-5)).all()

@@ -10,7 +10,7 @@ from sklearn.manifold import LocallyLinearEmbedding, locally_linear_embedding
 import lowdim
 from lowdim import LLE, datasets
 from lowdim.manifold.lle.alignment import ALIGNMENTS
-from lowdim.manifold.lle.patches import Patches, add_blocks, grams_of_rows
+from lowdim.manifold.lle.neighborhoods import Neighborhoods, local_grams, sum_of_blocks
 
 METHODS = list(ALIGNMENTS)
 SETS = {
@@ -20,15 +20,15 @@ SETS = {
 }
 
 
-def twin_standard(X, i, near, d):
+def reference_standard(X, i, near, d):
     D = X[near] - X[i]
     G = D @ D.T
     w = np.linalg.solve(G + 1e-3 * np.trace(G) * np.eye(len(near)), np.ones(len(near)))
     return [i, *near], np.outer(v := np.concatenate([[1], -w / w.sum()]), v)
 
 
-def twin_modified(X, i, near, d, eta=None):
-    """By the paper's reflection, s smallest singular directions."""
+def reference_modified(X, i, near, d, eta=None):
+    """By the paper's Householder reflection, with the s smallest singular directions."""
     k = len(near)
     D = X[near] - X[i]
     V, sizes, _ = np.linalg.svd(D, full_matrices=True)
@@ -55,13 +55,13 @@ def tangent(X, members, d):
     return np.linalg.svd(D, full_matrices=False)[0][:, :d]
 
 
-def twin_ltsa(X, i, near, d, own=True):
+def reference_ltsa(X, i, near, d, own=True):
     members = [i, *near] if own else list(near)
     G = np.column_stack([np.full(len(members), len(members) ** -0.5), tangent(X, members, d)])
     return members, np.eye(len(members)) - G @ G.T
 
 
-def twin_hessian(X, i, near, d):
+def reference_hessian(X, i, near, d):
     members = [i, *near]
     U = tangent(X, members, d)
     known = scipy.linalg.orth(np.column_stack([np.ones(len(members)), U]))
@@ -71,14 +71,14 @@ def twin_hessian(X, i, near, d):
     return members, H @ H.T + 1e-3 * (np.eye(len(members)) - seen @ seen.T)
 
 
-def twin(X, indices, method, d, **options):
-    """M, patch by patch, in plain NumPy."""
+def reference(X, indices, method, d, **options):
+    """M, neighborhood by neighborhood, in plain NumPy."""
     n = len(X)
     if method == "modified":
-        options["eta"] = np.median([twin_modified(X, i, indices[i], d) for i in range(n)])
+        options["eta"] = np.median([reference_modified(X, i, indices[i], d) for i in range(n)])
     M = np.zeros((n, n))
     for i in range(n):
-        members, block = globals()[f"twin_{method}"](X, i, indices[i].tolist(), d, **options)
+        members, block = globals()[f"reference_{method}"](X, i, indices[i].tolist(), d, **options)
         M[np.ix_(members, members)] += block
     return M
 
@@ -94,20 +94,20 @@ def assert_same_span(A, B, tol=1e-6):
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("d", [1, 2, 3])
-def test_the_matrix_is_its_twin(method, name, d):
+def test_the_alignment_matrix_is_the_reference(method, name, d):
     X = SETS[name]
     indices = lowdim.neighbors(X, 12).indices
-    patches = Patches(indices, grams_of_rows(X, X, indices, 2), 2)
-    M = add_blocks(patches.members, ALIGNMENTS[method](patches, d, 1e-3), 2).toarray()
-    expected = twin(X, indices, method, d)
+    neighborhoods = Neighborhoods(indices, local_grams(X, X, indices, 2), 2)
+    M = sum_of_blocks(neighborhoods.members, ALIGNMENTS[method](neighborhoods, d, 1e-3), 2).toarray()
+    expected = reference(X, indices, method, d)
     np.testing.assert_allclose(M, expected, atol=1e-7 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize(
     ("method", "name"), [("standard", "roll"), ("standard", "cloud"), ("standard", "wide"), ("modified", "roll")]
 )
-def test_the_map_is_scikit_learns(method, name):
-    """On clouds its modified weights differ: it takes more than k - d flat directions where the paper does not."""
+def test_the_embedding_is_scikit_learns(method, name):
+    """On clouds its modified weights differ: it allows a null space of more than k - d dimensions."""
     X = SETS[name]
     peer = LocallyLinearEmbedding(n_neighbors=12, n_components=2, method=method, eigen_solver="dense").fit(X)
     ours = LLE(2, n_neighbors=12, method=method).fit(X)
@@ -116,17 +116,17 @@ def test_the_map_is_scikit_learns(method, name):
 
 
 @pytest.mark.parametrize("method", ["ltsa", "hessian"])
-def test_scikit_learns_patches_leave_the_row_itself_out(method):
-    """Its LTSA is our twin's without the row itself; so is its "hessian", which keeps all columns of a full QR."""
+def test_scikit_learns_neighborhoods_leave_the_row_itself_out(method):
+    """Its LTSA is the reference without the row itself; so is its "hessian", which keeps all columns of a full QR."""
     X = SETS["roll"]
     indices = lowdim.neighbors(X, 12).indices
     peer, _ = locally_linear_embedding(X, n_neighbors=12, n_components=2, method=method, eigen_solver="dense")
-    assert_same_span(embed(twin(X, indices, "ltsa", 2, own=False), 2), peer)
+    assert_same_span(embed(reference(X, indices, "ltsa", 2, own=False), 2), peer)
 
 
 @pytest.mark.parametrize("method", ["ltsa", "hessian"])
 @pytest.mark.parametrize("name", ["swissroll", "scurve"])
-def test_on_sheets_the_map_is_near_scikit_learns(method, name):
+def test_on_sheets_the_embedding_is_near_scikit_learns(method, name):
     X = datasets.load(name, n=800).X
     peer, _ = locally_linear_embedding(X, n_neighbors=12, n_components=2, method=method, eigen_solver="dense")
     assert_same_span(LLE(2, n_neighbors=12, method=method).fit_transform(X), peer, 2e-3)

@@ -1,4 +1,4 @@
-"""Isomap and Laplacian eigenmaps against scikit-learn's, with exact neighbours."""
+"""Isomap and Laplacian eigenmaps against scikit-learn's, with exact neighbors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sklearn import manifold
 from sklearn.datasets import make_s_curve, make_swiss_roll
 
 from lowdim import Isomap, LaplacianEigenmaps, neighbors
-from lowdim.manifold.laplacian.edge_weights import edges_of
+from lowdim.manifold.laplacian.edge_weights import edge_weights
 
 
 def untied(digits, n):
@@ -67,7 +67,7 @@ def test_new_rows_of_isomap(digits):
 @pytest.mark.parametrize("n", [200, 1000])
 def test_spectral_embedding(n, digits):
     """scikit-learn's is the random-walk form, scaled by √Σd."""
-    W = edges_of(neighbors(digits[:n], 12), "heat", "local").matrix
+    W = edge_weights(neighbors(digits[:n], 12), "heat", "local").matrix
     theirs = manifold.SpectralEmbedding(4, affinity="precomputed", eigen_solver="arpack", random_state=0)
     want = theirs.fit_transform(W.toarray()) * np.sqrt(W.sum())
     ours = LaplacianEigenmaps(4, n_neighbors=12).fit(digits[:n])
@@ -77,8 +77,8 @@ def test_spectral_embedding(n, digits):
     np.testing.assert_allclose(up_to_signs(given.embedding_, want), 0, atol=1e-5)
 
 
-def test_spectral_embedding_of_the_default_neighbours(digits):
-    """Their affinity is ½ for edges that one end names; the rest of the way is the same."""
+def test_spectral_embedding_of_the_default_neighbors(digits):
+    """Their affinity is ½ for edges that are not mutual; the rest is the same."""
     theirs = manifold.SpectralEmbedding(2, n_neighbors=11, eigen_solver="arpack", random_state=0).fit(digits[:500])
     W = theirs.affinity_matrix_
     ours = LaplacianEigenmaps(2, affinity="precomputed").fit(W)

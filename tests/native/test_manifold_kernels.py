@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse.csgraph import dijkstra
 
 from lowdim import _native
-from lowdim.manifold.isomap.shortest_paths import Roads
+from lowdim.manifold.isomap.shortest_paths import GeodesicGraph
 
 
 def random_graph(n, degree, rng, pieces=1):
@@ -31,7 +31,7 @@ def random_graph(n, degree, rng, pieces=1):
     return sp.csr_array((lengths, both.T), shape=(n, n))
 
 
-def shortest_ways(matrix, seeds, lengths):
+def shortest_paths(matrix, seeds, lengths):
     """Bellman and Ford's way, in float32: the same least fixed point, bit for bit."""
     coo = matrix.tocoo()
     out = np.full((len(seeds), matrix.shape[0]), np.inf, dtype=np.float32)
@@ -47,19 +47,21 @@ def shortest_ways(matrix, seeds, lengths):
 
 
 @pytest.mark.parametrize(("n", "degree", "pieces"), [(2, 1, 1), (40, 2, 1), (90, 4, 3), (50, 8, 1)])
-def test_geodesics_have_the_bits_of_the_plain_way(n, degree, pieces, rng):
+def test_geodesics_have_the_bits_of_the_reference(n, degree, pieces, rng):
     matrix = random_graph(n, degree, rng, pieces)
-    want = shortest_ways(matrix, np.arange(n)[:, None], np.zeros((n, 1), dtype=np.float32))
-    assert_array_equal(Roads.of(matrix).from_rows(np.arange(n), 2), want)
+    want = shortest_paths(matrix, np.arange(n)[:, None], np.zeros((n, 1), dtype=np.float32))
+    assert_array_equal(GeodesicGraph.from_sparse(matrix).geodesics_from_rows(np.arange(n), 2), want)
     near = rng.integers(0, n, (37, 3))
     lengths = rng.random((37, 3)).astype(np.float32)
-    assert_array_equal(Roads.of(matrix).from_seeds(near, lengths, 2), shortest_ways(matrix, near, lengths))
+    assert_array_equal(
+        GeodesicGraph.from_sparse(matrix).geodesics_from_points(near, lengths, 2), shortest_paths(matrix, near, lengths)
+    )
 
 
 def test_geodesics_are_dijkstras(rng):
     matrix = random_graph(300, 3, rng)
     matrix.data[matrix.data == 0] = 0.5  # which SciPy would not count as an edge
-    got = Roads.of(matrix).from_rows(np.arange(300), 2)
+    got = GeodesicGraph.from_sparse(matrix).geodesics_from_rows(np.arange(300), 2)
     assert_allclose(got, dijkstra(matrix, directed=False), rtol=1e-5)
 
 
@@ -71,20 +73,20 @@ def test_sources_that_stand_far_apart(rng):
     matrix = sp.csr_array((length, (order[:-1], order[1:])), shape=(n, n))
     matrix = sp.csr_array(matrix + matrix.T)
     rows = order[:: n // 32][:32]
-    got = Roads.of(matrix).from_rows(rows, 1)
+    got = GeodesicGraph.from_sparse(matrix).geodesics_from_rows(rows, 1)
     place = np.empty(n, dtype=int)
     place[order] = np.arange(n)
     along = np.concatenate([[0], np.cumsum(length, dtype=float)])[place]
     assert_allclose(got, np.abs(along[rows][:, None] - along), rtol=1e-3, atol=1e-3)
 
 
-def test_the_order_of_the_roads_is_a_permutation_that_keeps_neighbours_near(rng):
-    roads = Roads.of(random_graph(500, 2, rng))
-    assert_array_equal(np.sort(roads.names), np.arange(500))
+def test_the_node_order_is_a_permutation_that_keeps_neighbors_near(rng):
+    graph = GeodesicGraph.from_sparse(random_graph(500, 2, rng))
+    assert_array_equal(np.sort(graph.order), np.arange(500))
     shuffle = rng.permutation(1000)
     path = sp.diags_array([np.ones(999), np.ones(999)], offsets=[-1, 1]).tocsr()[shuffle][:, shuffle]
-    roads = Roads.of(sp.csr_array(path))
-    steps = np.abs(roads.columns - np.repeat(np.arange(1000), np.diff(roads.starts)))
+    graph = GeodesicGraph.from_sparse(sp.csr_array(path))
+    steps = np.abs(graph.columns - np.repeat(np.arange(1000), np.diff(graph.starts)))
     assert np.median(steps) <= 2
 
 
@@ -127,17 +129,17 @@ def test_pair_sums(rng):
 
 
 def test_what_does_not_fit_is_refused(rng):
-    roads = Roads.of(random_graph(20, 2, rng))
+    graph = GeodesicGraph.from_sparse(random_graph(20, 2, rng))
     out = np.empty((1, 20), dtype=np.float32)
     zero = np.zeros((1, 1), dtype=np.float32)
-    good = [roads.starts, roads.columns, roads.lengths, roads.names]
+    good = [graph.starts, graph.columns, graph.lengths, graph.order]
     for bad in (-1, 20):
         with pytest.raises(ValueError, match="out of range"):
             _native.geodesics(*good, np.array([[bad]], dtype=np.int32), zero, np.zeros(1, dtype=np.int32), out, 1)
     with pytest.raises(ValueError, match="negative"):
         _native.geodesics(*good, np.zeros((1, 1), dtype=np.int32), zero - 1, np.zeros(1, dtype=np.int32), out, 1)
     with pytest.raises(ValueError, match="begin with 0"):
-        _native.local_order(roads.starts + 1, roads.columns, roads.lengths, roads.names.copy())
+        _native.local_order(graph.starts + 1, graph.columns, graph.lengths, graph.order.copy())
 
 
 @pytest.mark.parametrize("isa", ["baseline", "avx2"])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lowdim import _native
-from lowdim.knn.exact import NOBODY, Lists
+from lowdim.knn.exact import EMPTY, NeighborLists
 
 SUMS = {
     0: lambda a, b: ((a - b) ** 2).sum(-1),
@@ -34,7 +34,7 @@ def test_tournament_finds_the_nearest_of_all_pairs(rng, metric, n, d):
     # Whole numbers: every sum is exact in float32, so even the many ties must come out by index.
     x = rng.integers(-4, 5, size=(n, d)).astype(np.float32)
     k = min(7, n - 1)
-    lists = Lists.empty(n, k)
+    lists = NeighborLists.empty(n, k)
     for turn in range(_native.tournament_rounds(n, d)):
         _native.tournament_round(x, None, metric, turn, lists.distances, lists.indices, 2)
     distances, indices = nearest(pairs(metric, x, x), k, np.arange(n))
@@ -56,7 +56,7 @@ def test_rounds_compare_all_pairs_of_an_odd_number_of_blocks():
     rng = np.random.default_rng(1)
     x = rng.integers(-2, 3, size=(96 * 7 - 5, 12000)).astype(np.float32)
     k = 40
-    lists = Lists.empty(len(x), k)
+    lists = NeighborLists.empty(len(x), k)
     rounds = _native.tournament_rounds(*x.shape)
     assert rounds == 8
     for turn in range(rounds):
@@ -74,7 +74,7 @@ def test_rounds_compare_all_pairs_of_an_odd_number_of_blocks():
 def test_queries_scan_the_whole_base(rng, metric, m):
     base = rng.integers(-4, 5, size=(2100, 6)).astype(np.float32)
     queries = rng.integers(-4, 5, size=(m, 6)).astype(np.float32)
-    lists = Lists.empty(m, 9)
+    lists = NeighborLists.empty(m, 9)
     shift = np.array([1, 2, 3, 4, 5, 6], dtype=np.float32)
     _native.scan_queries(queries, None, base, shift, metric, lists.distances, lists.indices, 2)
     distances, indices = nearest(pairs(metric, queries, base), 9)
@@ -84,7 +84,7 @@ def test_queries_scan_the_whole_base(rng, metric, m):
 
 def test_equal_rows_are_at_distance_zero_whatever_they_hold(rng):
     x = np.repeat(rng.normal(1e4, 1, size=(50, 37)).astype(np.float32), 4, axis=0)
-    lists = Lists.empty(200, 3)
+    lists = NeighborLists.empty(200, 3)
     for turn in range(_native.tournament_rounds(*x.shape)):
         _native.tournament_round(x, x.mean(0), 0, turn, lists.distances, lists.indices, 1)
     assert (lists.distances == 0).all()
@@ -97,7 +97,7 @@ def test_probing_compares_with_the_members_of_the_cell_only(rng):
     asks = rng.integers(0, 5, size=300)
     order = lambda of: np.argsort(of, kind="stable").astype(np.int32)  # noqa: E731
     ends = lambda of: np.concatenate([[0], np.cumsum(np.bincount(of, minlength=5))])  # noqa: E731
-    lists = Lists.empty(300, 6)
+    lists = NeighborLists.empty(300, 6)
     _native.probe_cells(
         x,
         order(asks),
@@ -116,7 +116,7 @@ def test_probing_compares_with_the_members_of_the_cell_only(rng):
     D[asks[:, None] != cell[None]] = np.inf
     distances, indices = nearest(D, 6, np.arange(300))
     assert np.array_equal(lists.distances, distances)
-    assert np.array_equal(lists.indices, np.where(np.isinf(distances), NOBODY, indices))
+    assert np.array_equal(lists.indices, np.where(np.isinf(distances), EMPTY, indices))
 
 
 def test_descent_offers_every_pair_that_has_a_neighbour_in_common(rng):
@@ -126,7 +126,7 @@ def test_descent_offers_every_pair_that_has_a_neighbour_in_common(rng):
     start = np.array([rng.choice(np.delete(np.arange(n), i), k, replace=False) for i in range(n)], dtype=np.int32)
     far = np.take_along_axis(D, start, axis=1).astype(np.float32)
     by = np.argsort(far, axis=1, kind="stable")
-    lists = Lists(np.take_along_axis(far, by, 1), np.take_along_axis(start, by, 1))
+    lists = NeighborLists(np.take_along_axis(far, by, 1), np.take_along_axis(start, by, 1))
     offered = [set(row) for row in start]
     for i in range(n):
         party = set(start[i]) | set(np.flatnonzero((start == i).any(axis=1)))
@@ -148,7 +148,7 @@ def test_descent_marks_what_is_new_and_only_that(rng):
     start = np.array([np.delete(np.arange(80), i)[:5] for i in range(80)], dtype=np.int32)
     far = np.take_along_axis(D, start, axis=1).astype(np.float32)
     by = np.argsort(far, axis=1, kind="stable")
-    lists = Lists(np.take_along_axis(far, by, 1), np.take_along_axis(start, by, 1))
+    lists = NeighborLists(np.take_along_axis(far, by, 1), np.take_along_axis(start, by, 1))
     fresh = np.ones((80, 5), dtype=np.uint8)
     order = np.arange(80, dtype=np.int32)
     changed = _native.descent_round(x, order, 0, lists.distances, lists.indices, fresh, 0, 0, 5, 5, 1)
@@ -163,11 +163,11 @@ def test_refining_measures_in_double_precision(rng, dtype, metric):
     base = (1e3 + rng.normal(size=(70, 13))).astype(dtype)
     queries = (1e3 + rng.normal(size=(20, 13))).astype(dtype)
     candidates = np.array([rng.permutation(70)[:30] for _ in range(20)], dtype=np.int32)
-    candidates[:, 7] = NOBODY
-    out = Lists.empty(20, 5)
+    candidates[:, 7] = EMPTY
+    out = NeighborLists.empty(20, 5)
     _native.refine_lists(queries, base, candidates, None, metric, True, 2.0, out.distances, out.indices, 2)
     D = np.full((20, 70), np.inf)
-    allowed = [c[c != NOBODY] for c in candidates]
+    allowed = [c[c != EMPTY] for c in candidates]
     for i, some in enumerate(allowed):
         D[i, some] = 2 * np.sqrt(pairs(metric, queries[i : i + 1], base[some])[0])
     distances, indices = nearest(D, 5)
@@ -180,13 +180,13 @@ def test_refining_measures_in_double_precision(rng, dtype, metric):
 def test_remeasuring_chooses_among_the_candidates(rng, metric, d):
     x = rng.integers(-5, 6, size=(60, d)).astype(np.float32)
     candidates = np.array([rng.permutation(np.delete(np.arange(60), i))[:20] for i in range(60)], dtype=np.int32)
-    candidates[:, 3] = NOBODY
-    lists = Lists.empty(60, 6)
+    candidates[:, 3] = EMPTY
+    lists = NeighborLists.empty(60, 6)
     order = rng.permutation(60).astype(np.int32)
     _native.remeasure_lists(x, order, candidates, metric, lists.distances, lists.indices, 2)
     D, masked = pairs(metric, x, x), np.full((60, 60), np.inf)
     for i, some in enumerate(candidates):
-        masked[i, some[some != NOBODY]] = D[i, some[some != NOBODY]]
+        masked[i, some[some != EMPTY]] = D[i, some[some != EMPTY]]
     distances, indices = nearest(masked, 6)
     assert np.array_equal(lists.indices, indices)
     assert np.array_equal(lists.distances, distances)
@@ -208,7 +208,7 @@ def test_walking_the_graph_asks_the_nearest_first(rng):
     base = rng.normal(size=(500, 6)).astype(np.float32)
     queries = rng.normal(size=(40, 6)).astype(np.float32)
     graph = nearest(pairs(0, base, base), 12, np.arange(500))[1].astype(np.int32)
-    lists = Lists.empty(40, 20)
+    lists = NeighborLists.empty(40, 20)
     lists.indices[:, 0] = 3
     lists.distances[:, 0] = pairs(0, queries, base[3:4])[:, 0]
     _native.walk_queries(queries, base, graph, 0, lists.distances, lists.indices, 2)
@@ -222,7 +222,7 @@ def test_walking_the_graph_asks_the_nearest_first(rng):
 def test_selecting_from_given_distances(rng):
     block = rng.integers(0, 9, size=(30, 200)).astype(np.float32)
     selves = rng.integers(0, 200, size=30).astype(np.int32)
-    lists = Lists.empty(30, 11)
+    lists = NeighborLists.empty(30, 11)
     _native.select_rows(block, selves, 0, lists.distances, lists.indices)
     distances, indices = nearest(block, 11, selves)
     assert np.array_equal(lists.indices, indices)
@@ -231,7 +231,7 @@ def test_selecting_from_given_distances(rng):
 
 def test_indices_out_of_range_are_refused(rng):
     x = rng.normal(size=(10, 3)).astype(np.float32)
-    lists = Lists.empty(10, 2)
+    lists = NeighborLists.empty(10, 2)
     with pytest.raises(ValueError, match="out of range"):
         _native.refine_lists(
             x, x, np.full((10, 2), 10, dtype=np.int32), None, 0, True, 1.0, lists.distances, lists.indices, 1

@@ -105,14 +105,17 @@ class SeedMixin:
     random_state: Seed = param(0, SeedLike(), "Seed of all random draws; the same seed gives the same bits.")
 
 
-class EmbeddingMixin:
-    """For methods whose fit lays out the fitted rows: `fit_transform` returns `embedding_`."""
+class EmbeddingMixin(TransformerMixin):  # type: ignore[misc]
+    """For methods whose fit embeds the fitted rows: `fit_transform` returns `embedding_`.
+
+    scikit-learn's `set_output` wraps only what a TransformerMixin itself defines, so this has to be one.
+    """
 
     embedding_: NDArray[Any]  # (n, k)
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[Any]:
         """Fit, and return the embedding of the fitted rows, (n, k)."""
-        return self.fit(X, y, **fit_params).embedding_.copy()  # type: ignore[attr-defined]
+        return self.fit(X, y, **fit_params).embedding_.copy()
 
     @property
     def _n_features_out(self) -> int:

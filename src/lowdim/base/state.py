@@ -32,9 +32,10 @@ def check_state(model: Any) -> None:
     if not fitted_names(model):
         return
     check = StateCheck(model)
-    method = model._method
-    if hasattr(model, "n_features_in_") or method is None or method.summary != "graph":  # a graph has no columns
+    if "n_features_in_" in vars(model):
         check.number("n_features_in_", Integer(1), size="d")
+    else:
+        check.sizes["d"] = 0  # fitted to a graph, which has no columns: nothing with columns may be there
     if hasattr(model, "feature_names_in_"):
         check.texts("feature_names_in_", "d")
     model._check_state(check)
@@ -83,6 +84,12 @@ class StateCheck:
             return self.floats(name, n, d, optional=optional)
         self._check_shape(name, found.shape, (n, d))
         return found
+
+    def fitted_rows(self, n: str) -> None:
+        """Dense rows X_fit_ (n, d), or None: fitted to distances, which have a column for each row, or to a graph."""
+        if self.floats("X_fit_", n, "d", optional=True) is None:
+            rows = self.sizes[n]
+            self.require(self.sizes["d"] in (0, rows), f"without X_fit_, n_features_in_ must be {rows}, one per row")
 
     def indices(self, name: str, *shape: Size, below: int | str, optional: bool = False) -> NDArray[Any] | None:
         """Whole numbers from 0 to below - 1 in this shape."""

@@ -19,8 +19,8 @@ from lowdim.data.validation import Reader, read_rows
 from lowdim.distance.metrics import Metric, metric_of
 from lowdim.errors import BadInput
 from lowdim.knn import blockwise
-from lowdim.knn.exact import Lists, from_queries
-from lowdim.knn.search_space import Space, require_finite_distances, space_of
+from lowdim.knn.exact import NeighborLists, exact_query
+from lowdim.knn.search_space import SearchSpace, require_finite_distances, search_space_of
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
 from lowdim.runtime.threads import ordered_map, thread_count
@@ -104,9 +104,9 @@ def _merge(labels: Array, candidates: list[Edge], edges: list[Edge]) -> Array:
 
 def _other_component_search(rows: Rows, metric: Metric, threads: int) -> Callable[[Array], OtherComponentNeighbors]:
     """The exact search, for labels, for the nearest row of another label."""
-    if metric.kernel is None or blockwise.wide(rows):
+    if metric.kernel is None or blockwise.is_wide(rows):
         return lambda labels: _search_blockwise(rows, metric, labels, threads)
-    space = space_of(rows, metric, threads)
+    space = search_space_of(rows, metric, threads)
 
     def search(labels: Array) -> OtherComponentNeighbors:
         found = _search_space(space, labels)
@@ -121,7 +121,7 @@ def _query_rows(labels: Array) -> NDArray[np.int64]:
     return np.flatnonzero(labels != np.argmax(np.bincount(labels)))
 
 
-def _search_space(space: Space, labels: Array) -> OtherComponentNeighbors:
+def _search_space(space: SearchSpace, labels: Array) -> OtherComponentNeighbors:
     """By the native kernels.
 
     The components are laid side by side and split in halves: all on the left are compared with all on the right, then
@@ -153,7 +153,7 @@ def _search_space(space: Space, labels: Array) -> OtherComponentNeighbors:
 class _OrderedSearch:
     """Rows in the order of their components, and the nearest row of another component so far."""
 
-    def __init__(self, space: Space, order: Array, component: Array, queries: int) -> None:
+    def __init__(self, space: SearchSpace, order: Array, component: Array, queries: int) -> None:
         self._space, self._order, self._component, self._queries = space, order, component, queries
         self._work = space.work[order]
         self._source = self._work if space.source is space.work else space.source[order]
@@ -181,11 +181,11 @@ class _OrderedSearch:
         """In the numbers of the rows."""
         return OtherComponentNeighbors(self._order[: self._queries], self._nearest, self._distances)
 
-    def _query(self, rows: slice, others: slice, k: int, names: Array | None = None) -> Lists:
+    def _query(self, rows: slice, others: slice, k: int, own: Array | None = None) -> NeighborLists:
         work, source = self._work, self._source
         part = work[others]
         side = replace(self._space, work=part, source=part if source is work else source[others])
-        return from_queries(side, work[rows], work[rows] if source is work else source[rows], k, names)
+        return exact_query(side, work[rows], work[rows] if source is work else source[rows], k, own)
 
     def _keep_nearer(self, start: int, length: Array, place: Array) -> None:
         """Keep what is nearer than before; of equally near rows, the one of the lower number."""
@@ -201,19 +201,19 @@ def _search_blockwise(rows: Rows, metric: Metric, labels: Array, threads: int) -
     whole = rows.whole()
     blocks: blockwise.Blocks
     if metric.given:
-        blocks = blockwise.of_some(whole, queries)
+        blocks = blockwise.precomputed_blocks(whole, queries)
     elif metric.function is not None:
         base = np.asarray(whole.toarray() if rows.sparse else whole)
-        blocks, threads = blockwise.of_function(base[queries], base, metric.function), 1
+        blocks, threads = blockwise.function_blocks(base[queries], base, metric.function), 1
     else:
-        blocks = blockwise.of_sparse(whole[queries], whole, metric)
+        blocks = blockwise.sparse_blocks(whole[queries], whole, metric)
     m, n = len(queries), len(labels)
-    size = max(1, min(1024, blockwise.BLOCK_VALUES // max(n, 1)))
+    size = blockwise.block_rows(n)
     nearest, distances = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.float32)
 
     def work(start: int) -> int:
         stop = min(start + size, m)
-        block = blockwise.lengths(blocks(start, stop), queries[start:stop])
+        block = blockwise.nonnegative_float32(blocks(start, stop), queries[start:stop])
         block = np.where(labels[queries[start:stop], None] == labels, np.inf, block)  # not the own component
         nearest[start:stop] = block.argmin(axis=1)
         distances[start:stop] = block.min(axis=1)

@@ -1,4 +1,9 @@
-"""Neighbour lists: for each row the nearest so far, ascending, equal distances by index."""
+"""Exact k-NN search: no neighbor is missing, and equal distances (in float32) are ordered by index.
+
+A search in float32 finds a few more candidates than asked for; their distances are then measured in double precision.
+Where a rounding error of the search could have hidden a neighbor, it is repeated with longer lists, and in the end with
+all rows.
+"""
 
 from __future__ import annotations
 
@@ -9,86 +14,73 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.knn.search_space import Space
+from lowdim.knn.search_space import SearchSpace
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
 
-__all__ = ["NOBODY", "Lists", "all_pairs", "from_queries", "refined"]
+__all__ = ["EMPTY", "NeighborLists", "all_pairs", "exact_query", "refine"]
 
 Array = NDArray[Any]
 
-NOBODY = 2**31 - 1  # the index in an empty place
-SLACK = 8  # places beyond the k-th, so that rounding in the search can't push a true neighbour out
-LONGER = (56, 448)  # places where that was not enough, before all rows are measured in double precision
+EMPTY = 2**31 - 1  # the index in a place that is not filled
+SLACK = 8  # places beyond the k-th, so that rounding errors of the search can't push a true neighbor out
+LONGER_SLACK = (56, 448)  # places where that was not enough, before all rows are measured in double precision
 QUERY_ROWS = 1 << 14  # queries between two reports of progress
-LARGE = 1 << 26  # bytes; smaller lists are made without asking for room
+LARGE_BYTES = 1 << 26  # smaller lists are made without a check of the free memory
 
 
 @dataclass(frozen=True)
-class Lists:
-    """(n, k) distances and indices, in the native layout."""
+class NeighborLists:
+    """The nearest rows so far, by distance and then by index: distances and indices, (n, k), in the native layout."""
 
     distances: NDArray[np.float32]
     indices: NDArray[np.int32]
 
     @classmethod
-    def empty(cls, n: int, k: int) -> Lists:
-        """Lists with every place free."""
-        if 8 * n * k > LARGE:
-            require_memory(8 * n * k, f"lists of {k} neighbours of {n} rows", "Ask for fewer neighbours.")
-        return cls(np.full((n, k), np.inf, dtype=np.float32), np.full((n, k), NOBODY, dtype=np.int32))
+    def empty(cls, n: int, k: int) -> NeighborLists:
+        """Lists with every place empty."""
+        if 8 * n * k > LARGE_BYTES:
+            require_memory(8 * n * k, f"lists of {k} neighbors for {n} rows", "Ask for fewer neighbors.")
+        return cls(np.full((n, k), np.inf, dtype=np.float32), np.full((n, k), EMPTY, dtype=np.int32))
 
     @property
     def k(self) -> int:
-        """Places in a list."""
+        """Places per list."""
         return int(self.indices.shape[1])
 
-    def __getitem__(self, rows: slice) -> Lists:
-        return Lists(self.distances[rows], self.indices[rows])
+    def __getitem__(self, rows: slice) -> NeighborLists:
+        return NeighborLists(self.distances[rows], self.indices[rows])
 
 
-def all_pairs(space: Space, k: int) -> Lists:
-    """The k nearest rows of every row, exactly."""
+def all_pairs(space: SearchSpace, k: int) -> NeighborLists:
+    """The k nearest other rows of every row, by comparing all pairs."""
     n = space.n
-    found = Lists.empty(n, _with_slack(space, k, n - 1))
+    found = NeighborLists.empty(n, _with_slack(space, k, n - 1))
     rounds = _native.tournament_rounds(*space.work.shape)
     for turn in range(rounds):
         _native.tournament_round(
             space.work, space.shift, space.kernel, turn, found.distances, found.indices, space.threads
         )
         report("comparing all pairs", turn + 1, rounds)
-    return _proved(space, space.work, space.source, found, k, _row_numbers(n))
+    return _verified(space, space.work, space.source, found, k, np.arange(n, dtype=np.int32))
 
 
-def from_queries(space: Space, work: Array, source: Array, k: int, names: Array | None = None) -> Lists:
-    """The k nearest rows of the space to every query, exactly; a row of the query's own name is left out."""
-    m = len(work)
-    most = space.n - (0 if names is None else 1)
-    found = Lists.empty(m, _with_slack(space, k, most))
-    _scan(space, work, names, found, "comparing queries")
-    return _proved(space, work, source, found, k, names)
+def exact_query(space: SearchSpace, work: Array, source: Array, k: int, own: Array | None = None) -> NeighborLists:
+    """The k nearest rows of the space to every query; the row of number own[i], if given, is left out for query i."""
+    most = space.n - (0 if own is None else 1)
+    found = NeighborLists.empty(len(work), _with_slack(space, k, most))
+    _scan(space, work, own, found, "comparing queries")
+    return _verified(space, work, source, found, k, own)
 
 
-def _scan(space: Space, work: Array, names: Array | None, found: Lists, task: str) -> None:
-    """The nearest rows of the space to every query, as sums, into the lists."""
-    m = len(work)
-    for start in range(0, m, QUERY_ROWS):
-        cut = slice(start, min(start + QUERY_ROWS, m))
-        part, own = found[cut], None if names is None else names[cut]
-        _native.scan_queries(
-            work[cut], own, space.work, space.shift, space.kernel, part.distances, part.indices, space.threads
-        )
-        report(task, cut.stop, m)
-
-
-def refined(space: Space, source: Array, candidates: Array | None, k: int, names: Array | None) -> Lists:
+def refine(space: SearchSpace, source: Array, candidates: Array | None, k: int, own: Array | None) -> NeighborLists:
     """The k nearest among the candidates of each query (all rows if None), measured in double precision."""
-    out = Lists.empty(len(source), k)
+    out = NeighborLists.empty(len(source), k)
     _native.refine_lists(
         source,
         space.source,
         candidates,
-        names,
+        own,
         space.kernel,
         space.metric.root,
         space.scale,
@@ -99,43 +91,57 @@ def refined(space: Space, source: Array, candidates: Array | None, k: int, names
     return out
 
 
-def _proved(space: Space, work: Array, source: Array, found: Lists, k: int, names: Array | None) -> Lists:
-    """The k nearest of longer lists; where rounding may have hidden one, all rows are measured."""
+def _scan(space: SearchSpace, work: Array, own: Array | None, found: NeighborLists, task: str) -> None:
+    """The nearest rows of the space to every query, as sums over columns, into the lists."""
+    m = len(work)
+    for start in range(0, m, QUERY_ROWS):
+        cut = slice(start, min(start + QUERY_ROWS, m))
+        part, left_out = found[cut], None if own is None else own[cut]
+        _native.scan_queries(
+            work[cut], left_out, space.work, space.shift, space.kernel, part.distances, part.indices, space.threads
+        )
+        report(task, cut.stop, m)
+
+
+def _verified(
+    space: SearchSpace, work: Array, source: Array, found: NeighborLists, k: int, own: Array | None
+) -> NeighborLists:
+    """The k nearest of longer lists; where a rounding error may have hidden one, the search is repeated."""
     if space.metric.bits:
-        return Lists(np.float32(space.scale) * found.distances[:, :k], np.ascontiguousarray(found.indices[:, :k]))
-    out = refined(space, source, found.indices, k, names)
-    most = space.n - (0 if names is None else 1)
+        return NeighborLists(
+            np.float32(space.scale) * found.distances[:, :k], np.ascontiguousarray(found.indices[:, :k])
+        )
+    out = refine(space, source, found.indices, k, own)
+    most = space.n - (0 if own is None else 1)
     doubtful = np.flatnonzero(_doubtful(space, work, out, found, most))
-    for slack in LONGER:  # a crowd of near ties fits into a longer list
+    for slack in LONGER_SLACK:
         if len(doubtful) == 0 or k + slack >= most:
             break
-        asked, asking = np.ascontiguousarray(work[doubtful]), np.ascontiguousarray(source[doubtful])
-        own = None if names is None else names[doubtful]
-        longer = Lists.empty(len(doubtful), k + slack)
-        _scan(space, asked, own, longer, "settling near ties")
-        better = refined(space, asking, longer.indices, k, own)
+        some_work, some_source = np.ascontiguousarray(work[doubtful]), np.ascontiguousarray(source[doubtful])
+        some_own = None if own is None else own[doubtful]
+        longer = NeighborLists.empty(len(doubtful), k + slack)
+        _scan(space, some_work, some_own, longer, "resolving near ties")
+        better = refine(space, some_source, longer.indices, k, some_own)
         out.distances[doubtful], out.indices[doubtful] = better.distances, better.indices
-        doubtful = doubtful[_doubtful(space, asked, better, longer, most)]
+        doubtful = doubtful[_doubtful(space, some_work, better, longer, most)]
     for start in range(0, len(doubtful), 64):
         some = doubtful[start : start + 64]
-        again = refined(space, source[some], None, k, None if names is None else names[some])
+        again = refine(space, source[some], None, k, None if own is None else own[some])
         out.distances[some], out.indices[some] = again.distances, again.indices
-        report("settling near ties", start + len(some), len(doubtful))
+        report("resolving near ties", start + len(some), len(doubtful))
     return out
 
 
-def _doubtful(space: Space, work: Array, out: Lists, found: Lists, most: int) -> NDArray[np.bool_]:
-    """Whose k-th distance is so near to the last that was looked at that a nearer row may have been missed, (m,)."""
-    if found.k == most or space.whole:
+def _doubtful(
+    space: SearchSpace, work: Array, out: NeighborLists, found: NeighborLists, most: int
+) -> NDArray[np.bool_]:
+    """Whether the k-th distance is so near to the last candidate's that a nearer row may have been missed, (m,)."""
+    if found.k == most or space.exact_sums:
         return np.zeros(len(work), dtype=bool)
     kth = out.distances[:, -1]
-    nearest = space.sums(kth)
-    return ~((kth == 0) | (nearest + space.blur(work, nearest) < found.distances[:, -1].astype(np.float64)))
+    sums = space.sums(kth)
+    return ~((kth == 0) | (sums + space.rounding_error(work, sums) < found.distances[:, -1].astype(np.float64)))
 
 
-def _with_slack(space: Space, k: int, most: int) -> int:
+def _with_slack(space: SearchSpace, k: int, most: int) -> int:
     return k if space.metric.bits else min(k + SLACK, most)
-
-
-def _row_numbers(n: int) -> NDArray[np.int32]:
-    return np.arange(n, dtype=np.int32)

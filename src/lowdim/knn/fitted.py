@@ -20,8 +20,8 @@ from lowdim.data.validation import read_rows
 from lowdim.distance.metrics import metric_of
 from lowdim.errors import BadInput, NotEnoughData
 from lowdim.knn.fitted_rows import FittedRows, NeighborSpec, finite_block
-from lowdim.knn.graph import Graph, both_ways
-from lowdim.knn.sparse_distances import distances_of
+from lowdim.knn.graph import Graph, symmetrized_edges
+from lowdim.knn.sparse_distances import stored_distances
 
 __all__ = ["FittedNeighbors", "FittedRows", "NeighborSpec", "read_source"]
 
@@ -82,9 +82,9 @@ class FittedNeighbors:
         if spec.radius is None:
             return cls._plain(Graph.from_sparse(D.whole(), min(spec.k, n - 1)), None, None, spec, D.dtype)
         spec.index(D)  # refuses a table that is not square
-        stored = distances_of(D.whole(), own=True).tocoo()
+        stored = stored_distances(D.whole(), own=True).tocoo()
         row, column = stored.coords
-        edges = both_ways(row, column, stored.data, n)
+        edges = symmetrized_edges(row, column, stored.data, n)
         return cls(None, FittedRows(None, n, spec), None, D.dtype, DistinctRows.all_of(n), edges)
 
     @classmethod

@@ -16,7 +16,7 @@ from lowdim.data.rows import Chunk, Rows, open_rows
 from lowdim.data.validation import finite_error, read_rows
 from lowdim.distance.metrics import metric_of
 from lowdim.errors import BadInput
-from lowdim.knn.blockwise import chosen
+from lowdim.knn.blockwise import nearest_given
 from lowdim.knn.index import Distance, NeighborIndex, Neighbors
 from lowdim.knn.sparse_distances import all_entries
 from lowdim.runtime.memory import require_memory
@@ -110,7 +110,7 @@ class FittedRows:
             return self.index.query(X, k)
         rows = open_rows(X)
         self._require_columns(rows.d)
-        lists = chosen(rows, self.n, k, False, self.spec.threads)
+        lists = nearest_given(rows, self.n, k, False, self.spec.threads)
         return Neighbors(lists.indices, lists.distances)
 
     def equal_to(self, X: Table) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Graph: the k nearest neighbours of every row, the summary that every neighbour method reads."""
+"""Graph: the k-NN graph of a table, the summary that every neighbor method reads."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ __all__ = ["Graph"]
 
 Array = NDArray[Any]
 
-WAYS = ("exact", "approximate", "given")
+ALGORITHMS = ("exact", "approximate", "given")
 
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """k neighbours of n rows, nearest first, equal distances by index, no row its own neighbour.
+    """k nearest neighbors of n rows, nearest first, equal distances by index, no row its own neighbor.
 
-    Neighbours that are given in another order are put into this one. `lowdim.save` and `lowdim.load` keep a graph.
+    Neighbors that are given in another order are put into this one. `lowdim.save` and `lowdim.load` keep a graph.
     """
 
     indices: NDArray[np.int32]  # (n, k)
     distances: NDArray[np.float32]  # (n, k)
     metric: str = "precomputed"
     algorithm: str = "given"  # exact, approximate or given
-    recall: float = 1.0  # estimated share of the true neighbours
+    recall: float = 1.0  # estimated share of the true neighbors
     rows: Any = field(default=None, repr=False, compare=False)  # what it was made of, if known; not saved
 
     def __post_init__(self) -> None:
@@ -44,12 +44,12 @@ class Graph:
             )
         indices, distances = np.asarray(self.indices), np.asarray(self.distances)
         if indices.dtype.kind not in "iu" or (indices < 0).any() or (indices >= shape[0]).any():
-            raise BadInput(f"the indices of a graph must be whole numbers from 0 to n - 1 = {shape[0] - 1}.")
+            raise BadInput(f"the indices of a graph must be integers from 0 to n - 1 = {shape[0] - 1}.")
         if (indices == np.arange(shape[0])[:, None]).any():
-            raise BadInput("a row of a graph must not be its own neighbour; leave it out.")
+            raise BadInput("a row of a graph must not be its own neighbor; leave it out.")
         ordered = np.sort(indices, axis=1)
         if (ordered[:, 1:] == ordered[:, :-1]).any():
-            raise BadInput("a row of a graph names the same neighbour twice.")
+            raise BadInput("a row of a graph names the same neighbor twice.")
         if distances.dtype.kind not in "fiu":
             raise BadInput(f"the distances of a graph must be real numbers; got {distances.dtype}.")
         with np.errstate(over="ignore"):
@@ -58,7 +58,7 @@ class Graph:
             raise BadInput(
                 "the distances of a graph must be finite in float32 (up to 3e38) and not negative. Rescale the data."
             )
-        self._require_words()
+        self._check_fields()
         if (narrow[:, 1:] < narrow[:, :-1]).any():
             order = np.lexsort((indices, narrow), axis=1)
             indices, narrow = np.take_along_axis(indices, order, axis=1), np.take_along_axis(narrow, order, axis=1)
@@ -66,17 +66,17 @@ class Graph:
         object.__setattr__(self, "distances", np.ascontiguousarray(narrow))
         object.__setattr__(self, "recall", float(self.recall))
 
-    def _require_words(self) -> None:
+    def _check_fields(self) -> None:
         recall = self.recall
         number = isinstance(recall, float | int | np.floating) and 0 <= recall <= 1
-        if not isinstance(self.metric, str) or self.algorithm not in WAYS or not number:
+        if not isinstance(self.metric, str) or self.algorithm not in ALGORITHMS or not number:
             raise BadInput(
-                f"a graph needs the name of a metric, an algorithm of {', '.join(WAYS)} and a recall from 0 to 1; "
+                f"a graph needs the name of a metric, an algorithm ({', '.join(ALGORITHMS)}) and a recall from 0 to 1; "
                 f"got {self.metric!r:.60}, {self.algorithm!r:.60} and {recall!r:.60}."
             )
 
     def __eq__(self, other: object) -> bool:
-        """Whether both name the same neighbours at the same distances, found in the same way."""
+        """Whether both have the same neighbors at the same distances, found by the same algorithm."""
         if not isinstance(other, Graph):
             return NotImplemented
         return (
@@ -94,23 +94,23 @@ class Graph:
 
     @property
     def k(self) -> int:
-        """The number of neighbours of a row."""
+        """Neighbors per row."""
         return int(self.indices.shape[1])
 
     def nearest(self, k: int) -> Graph:
-        """The graph of only the first k neighbours."""
+        """The graph of the first k neighbors alone."""
         if not 1 <= k <= self.k:
-            raise NotEnoughData(f"k must be from 1 to {self.k}, the neighbours this graph has; got {k}.")
+            raise NotEnoughData(f"k must be from 1 to {self.k}, the neighbors that this graph has; got {k}.")
         return Graph(self.indices[:, :k], self.distances[:, :k], self.metric, self.algorithm, self.recall, self.rows)
 
     @classmethod
     def from_sparse(cls, matrix: Any, k: int | None = None, *, metric: str = "precomputed") -> Graph:
-        """The graph whose entry (i, j) is the distance from i to its neighbour j.
+        """The graph whose entry (i, j) is the distance from i to its neighbor j.
 
         Takes what scikit-learn's KNeighborsTransformer and kneighbors_graph(mode="distance") give: stored entries
-        are neighbours (a stored 0 is one at distance 0), others are not; entries on the diagonal are left out.
+        are neighbors (a stored 0 is one at distance 0), others are not; entries on the diagonal are left out.
         Rows may store different numbers of them: the k nearest of each are taken, and without k as many as
-        the row has that has fewest. A row with fewer than k is an error.
+        the row with the fewest has. A row with fewer than k is an error.
         """
         csr = sp.csr_array(matrix)
         if csr.shape[0] != csr.shape[1]:
@@ -118,7 +118,7 @@ class Graph:
         return cls(*nearest_entries(csr, k, own=True), metric)
 
     def to_sparse(self) -> sp.csr_array:
-        """Entry (i, j) is the distance from i to its neighbour j; a distance of 0 is stored too."""
+        """Entry (i, j) is the distance from i to its neighbor j; a distance of 0 is stored too."""
         starts = np.arange(self.n + 1, dtype=np.int64) * self.k
         out = sp.csr_array((self.distances.ravel(), self.indices.ravel(), starts), shape=(self.n, self.n))
         return sp.csr_array(out.sorted_indices())
@@ -126,21 +126,20 @@ class Graph:
     def symmetrize(self, how: Literal["union", "mutual", "mean"] = "union") -> sp.csr_array:
         """A symmetric matrix of distances.
 
-        "union" keeps an edge that one of the two rows names, "mutual" one that both name; where they name
-        different distances, the smaller counts. "mean" keeps the union and counts an edge that is not named as 0,
-        as (A + Aᵀ) / 2 does.
+        "union" keeps an edge if one of its two rows has the other as a neighbor, "mutual" if both do; of two
+        different distances, the smaller is taken. "mean" is (A + Aᵀ) / 2: it keeps the union, and a missing edge is 0.
         """
         if how not in ("union", "mutual", "mean"):
             raise BadParameter(f"how must be one of 'union', 'mutual', 'mean'; got {how!r}.")
         row = np.repeat(np.arange(self.n, dtype=np.int64), self.k)
-        return both_ways(row, self.indices.ravel(), self.distances.ravel(), self.n, how)
+        return symmetrized_edges(row, self.indices.ravel(), self.distances.ravel(), self.n, how)
 
     def components(self) -> NDArray[np.int32]:
-        """The number of the connected component of every row, counted in the order of the rows, (n,)."""
+        """The label of every row's connected component, numbered in the order of the rows, (n,)."""
         return component_labels(self.symmetrize("union"))
 
     def coincident(self) -> NDArray[np.int64]:
-        """The number of the group of every row, rows at distance 0 from each other being one group, (n,)."""
+        """The label of every row's group, rows at distance 0 from one another being one group, (n,)."""
         row, place = np.nonzero(self.distances == 0)
         ends = self.indices[row, place]
         return component_labels(sp.csr_array((np.ones(len(row)), (row, ends)), shape=(self.n, self.n))).astype(np.int64)
@@ -148,13 +147,12 @@ class Graph:
     def join(
         self, X: Any, labels: Array | None = None, *, metric: Any = None, n_jobs: int | None = None
     ) -> sp.csr_array:
-        """The union graph, with the shortest bridges that make it one piece: a symmetric sparse matrix of lengths.
+        """The union graph, with its components connected by their minimum spanning tree (Borůvka's algorithm).
 
-        X are the rows that the graph was made from (or, for given distances, all of them), and `metric`, if it is
-        not the graph's own, says how far they are apart. The bridges belong to a shortest spanning tree of the
-        components. SciPy's csgraph takes the matrix as it is, and so does
-        Isomap(metric="precomputed", radius=joined.max()): all its entries are edges then. (Isomap joins the
-        components of its own graph by itself.)
+        X holds the rows that the graph was made from (or, for precomputed distances, all of them), and `metric` is
+        their distance, if it is not the graph's own. Returns a symmetric sparse matrix of lengths, which SciPy's
+        csgraph takes as it is, and so does Isomap(metric="precomputed", radius=joined.max()): all its entries are
+        edges then. (Isomap connects the components of its own graph by itself.)
         """
         metric = self.metric if metric is None else metric
         if metric == "callable":
@@ -162,11 +160,11 @@ class Graph:
         union = self.symmetrize("union")
         labels = component_labels(union) if labels is None else np.asarray(labels)
         if labels.shape != (self.n,):
-            raise BadInput(f"labels must have one number a row ({self.n}); got shape {labels.shape}.")
+            raise BadInput(f"labels must have one number per row ({self.n}); got shape {labels.shape}.")
         return connect_components(union, X, labels, metric, n_jobs)
 
     def to_arrays(self) -> dict[str, Array]:
-        """Everything as plain arrays, for a file of another kind."""
+        """All fields as plain arrays, for another file format."""
         return {
             "indices": self.indices,
             "distances": self.distances,
@@ -177,7 +175,7 @@ class Graph:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Array]) -> Graph:
-        """The graph that `to_arrays` wrote."""
+        """The graph of what `to_arrays` gave."""
         missing = {"indices", "distances", "recall", "metric", "algorithm"} - set(arrays)
         if missing:
             raise BadInput(f"the arrays of a graph lack {', '.join(sorted(missing))}.")
@@ -190,7 +188,7 @@ def component_labels(symmetric: sp.csr_array) -> NDArray[np.int32]:
     """Connected components of a symmetric graph; edges of length 0 connect too."""
     from scipy.sparse.csgraph import connected_components
 
-    # The lengths play no part here, and a stored 0 must still count as an edge.
+    # A stored length of 0 is an edge as well.
     pattern = sp.csr_array(
         (np.ones(symmetric.nnz, dtype=np.float32), symmetric.indices, symmetric.indptr), shape=symmetric.shape
     )
@@ -199,8 +197,8 @@ def component_labels(symmetric: sp.csr_array) -> NDArray[np.int32]:
     return np.argsort(np.argsort(first)).astype(np.int32)[inverse]
 
 
-def both_ways(row: Array, column: Array, value: Array, n: int, how: str = "union") -> sp.csr_array:
-    """Edges from rows to columns, each named at most once, as a symmetric matrix; see `Graph.symmetrize`."""
+def symmetrized_edges(row: Array, column: Array, value: Array, n: int, how: str = "union") -> sp.csr_array:
+    """Edges from rows to columns, each given at most once, as a symmetric matrix; see `Graph.symmetrize`."""
     row, column = row.astype(np.int64), column.astype(np.int64)
     # Explicit keys, because sparse sums and maxima drop edges of length 0 (duplicates).
     keys = np.concatenate([row * n + column, column * n + row])
@@ -210,7 +208,7 @@ def both_ways(row: Array, column: Array, value: Array, n: int, how: str = "union
     fresh[1:] = keys[1:] != keys[:-1]
     first = np.flatnonzero(fresh)
     edges, times = keys[first], np.diff(first, append=len(keys))
-    one, other = lengths[first], lengths[first + times - 1]  # the same where one row alone names the edge
+    one, other = lengths[first], lengths[first + times - 1]  # the same where the edge is given once
     if how == "mean":
         joint = (one.astype(np.float64) + other) / 2
         lengths = np.where(times == 2, joint, joint / 2).astype(np.float32)

@@ -1,9 +1,9 @@
-"""Rows made ready for the distance kernels: float32, near the origin, of a sane size.
+"""SearchSpace: rows prepared for the distance kernels, in float32, near the origin, within a safe range.
 
-float32 rows that are fine as they are stay where they are; the kernels take the mean off as they pack them.
-All others become one float32 copy, centred in double precision first, because |a|² + |b|² - 2 a·b
-cancels in float32 when the origin is far away. Final distances are measured on the rows as they were given,
-in their own precision: where they lie, or on a copy if the kernels can't read them there.
+float32 rows that are fine as they are stay where they are; the kernels subtract the mean as they pack them. All others
+become one float32 copy, centered in double precision first, because |a|² + |b|² - 2 a·b cancels in float32 when the
+origin is far away. Final distances are measured on the rows as they were given, in their own precision: where they lie,
+or on a copy if the kernels can't read them there.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ from lowdim.errors import BadInput
 from lowdim.linalg.centered import Centered, column_means
 from lowdim.runtime.memory import require_memory
 
-__all__ = ["Space", "require_finite_distances", "space_of"]
+__all__ = ["SearchSpace", "require_finite_distances", "search_space_of"]
 
 Array = NDArray[Any]
 
-UNIT = 2.0**-24  # rounding of float32
-SANE = (1e-12, 1e12)  # within these, squares in float32 neither overflow nor vanish
-REPORTABLE = (1e-30, 1e30)  # beyond these, distances leave float32
+ROUNDOFF = 2.0**-24  # unit roundoff of float32
+SAFE_RANGE = (1e-12, 1e12)  # within it, squares in float32 neither overflow nor underflow
+FLOAT32_RANGE = (1e-30, 1e30)  # beyond it, distances leave float32
 
 
 @dataclass(frozen=True)
-class Space:
-    """Where rows stand for the kernels, and how others get there."""
+class SearchSpace:
+    """Rows as the distance kernels read them, and how queries are brought to the same form."""
 
     metric: Metric
     work: Array  # (n, d') float32, what the search reads
-    shift: NDArray[np.float32] | None  # taken off while packing
+    shift: NDArray[np.float32] | None  # subtracted while packing
     source: Array  # (n, d') what final distances are measured on: the rows given, or `work`
     scale: float  # from a sum over the columns of `source` to a distance
-    mean: NDArray[np.float64]  # taken off new rows
-    factor: float  # new rows are multiplied by it
+    mean: NDArray[np.float64]  # subtracted from queries
+    factor: float  # queries are multiplied by it
     reach: float  # no value of `work` is further from `shift`
-    whole: bool  # sums are exact: small whole numbers, or bits
+    exact_sums: bool  # sums have no rounding errors: small integers, or bits
     columns: int
     threads: int
 
@@ -56,92 +56,92 @@ class Space:
 
     @property
     def kernel(self) -> int:
-        """The native sum."""
+        """The native sum over columns."""
         assert self.metric.kernel is not None
         return self.metric.kernel
 
-    def enter(self, rows: Rows) -> tuple[Array, Array]:
-        """New rows as (work, source)."""
+    def prepare(self, queries: Rows) -> tuple[Array, Array]:
+        """Queries as (work, source)."""
         if self.metric.bits:
-            words = _pack_bits(rows, self.metric)
+            words = _pack_bits(queries, self.metric)
             return words, words
         if self.metric.unit_rows:
-            units = unit_rows(rows, self.metric, self.threads)
+            units = unit_rows(queries, self.metric, self.threads)
             return units, units
-        as_they_are = self.factor == 1 and not self.mean.any()
-        there = _in_place(rows, self.work.dtype) if as_they_are else None
+        unchanged = self.factor == 1 and not self.mean.any()
+        there = _in_place(queries, self.work.dtype) if unchanged else None
         if there is not None:
-            _require_finite(rows)
-        work = _moved(rows, self.mean, self.factor, self.threads) if there is None else there
+            _require_finite(queries)
+        work = _centered(queries, self.mean, self.factor, self.threads) if there is None else there
         if self.source is self.work:
             return work, work
-        return work, _readable(rows, self.source.dtype)
+        return work, _readable(queries, self.source.dtype)
 
-    def square_lengths(self, work: Array) -> NDArray[np.float64]:
+    def squared_norms(self, work: Array) -> NDArray[np.float64]:
         """|a|² of rows as the products see them, (m,)."""
-        middle = np.zeros(work.shape[1]) if self.shift is None else self.shift.astype(np.float64)
-        return Centered(ArrayRows(work), middle, None, None, self.threads).squared_norms()
+        mean = np.zeros(work.shape[1]) if self.shift is None else self.shift.astype(np.float64)
+        return Centered(ArrayRows(work), mean, None, None, self.threads).squared_norms()
 
-    def blur(self, work: Array, kth: Array) -> Array:
-        """How far a sum of the search can be from the truth, for pairs nearer than `kth` (a sum), (m,).
+    def rounding_error(self, work: Array, kth: Array) -> Array:
+        """A bound of the rounding errors in the sums of the search, for pairs nearer than `kth` (a sum), (m,).
 
-        Rounding errors walk at random: six times the root of their number is a bound that fails once in 10⁸
+        Rounding errors are as a random walk: six times the root of their number is a bound that fails once in 10⁸
         (Higham and Mary 2019).
         """
-        if self.whole:
+        if self.exact_sums:
             return np.zeros(len(work))
-        steps = (12 * np.sqrt(work.shape[1]) + 16) * UNIT
+        steps = (12 * np.sqrt(work.shape[1]) + 16) * ROUNDOFF
         if self.kernel == SQUARES:
-            own = self.square_lengths(work)
+            own = self.squared_norms(work)
             return np.asarray(steps * (own + (np.sqrt(own) + np.sqrt(kth)) ** 2))
         columns = work.shape[1] if self.kernel == MAGNITUDES else 1
-        return np.asarray(steps * kth + 4 * UNIT * self.reach * columns)
+        return np.asarray(steps * kth + 4 * ROUNDOFF * self.reach * columns)
 
     def sums(self, distances: Array) -> NDArray[np.float64]:
         """Reported distances as sums over the columns of `work`, rounded up."""
-        wide = distances.astype(np.float64) * (1 + 4 * UNIT) / self.scale
+        wide = distances.astype(np.float64) * (1 + 4 * ROUNDOFF) / self.scale
         wide = wide**2 if self.metric.root else wide
         if self.source is self.work:
             return wide
         return wide * (self.factor**2 if self.kernel == SQUARES else self.factor)
 
 
-def space_of(rows: Rows, metric: Metric, threads: int) -> Space:
-    """The space of these rows; raises for values that are not finite or that the metric can't use."""
+def search_space_of(rows: Rows, metric: Metric, threads: int) -> SearchSpace:
+    """The search space of rows; raises for values that are not finite or that the metric can't use."""
     d = rows.d
-    nowhere = np.zeros(d)
+    origin = np.zeros(d)
     if metric.bits:
         work = _pack_bits(rows, metric)
         scale = 1.0 / d if metric.name == "hamming" else 1.0
-        return Space(metric, work, None, work, scale, nowhere, 1.0, 1.0, True, d, threads)
+        return SearchSpace(metric, work, None, work, scale, origin, 1.0, 1.0, True, d, threads)
     if metric.unit_rows:
         work = unit_rows(rows, metric, threads)
-        middle = column_means(ArrayRows(work), None, threads)[1].astype(np.float32)
-        return Space(metric, work, middle, work, metric.scale, nowhere, 1.0, 2.0, False, d, threads)
+        packed_mean = column_means(ArrayRows(work), None, threads)[1].astype(np.float32)
+        return SearchSpace(metric, work, packed_mean, work, metric.scale, origin, 1.0, 2.0, False, d, threads)
     mean = column_means(rows, None, threads)[1]
     low, high, integral = _extent(rows, threads)
     reach = high - low
-    if not np.isfinite(reach) or reach > REPORTABLE[1] or 0 < reach < REPORTABLE[0]:
+    if not np.isfinite(reach) or reach > FLOAT32_RANGE[1] or 0 < reach < FLOAT32_RANGE[0]:
         raise BadInput(
             f"the values spread over {reach:g}, and distances are reported in float32, which holds 1e-38 to "
             "3e38. Rescale the columns."
         )
-    whole = integral and 4 * d * (reach + 1) ** 2 < 2**24
-    mean = np.rint(mean) if integral else mean  # so that the copy has no rounding
-    sane = reach == 0 or SANE[0] < reach < SANE[1]
-    if sane and rows.dtype == np.float32:
+    exact_sums = integral and 4 * d * (reach + 1) ** 2 < 2**24
+    mean = np.rint(mean) if integral else mean  # so that the copy has no rounding errors
+    safe = reach == 0 or SAFE_RANGE[0] < reach < SAFE_RANGE[1]
+    if safe and rows.dtype == np.float32:
         there = _readable(rows, np.dtype(np.float32))
         shift = mean.astype(np.float32) if metric.kernel == SQUARES else None
-        return Space(metric, there, shift, there, metric.scale, nowhere, 1.0, reach, whole, d, threads)
-    factor = 1.0 if sane else float(2.0 ** -np.round(np.log2(reach)))
-    work = _moved(rows, mean, factor, threads)
-    counts = isinstance(rows, ArrayRows) and rows.X.dtype.kind in "iub"  # bytes of images, for instance
-    if rows.dtype == np.float64 and not (counts and integral and sane):
-        source = _readable(rows, np.dtype(np.float64))
-        return Space(metric, work, None, source, metric.scale, mean, factor, reach * factor, whole, d, threads)
-    squared = metric.kernel == SQUARES and not metric.root
-    scale = metric.scale / (factor**2 if squared else factor)
-    return Space(metric, work, None, work, scale, mean, factor, reach * factor, whole, d, threads)
+        return SearchSpace(metric, there, shift, there, metric.scale, origin, 1.0, reach, exact_sums, d, threads)
+    factor = 1.0 if safe else float(2.0 ** -np.round(np.log2(reach)))
+    work = _centered(rows, mean, factor, threads)
+    integers = isinstance(rows, ArrayRows) and rows.X.dtype.kind in "iub"  # bytes of images, for instance
+    if rows.dtype == np.float64 and not (integers and integral and safe):
+        source, scale = _readable(rows, np.dtype(np.float64)), metric.scale
+    else:
+        squared = metric.kernel == SQUARES and not metric.root
+        source, scale = work, metric.scale / (factor**2 if squared else factor)
+    return SearchSpace(metric, work, None, source, scale, mean, factor, reach * factor, exact_sums, d, threads)
 
 
 def require_finite_distances(distances: Array) -> None:
@@ -155,8 +155,8 @@ def _in_place(rows: Rows, dtype: np.dtype[Any]) -> Array | None:
     if not isinstance(rows, ArrayRows) or rows.X.dtype != dtype or not rows.X.dtype.isnative:
         return None
     X = np.asarray(rows.X)
-    side_by_side = X.shape[1] == 1 or X.strides[1] == X.itemsize
-    return X if side_by_side and X.strides[0] % X.itemsize == 0 and X.flags.aligned else None
+    adjacent = X.shape[1] == 1 or X.strides[1] == X.itemsize
+    return X if adjacent and X.strides[0] % X.itemsize == 0 and X.flags.aligned else None
 
 
 def _readable(rows: Rows, dtype: np.dtype[Any]) -> Array:
@@ -176,9 +176,9 @@ def _require_finite(rows: Rows) -> None:
 
 
 def _extent(rows: Rows, threads: int) -> tuple[float, float, bool]:
-    """The smallest and the largest value, and whether all are whole numbers."""
+    """The smallest and the largest value, and whether all are integers."""
 
-    def summarise(chunk: Chunk, block: Block) -> tuple[float, float, bool]:
+    def summarize(chunk: Chunk, block: Block) -> tuple[float, float, bool]:
         dense = _values(block)
         low, high = float(dense.min()), float(dense.max())
         if not np.isfinite(low) or not np.isfinite(high):
@@ -190,15 +190,15 @@ def _extent(rows: Rows, threads: int) -> tuple[float, float, bool]:
     def merge(a: tuple[float, float, bool], b: tuple[float, float, bool]) -> tuple[float, float, bool]:
         return min(a[0], b[0]), max(a[1], b[1]), a[2] and b[2]
 
-    return fold(rows, summarise, merge, threads)
+    return fold(rows, summarize, merge, threads)
 
 
-def _moved(rows: Rows, mean: Array, factor: float, threads: int) -> NDArray[np.float32]:
+def _centered(rows: Rows, mean: Array, factor: float, threads: int) -> NDArray[np.float32]:
     return table_of_blocks(rows, rows.d, threads, lambda block: (block - mean) * factor)
 
 
 def _pack_bits(rows: Rows, metric: Metric) -> NDArray[np.float32]:
-    """Rows of 64-bit words; the kernels take any rows as float32, so a word travels as two of them."""
+    """Rows of 64-bit words; the kernels take any rows as float32, so each word is passed as two of them."""
     words = -(-rows.d // 64)
     require_memory(8 * rows.count * words, f"a table of {rows.count} x {rows.d} bits", "Use fewer rows or columns.")
     out = np.zeros((rows.count, words * 8), dtype=np.uint8)
@@ -207,7 +207,7 @@ def _pack_bits(rows: Rows, metric: Metric) -> NDArray[np.float32]:
             if not ((block == 0) | (block == 1)).all():
                 raise BadInput(
                     f"metric {metric.name!r} compares sets: every value must be 0 or 1 (or False or True). "
-                    "Binarise the columns, or choose another metric."
+                    "Binarize the columns, or choose another metric."
                 )
             packed = np.packbits(block.astype(bool), axis=1)
             begin = chunk.start + start
@@ -220,7 +220,7 @@ def _dense(block: Block) -> Array:
 
 
 def _values(block: Block) -> Array:
-    """All values that occur in a block; those that a sparse one does not store are a single row with a 0."""
+    """The stored values of a block, and one 0 if a sparse block has entries that are not stored."""
     if not sp.issparse(block):
         return np.asarray(block)
     if not block.has_canonical_format:

@@ -1,4 +1,4 @@
-"""Numerical linear algebra: eigen solvers, Chebyshev filters, connected components, centered operators.
+"""Numerical linear algebra: dense and sparse eigensolvers, Lanczos, Chebyshev filters, components, centering.
 
 Every numeric routine stands here once. Imports `data` (rows) and below.
 """

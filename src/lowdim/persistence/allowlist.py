@@ -10,9 +10,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from lowdim.decomposition.gower import Scaling
 from lowdim.knn.graph import Graph
-from lowdim.manifold.isomap.shortest_paths import Roads
 from lowdim.registry import methods
 from lowdim.summaries.moments import Moments
 
@@ -37,7 +35,7 @@ def estimators() -> dict[str, type]:
 def states() -> dict[str, type]:
     """Summaries, and the dataclasses that estimators keep in order to map new rows or to go on fitting."""
     own = {cls.__name__: cls for method in methods() for cls in method.cls._state_classes}
-    return {"Moments": Moments, "Roads": Roads, "Scaling": Scaling, **SUMMARIES, **own}
+    return {"Moments": Moments, **SUMMARIES, **own}
 
 
 def rules() -> dict[str, type]:

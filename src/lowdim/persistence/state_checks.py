@@ -13,13 +13,8 @@ from numpy.typing import NDArray
 
 from lowdim.base.linear import Linear
 from lowdim.base.standardized import Standardized
-from lowdim.decomposition.gower import Scaling
 from lowdim.errors import ModelFileError
 from lowdim.linear.pca import PCA
-from lowdim.manifold.isomap.estimator import Isomap
-from lowdim.manifold.isomap.shortest_paths import Roads
-from lowdim.manifold.laplacian.estimator import LaplacianEigenmaps
-from lowdim.manifold.lle.estimator import LLE
 from lowdim.mds.base import Scaling as PairScaling
 from lowdim.runtime.param import Integer, Real
 from lowdim.summaries.moments import Moments
@@ -45,10 +40,6 @@ def check_sound(model: Any) -> None:
         _check_standardized(state, d)
     if isinstance(model, Linear) and "components_" in state:
         _check_linear(state, d)
-    if isinstance(model, Isomap | LaplacianEigenmaps) and "embedding_" in state:
-        _check_map(state, d)
-    if isinstance(model, LLE) and "embedding_" in state:
-        _check_lle(state, d)
     if isinstance(model, PairScaling) and "embedding_" in state:
         _check_scaling(state, d)
     if isinstance(model, PCA) and "components_" in state:
@@ -90,53 +81,11 @@ def _check_linear(state: dict[str, Any], d: Any) -> None:
     _require(scale is None or (_is_table(scale, d) and (scale > 0).all()), f"scale_ must be {d} positive numbers")
 
 
-def _check_map(state: dict[str, Any], d: Any) -> None:
-    """Parts that are there for every row of a map agree on their number."""
-    Z, rows = state["embedding_"], state.get("X_fit_")
-    _require(_is_table(Z) and Z.ndim == 2, "embedding_ must be a table of finite numbers")
-    n = len(Z)
-    _require(rows is None or _is_table(rows, n, d), f"X_fit_ must be finite, {n} × {d}")
-    for name in ("reaches_", "sigma_", "densities_", "degrees_"):
-        _require(state.get(name) is None or _is_table(state[name], n), f"{name} must be {n} finite numbers")
-    labels: Any = state.get("components_of_rows_")
-    roads: Any = state.get("roads_")
-    if labels is not None:
-        values: Any = state.get("component_eigenvalues_")
-        offsets = state.get("offsets_")
-        _require(_is_table(values) and values.ndim == 2, "component_eigenvalues_ must be a table of finite numbers")
-        _require(values.shape[1] == Z.shape[1], f"component_eigenvalues_ must have {Z.shape[1]} columns")
-        _require(_is_table(offsets, len(values)), f"offsets_ must be {len(values)} finite numbers")
-        whole = isinstance(labels, np.ndarray) and labels.shape == (n,) and labels.dtype.kind in "iu"
-        _require(whole and ((labels >= 0) & (labels < len(values))).all(), f"components_of_rows_ must be {n} labels")
-    if roads is not None:
-        scaling: Any = state.get("scaling_")
-        ways: Any = state.get("landmark_ways_")
-        _require(isinstance(roads, Roads) and roads.n == n, f"roads_ must have {n} rows")
-        _require(isinstance(scaling, Scaling) and scaling.axes.shape[1] == Z.shape[1], "scaling_ must fit embedding_")
-        m = n if ways is None else len(ways)
-        _require(len(scaling.means) == m, f"scaling_ must have {m} rows")
-        _require(ways is None or _is_table(ways, m, n), f"landmark_ways_ must be finite, {m} × {n}")
-        _require(Real(0, open=True).accepts(state.get("unit_")), "unit_ must be a positive number")
-
-
 def _check_pca(state: dict[str, Any], k: int) -> None:
     _require(_is_table(state.get("explained_variance_"), k), f"explained_variance_ must be {k} finite numbers")
     found = state.get("n_components_")
     _require(COUNT.accepts(found) and found == k, f"n_components_ must be {k}, at least 1")
     _require(Real(0).accepts(state.get("noise_variance_")), f"noise_variance_ must be {Real(0).text}")
-
-
-def _check_lle(state: dict[str, Any], d: Any) -> None:
-    rows: Any = state.get("X_fit_")
-    places, k = state["embedding_"], state.get("n_neighbors_")
-    _require(_is_table(rows) and rows.ndim == 2 and rows.shape[1] == d, f"X_fit_ must be finite, in {d} columns")
-    _require(_is_table(places) and places.ndim == 2, "embedding_ must be a finite table")
-    _require(len(places) == len(rows), f"embedding_ must have {len(rows)} rows, as X_fit_ has")
-    labels: Any = state.get("components_of_rows_")
-    whole = isinstance(labels, np.ndarray) and labels.shape == (len(rows),) and labels.dtype.kind in "iu"
-    _require(whole, f"components_of_rows_ must be {len(rows)} labels")
-    fits = k is not None and COUNT.accepts(k) and k < len(rows)
-    _require(fits, f"n_neighbors_ must be {COUNT.text}, below {len(rows)}")
 
 
 def _check_scaling(state: dict[str, Any], d: Any) -> None:

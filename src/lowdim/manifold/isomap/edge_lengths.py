@@ -1,4 +1,4 @@
-"""Lengths of the edges of a neighbour graph: connected, cut at a radius, evened out, in units that fit float32."""
+"""Edge lengths of Isomap's neighbor graph: one connected graph, lengths of C-Isomap, a unit that fits float32."""
 
 from __future__ import annotations
 
@@ -14,66 +14,73 @@ from lowdim.knn.fitted import FittedNeighbors
 from lowdim.knn.graph import component_labels
 from lowdim.knn.index import Neighbors
 
-__all__ = ["connected", "edge_lengths", "new_lengths", "reaches"]
+__all__ = ["connected_graph", "mean_neighbor_distances", "query_lengths", "scaled_lengths"]
 
 Array = NDArray[Any]
 
 
-def connected(
-    near: FittedNeighbors, radius: float | None, metric: Any, join: bool, threads: int
+def connected_graph(
+    neighbors: FittedNeighbors, radius: float | None, metric: Any, join: bool, threads: int
 ) -> tuple[sp.csr_array, int]:
-    """The symmetric graph of lengths in one piece, and in how many pieces it was."""
-    matrix = _shorter(near.symmetric(), radius)
+    """The symmetric graph of lengths, its components connected, and how many components there were."""
+    matrix = _within_radius(neighbors.symmetric(), radius)
     labels = component_labels(matrix)
-    pieces = int(labels.max(initial=-1)) + 1
-    if pieces > 1 and not join:
+    components = int(labels.max(initial=-1)) + 1
+    if components == 1:
+        return matrix, components
+    if not join:
         raise BadInput(
-            f"the neighbour graph falls into {pieces} components. Take more neighbours (or a larger radius), "
-            "embed the components one by one, or join them by disconnected='join'."
+            f"the neighbor graph has {components} connected components. Use more neighbors (or a larger radius), "
+            "embed the components one by one, or connect them with disconnected='join'."
         )
-    if pieces > 1 and near.table is None:
+    if neighbors.table is None:
         raise BadInput(
-            f"the given graph falls into {pieces} components, and the bridges that would join them need the rows. "
-            "Make the graph with more neighbours, or fit the rows."
+            f"the given graph has {components} connected components, and connecting them needs the rows. "
+            "Build the graph with more neighbors, or fit the rows."
         )
-    return (connect_components(matrix, near.table, labels, metric, threads) if pieces > 1 else matrix), pieces
+    return connect_components(matrix, neighbors.table, labels, metric, threads), components
 
 
-def reaches(near: FittedNeighbors, radius: float | None) -> NDArray[np.float64]:
-    """The mean distance of every row to its neighbours, (n,); where that is 0, the smallest that is not."""
-    if near.edges is None:
-        return _mean_reach(near.graph.distances, radius)
-    within = _shorter(near.edges, radius)
+def mean_neighbor_distances(neighbors: FittedNeighbors, radius: float | None) -> NDArray[np.float64]:
+    """The mean distance of every row to its neighbors, (n,); where that is 0, the smallest positive one."""
+    if neighbors.edges is None:
+        return _mean_distances(neighbors.graph.distances, radius)
+    within = _within_radius(neighbors.edges, radius)
     total = np.asarray(within.sum(axis=1, dtype=np.float64)).ravel()
-    return _above_zero(total / np.maximum(np.diff(within.indptr), 1))
+    return _positive(total / np.maximum(np.diff(within.indptr), 1))
 
 
-def edge_lengths(matrix: sp.csr_array, reach: Array | None) -> tuple[sp.csr_array, float]:
-    """Lengths divided by √(reach_i reach_j), if given, and by a unit (a power of two) near the longest of them."""
+def scaled_lengths(matrix: sp.csr_array, mean_distances: Array | None) -> tuple[sp.csr_array, float]:
+    """Lengths in float32 in units of a power of two near the longest, and that unit.
+
+    With mean neighbor distances M (n,), each is first divided by √(M_i M_j): C-Isomap (de Silva and Tenenbaum 2003).
+    """
     coo = matrix.tocoo()
     lengths = coo.data.astype(np.float64)
-    if reach is not None:
-        lengths /= np.sqrt(reach[coo.coords[0]]) * np.sqrt(reach[coo.coords[1]])
+    if mean_distances is not None:
+        lengths /= np.sqrt(mean_distances[coo.coords[0]]) * np.sqrt(mean_distances[coo.coords[1]])
     longest = float(lengths.max(initial=0.0))
     unit = float(2.0 ** np.round(np.log2(longest))) if longest > 0 else 1.0
     scaled = (lengths / unit).astype(np.float32)
     return sp.csr_array((scaled, coo.coords), shape=matrix.shape), unit
 
 
-def new_lengths(near: Neighbors, radius: float | None, reach: Array | None, unit: float) -> NDArray[np.float32]:
-    """The same for edges from new rows to their neighbours; infinite beyond the radius, but for the nearest."""
-    lengths = near.distances.astype(np.float64)
-    if reach is not None:
-        own = _mean_reach(near.distances, radius, float(reach.min()))
-        lengths /= np.sqrt(own)[:, None] * np.sqrt(reach[near.indices])
+def query_lengths(
+    neighbors: Neighbors, radius: float | None, mean_distances: Array | None, unit: float
+) -> NDArray[np.float32]:
+    """Scaled lengths of the edges from new rows to their neighbors; infinite beyond the radius, except the nearest."""
+    lengths = neighbors.distances.astype(np.float64)
+    if mean_distances is not None:
+        own = _mean_distances(neighbors.distances, radius, float(mean_distances.min()))
+        lengths /= np.sqrt(own)[:, None] * np.sqrt(mean_distances[neighbors.indices])
     scaled = (lengths / unit).astype(np.float32)
     if radius is not None:
-        scaled[:, 1:][near.distances[:, 1:] > radius] = np.inf
+        scaled[:, 1:][neighbors.distances[:, 1:] > radius] = np.inf
     return scaled
 
 
-def _shorter(matrix: sp.csr_array, radius: float | None) -> sp.csr_array:
-    """Only the edges within the radius; one of length 0 stays an edge."""
+def _within_radius(matrix: sp.csr_array, radius: float | None) -> sp.csr_array:
+    """The edges within the radius; an edge of length 0 stays stored."""
     if radius is None:
         return matrix
     kept = matrix.data <= radius
@@ -81,14 +88,15 @@ def _shorter(matrix: sp.csr_array, radius: float | None) -> sp.csr_array:
     return sp.csr_array((matrix.data[kept], matrix.indices[kept], starts), shape=matrix.shape)
 
 
-def _mean_reach(distances: Array, radius: float | None, floor: float | None = None) -> NDArray[np.float64]:
+def _mean_distances(distances: Array, radius: float | None, floor: float | None = None) -> NDArray[np.float64]:
     wide = distances.astype(np.float64)
-    inside = np.ones(wide.shape, dtype=bool) if radius is None else wide <= radius
-    mean = np.where(inside, wide, 0.0).sum(axis=1) / np.maximum(inside.sum(axis=1), 1)
-    return _above_zero(mean, floor)
+    within = np.ones(wide.shape, dtype=bool) if radius is None else wide <= radius
+    mean = np.where(within, wide, 0.0).sum(axis=1) / np.maximum(within.sum(axis=1), 1)
+    return _positive(mean, floor)
 
 
-def _above_zero(mean: Array, floor: float | None = None) -> NDArray[np.float64]:
+def _positive(mean: Array, floor: float | None = None) -> NDArray[np.float64]:
+    """Means of at least `floor`; by default the smallest positive one."""
     if floor is None:
         positive = mean[mean > 0]
         floor = float(positive.min()) if len(positive) else 1.0

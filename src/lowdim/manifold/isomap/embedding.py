@@ -1,4 +1,4 @@
-"""Maps from geodesics: of all rows, or of landmarks with the other rows placed among them."""
+"""Classical scaling of geodesic distances: between all rows, or by landmarks (L-Isomap), and out-of-sample rows."""
 
 from __future__ import annotations
 
@@ -10,77 +10,111 @@ from numpy.typing import NDArray
 
 from lowdim.decomposition.gower import Scaling, residual_variance, scaling_of
 from lowdim.linalg.double_centering import double_center_in_place
-from lowdim.manifold.isomap.shortest_paths import Roads
+from lowdim.manifold.isomap.shortest_paths import GeodesicGraph
 from lowdim.runtime.progress import report
 
-__all__ = ["GeodesicMap", "farthest_landmarks", "map_all", "map_by_landmarks", "random_landmarks", "ways_over"]
+__all__ = [
+    "GeodesicEmbedding",
+    "embed_all",
+    "embed_by_landmarks",
+    "farthest_landmarks",
+    "project_points",
+    "random_landmarks",
+]
 
 Array = NDArray[Any]
 
+POINTS_PER_BLOCK = 1024  # new rows whose geodesic distances to all fitted ones are held at once
+
 
 @dataclass(frozen=True)
-class GeodesicMap:
-    """Z (n, k), how it came about, and how well it keeps the geodesics."""
+class GeodesicEmbedding:
+    """Z (n, k), the projection of further points onto it, and how well it keeps the geodesic distances."""
 
     Z: NDArray[np.float64]
-    scaling: Scaling
-    gram_square: float  # Σ of the squares of the centred Gram matrix
-    residual_variance: NDArray[np.float64]
+    projection: Scaling
+    gram_norm_squared: float  # squared Frobenius norm of the double-centered matrix
+    residual_variance: NDArray[np.float64]  # (k,)
     landmarks: NDArray[np.int32] | None = None  # (m,)
-    ways: NDArray[np.float32] | None = None  # (m, n) from the landmarks to all
+    landmark_geodesics: NDArray[np.float32] | None = None  # (m, n) from the landmarks to all rows
 
 
-def map_all(roads: Roads, k: int, seed: int, threads: int) -> GeodesicMap:
-    """Classical scaling of the geodesics between all rows."""
-    gram = roads.from_rows(np.arange(roads.n), threads)
-    means, gram_square = double_center_in_place(gram, threads)
-    scaling = scaling_of(gram, means, k, seed, threads)
-    Z, lengths = scaling.embedding(), np.diagonal(gram).astype(np.float64)
-    # d² = b_ii + b_jj - 2 b_ij brings the distances back out of their Gram matrix.
-    left = residual_variance(lambda part: gram[part], lengths, lengths, -2.0, Z, Z, threads)
-    return GeodesicMap(Z, scaling, gram_square, left)
+def embed_all(graph: GeodesicGraph, k: int, seed: int, threads: int) -> GeodesicEmbedding:
+    """Classical scaling of the geodesic distances between all rows (Tenenbaum, de Silva and Langford 2000)."""
+    gram = graph.geodesics_from_rows(np.arange(graph.n), threads)
+    means, norm_squared = double_center_in_place(gram, threads)
+    projection = scaling_of(gram, means, k, seed, threads)
+    Z, norms = projection.embedding(), np.diagonal(gram).astype(np.float64)
+    # d² = b_ii + b_jj - 2 b_ij recovers the distances from their Gram matrix.
+    unexplained = residual_variance(lambda part: gram[part], norms, norms, -2.0, Z, Z, threads)
+    return GeodesicEmbedding(Z, projection, norm_squared, unexplained)
 
 
-def map_by_landmarks(landmarks: Array, ways: NDArray[np.float32], k: int, seed: int, threads: int) -> GeodesicMap:
-    """Classical scaling of the landmarks; every row is placed by its distances to them (de Silva, Tenenbaum 2004).
+def embed_by_landmarks(
+    landmarks: Array, geodesics: NDArray[np.float32], k: int, seed: int, threads: int
+) -> GeodesicEmbedding:
+    """Landmark MDS: classical scaling of the landmarks, and every row projected by its distances to them.
 
-    The map is turned to the principal axes of all rows, which a few landmarks may miss.
+    The embedding is rotated to the principal axes of all rows, which a few landmarks may miss (de Silva and
+    Tenenbaum 2004). `geodesics` (m, n) leads from the landmarks (m,) to all rows.
     """
-    gram = np.ascontiguousarray(ways[:, landmarks])
-    means, gram_square = double_center_in_place(gram, threads)
-    scaling = scaling_of(gram, means, k, seed, threads)
-    scaling, Z = scaling.turned(scaling.place(ways.T))
-    nothing = np.zeros(len(landmarks)), np.zeros(len(Z))
-    left = residual_variance(lambda part: np.square(ways[part]), *nothing, 1.0, Z[landmarks], Z, threads)
-    return GeodesicMap(Z, scaling, gram_square, left, landmarks.astype(np.int32), ways)
+    gram = np.ascontiguousarray(geodesics[:, landmarks])
+    means, norm_squared = double_center_in_place(gram, threads)
+    projection = scaling_of(gram, means, k, seed, threads)
+    projection, Z = projection.turned(projection.place(geodesics.T))
+    zeros = np.zeros(len(landmarks)), np.zeros(len(Z))
+    unexplained = residual_variance(lambda part: np.square(geodesics[part]), *zeros, 1.0, Z[landmarks], Z, threads)
+    return GeodesicEmbedding(Z, projection, norm_squared, unexplained, landmarks.astype(np.int32), geodesics)
 
 
-def random_landmarks(roads: Roads, m: int, seed: int, threads: int) -> tuple[Array, NDArray[np.float32]]:
-    """Rows drawn at random, and the ways from them to all rows (m, n)."""
-    chosen = np.sort(np.random.default_rng(seed).choice(roads.n, m, replace=False))
-    return chosen, roads.from_rows(chosen, threads)
+def random_landmarks(graph: GeodesicGraph, m: int, seed: int, threads: int) -> tuple[Array, NDArray[np.float32]]:
+    """Landmarks drawn at random, and the geodesic distances from them to all rows (m, n)."""
+    chosen = np.sort(np.random.default_rng(seed).choice(graph.n, m, replace=False))
+    return chosen, graph.geodesics_from_rows(chosen, threads)
 
 
-def farthest_landmarks(roads: Roads, m: int, seed: int, threads: int) -> tuple[Array, NDArray[np.float32]]:
-    """Rows, each as far as possible along the graph from those before it, and their ways to all rows (m, n)."""
-    roads.require_room(m)
-    ways = np.empty((m, roads.n), dtype=np.float32)
+def farthest_landmarks(graph: GeodesicGraph, m: int, seed: int, threads: int) -> tuple[Array, NDArray[np.float32]]:
+    """Landmarks by farthest-point (maxmin) sampling, and the geodesic distances from them to all rows (m, n)."""
+    graph.require_memory_for(m)
+    geodesics = np.empty((m, graph.n), dtype=np.float32)
     chosen = np.empty(m, dtype=np.int64)
-    # The first is the end of the longest way from a row: a corner, whatever row that was.
-    start = int(np.random.default_rng(seed).integers(roads.n))
-    nearest = roads.from_rows(np.array([start]), threads)[0]
+    # The first is the row farthest from a random one: a peripheral row, whichever that was.
+    start = int(np.random.default_rng(seed).integers(graph.n))
+    nearest = graph.geodesics_from_rows(np.array([start]), threads)[0]
     for i in range(m):
         chosen[i] = int(np.argmax(nearest))
-        ways[i] = roads.from_rows(chosen[i : i + 1], threads)[0]
-        nearest = ways[i].copy() if i == 0 else np.minimum(nearest, ways[i])
-        nearest[chosen[: i + 1]] = -1  # never twice, though other rows may lie at the same place
+        geodesics[i] = graph.geodesics_from_rows(chosen[i : i + 1], threads)[0]
+        nearest = geodesics[i].copy() if i == 0 else np.minimum(nearest, geodesics[i])
+        nearest[chosen[: i + 1]] = -1  # never twice, even if other rows are equal
         report("choosing landmarks", i + 1, m)
-    return chosen, ways
+    return chosen, geodesics
 
 
-def ways_over(ways: NDArray[np.float32], near: Array, lengths: Array) -> NDArray[np.float32]:
-    """Lengths of the shortest ways from new rows over their neighbours (q, s) to the landmarks, (q, m)."""
-    out = np.full((len(near), len(ways)), np.inf, dtype=np.float32)
-    for s in range(near.shape[1]):
-        np.minimum(out, ways[:, near[:, s]].T + lengths[:, s, None], out=out)
+def project_points(
+    graph: GeodesicGraph,
+    projection: Scaling,
+    landmark_geodesics: NDArray[np.float32] | None,
+    neighbors: Array,
+    lengths: Array,
+    threads: int,
+) -> NDArray[np.float64]:
+    """New points by Gower's formula, (q, k): edges to their neighbors (q, s) have these lengths (q, s)."""
+    out = np.empty((len(neighbors), projection.axes.shape[1]))
+    for start in range(0, len(out), POINTS_PER_BLOCK):
+        part = slice(start, start + POINTS_PER_BLOCK)
+        if landmark_geodesics is None:
+            geodesics = graph.geodesics_from_points(neighbors[part], lengths[part], threads)
+        else:
+            geodesics = _geodesics_to_landmarks(landmark_geodesics, neighbors[part], lengths[part])
+        out[part] = projection.place(geodesics)
+    return out
+
+
+def _geodesics_to_landmarks(
+    landmark_geodesics: NDArray[np.float32], neighbors: Array, lengths: Array
+) -> NDArray[np.float32]:
+    """Geodesic distances from new points through their neighbors (q, s) to the landmarks, (q, m)."""
+    out = np.full((len(neighbors), len(landmark_geodesics)), np.inf, dtype=np.float32)
+    for s in range(neighbors.shape[1]):
+        np.minimum(out, landmark_geodesics[:, neighbors[:, s]].T + lengths[:, s, None], out=out)
     return out

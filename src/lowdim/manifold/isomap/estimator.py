@@ -1,146 +1,163 @@
-"""Isomap: distances along the data, kept as well as a plane can."""
+"""Isomap (Tenenbaum, de Silva and Langford 2000), with landmarks (L-Isomap) and conformal lengths (C-Isomap)."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from lowdim.base.estimator import Estimator, estimator
-from lowdim.distance.metrics import MetricLike
+from lowdim.base.estimator import EmbeddingMixin, Estimator, SeedMixin, ThreadsMixin, estimator
+from lowdim.base.metric_mixin import MetricMixin
+from lowdim.base.state import StateCheck
+from lowdim.decomposition.gower import Scaling
 from lowdim.errors import BadInput, NotEnoughData
 from lowdim.knn.fitted import FittedNeighbors, FittedRows, NeighborSpec, read_source
-from lowdim.knn.index import Distance
-from lowdim.manifold.isomap.edge_lengths import connected, edge_lengths, new_lengths, reaches
-from lowdim.manifold.isomap.embedding import farthest_landmarks, map_all, map_by_landmarks, random_landmarks, ways_over
-from lowdim.manifold.isomap.shortest_paths import Roads
-from lowdim.runtime.param import Choice, Flag, Integer, Maybe, Real, SeedLike, param
-from lowdim.runtime.random import Seed, seed_of
+from lowdim.manifold.isomap.edge_lengths import connected_graph, mean_neighbor_distances, query_lengths, scaled_lengths
+from lowdim.manifold.isomap.embedding import (
+    GeodesicEmbedding,
+    embed_all,
+    embed_by_landmarks,
+    farthest_landmarks,
+    project_points,
+    random_landmarks,
+)
+from lowdim.manifold.isomap.shortest_paths import GeodesicGraph
+from lowdim.runtime.param import Choice, Flag, Integer, Maybe, Real, param
+from lowdim.runtime.random import seed_of
 from lowdim.runtime.threads import single_blas, thread_count
 
-__all__ = ["Isomap"]
+__all__ = ["Isomap", "IsomapState"]
 
 Array = NDArray[Any]
 
-NEW_ROWS = 1024  # new rows whose distances to all fitted ones are held at once
+
+@dataclass(frozen=True)
+class IsomapState:
+    """What `transform` needs beside the public attributes; lengths are in `unit`."""
+
+    graph: GeodesicGraph
+    projection: Scaling
+    unit: float
+    mean_neighbor_distances: Array | None  # (n,), of C-Isomap
+    landmark_geodesics: Array | None  # (m, n)
+    gram_norm_squared: float
+    seed: int
 
 
-@estimator(title="distances along the data, laid flat", summary="graph", sparse=True)
-class Isomap(Estimator):
-    """A map that keeps distances along the data: geodesics through the graph of neighbours, then classical scaling.
+@estimator(title="classical scaling of geodesic distances", summary="graph", sparse=True)
+class Isomap(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
+    """Isomap: classical scaling of geodesic distances, the lengths of shortest paths through the neighbor graph.
 
-        B = -½ J D² J,   Z = V Λ^½,   D the lengths of the shortest ways
+        B = -½ J D² J,   Z = V Λ^½,   D the geodesic distances
 
     `fit` takes an array, sparse matrix, memory map or dataframe, distances (metric="precomputed"), or
-    `lowdim.neighbors(X, k)`. Of a sparse table of distances, those that are stored are the neighbours: the nearest
-    n_neighbors of each row, or all within the radius. With `n_landmarks`, only ways from so many rows are measured,
-    and all rows are placed by their distances to them: memory and time grow with n instead of n². New rows are placed
-    by Gower's formula, from their ways to the fitted rows through their neighbours, each by itself; fitted rows come
-    back where they were.
+    `lowdim.neighbors(X, k)`. The stored entries of a sparse distance matrix are the neighbors: the n_neighbors nearest
+    of each row, or all within the radius. With `n_landmarks`, geodesic distances are computed from the landmarks alone
+    and all rows are projected by their distances to them: memory and time grow with n instead of n². New rows are
+    projected by Gower's formula from their geodesic distances through their neighbors, each independently; fitted rows
+    get their own positions.
 
     {parameters}
 
     Attributes
     ----------
     embedding_ : array (n, k)
-        The map.
+        The embedding of the fitted rows.
     eigenvalues_ : array (k,)
-        Of the centred Gram matrix of the geodesics (of the landmarks alone, if there are any); 0 where the
-        geodesics have no such direction.
+        Eigenvalues of the double-centered matrix of squared geodesic distances (between the landmarks, if there are
+        any); 0 for dimensions without positive variance.
     residual_variance_ : array (k,)
-        1 - R² between geodesics and distances on the map with 1, 2 … k components: where it stops falling
-        is the dimension of the data.
+        1 - R² between geodesic distances and distances in the embedding with 1, 2 … k components: where it stops
+        falling is the intrinsic dimension.
     n_connected_components_ : int
-        Components of the neighbour graph before they were joined.
+        Connected components of the neighbor graph before they were joined.
     X_fit_ : array (n, d) or None
         The fitted rows; None for distances and for a graph.
     landmarks_ : array (m,) or None
-        The rows that serve as landmarks.
+        Indices of the landmarks.
 
     """
 
     n_components: int = param(2, Integer(1), "Number of components.", kw_only=False)
-    n_neighbors: int = param(5, Integer(1), "Neighbours of a row in the graph; in a small table, all others.")
+    n_neighbors: int = param(5, Integer(1), "Number of neighbors of each row; at most all other rows are used.")
     radius: float | None = param(
-        None, Maybe(Real(0, open=True)), "Take all rows within this distance as neighbours, instead of n_neighbors."
+        None, Maybe(Real(0, open=True)), "Use all rows within this distance as neighbors, instead of n_neighbors."
     )
-    metric: Distance = param(
-        "euclidean",
-        MetricLike(),
-        "How far two rows are apart; 'precomputed' takes X as distances.",
-    )
-    n_landmarks: int | None = param(None, Maybe(Integer(2)), "Measure ways only from so many rows; None: from all.")
+    n_landmarks: int | None = param(None, Maybe(Integer(2)), "Number of landmarks; None uses all rows.")
     landmarks: str = param(
         "random",
         Choice("random", "farthest"),
-        "Landmarks drawn at random, or each as far as possible from those before it.",
+        "How landmarks are chosen: at random, or by farthest-point sampling.",
     )
     conformal: bool = param(
-        False, Flag(), "Divide each edge by the root of its ends' mean neighbour distances (C-Isomap)."
+        False,
+        Flag(),
+        "C-Isomap: divide each edge by the geometric mean of its ends' mean neighbor distances.",
     )
     disconnected: str = param(
-        "join", Choice("join", "error"), "Join the components of the graph by the shortest bridges, or refuse them."
+        "join",
+        Choice("join", "error"),
+        "What to do with several connected components: connect them by their shortest edges, or raise an error.",
     )
-    random_state: Seed = param(0, SeedLike(), "Seed of the landmarks, the first vectors and approximate neighbours.")
-    n_jobs: int | None = param(None, Maybe(Integer()), "Threads; the result has the same bits for any number.")
+
+    _state_classes = (IsomapState, GeodesicGraph, Scaling)
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the map."""
+        """Compute the embedding."""
         with self._fitting():
             seed, threads = seed_of(self.random_state), thread_count(self.n_jobs)
-            near = FittedNeighbors.of(read_source(self, X), self._spec(seed, threads))
-            self._require_rows(near.n)
-            matrix, components = connected(near, self.radius, self.metric, self.disconnected == "join", threads)
-            self.reaches_ = reaches(near, self.radius) if self.conformal else None
-            matrix, self.unit_ = edge_lengths(matrix, self.reaches_)
-            self.roads_ = Roads.of(matrix)
-            if self.n_landmarks is None:
-                found = map_all(self.roads_, self.n_components, seed, threads)
-            else:
-                choose = farthest_landmarks if self.landmarks == "farthest" else random_landmarks
-                chosen = choose(self.roads_, self.n_landmarks, seed, threads)
-                found = map_by_landmarks(*chosen, self.n_components, seed, threads)
-            self.embedding_ = (found.Z * self.unit_).astype(near.dtype)
-            self.eigenvalues_ = (found.scaling.values * self.unit_**2).astype(near.dtype)
-            self.residual_variance_, self.gram_square_ = found.residual_variance, found.gram_square
-            self.scaling_, self.landmarks_, self.landmark_ways_ = found.scaling, found.landmarks, found.ways
-            self.X_fit_, self.seed_, self.n_connected_components_ = near.rows.X, seed, components
-            self._cache = near.rows
+            neighbors = FittedNeighbors.of(read_source(self, X), self._spec(seed, threads))
+            self._require_rows(neighbors.n)
+            join = self.disconnected == "join"
+            matrix, components = connected_graph(neighbors, self.radius, self.metric, join, threads)
+            means = mean_neighbor_distances(neighbors, self.radius) if self.conformal else None
+            lengths, unit = scaled_lengths(matrix, means)
+            graph = GeodesicGraph.from_sparse(lengths)
+            found = self._embed(graph, seed, threads)
+            self.embedding_ = (found.Z * unit).astype(neighbors.dtype)
+            self.eigenvalues_ = (found.projection.values * unit**2).astype(neighbors.dtype)
+            self.residual_variance_, self.landmarks_ = found.residual_variance, found.landmarks
+            self.X_fit_, self.n_connected_components_ = neighbors.rows.X, components
+            self._cache = neighbors.rows
+            self._state = IsomapState(
+                graph, found.projection, unit, means, found.landmark_geodesics, found.gram_norm_squared, seed
+            )
             return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> Array:
-        """Find the map and return it, (n, k)."""
-        return self.fit(X).embedding_.copy()
-
     def transform(self, X: Any) -> Array:
-        """Places of new rows on the fitted map, (m, k).
+        """Embed new rows by Gower's formula, (m, k).
 
         X holds rows; with metric="precomputed", their distances to the fitted rows, (m, n); or it is what
         `NeighborIndex.query` found for them.
         """
         check_is_fitted(self, "embedding_")
+        state: IsomapState = self._state
         threads = thread_count(self.n_jobs)
-        fitted = FittedRows.cached(self, self.X_fit_, self.roads_.n, self._spec(self.seed_, threads))
-        near, dtype = fitted.neighbors_of(self, X)
-        lengths = new_lengths(near, self.radius, self.reaches_, self.unit_)  # (m, k)
-        out = np.empty((len(lengths), self.embedding_.shape[1]))
+        rows = FittedRows.cached(self, self.X_fit_, state.graph.n, self._spec(state.seed, threads))
+        neighbors, dtype = rows.neighbors_of(self, X)
+        lengths = query_lengths(neighbors, self.radius, state.mean_neighbor_distances, state.unit)  # (m, s)
         with single_blas():
-            for start in range(0, len(out), NEW_ROWS):
-                part = slice(start, start + NEW_ROWS)
-                if self.landmark_ways_ is None:
-                    ways = self.roads_.from_seeds(near.indices[part], lengths[part], threads)
-                else:
-                    ways = ways_over(self.landmark_ways_, near.indices[part], lengths[part])
-                out[part] = self.scaling_.place(ways)
-        return (out * self.unit_).astype(dtype or self.embedding_.dtype)
+            Z = project_points(
+                state.graph, state.projection, state.landmark_geodesics, neighbors.indices, lengths, threads
+            )
+        return (Z * state.unit).astype(dtype or self.embedding_.dtype)
 
     def reconstruction_error(self) -> float:
-        """‖B - Z Zᵀ‖ / n for the centred Gram matrix B of the geodesics (of the landmarks), as in scikit-learn."""
+        """‖B - Z Zᵀ‖ / n for the double-centered matrix B of geodesics (of the landmarks), as in scikit-learn."""
         check_is_fitted(self, "embedding_")
-        missed = max(self.gram_square_ - float((self.scaling_.values**2).sum()), 0.0)
-        return float(np.sqrt(missed) / len(self.scaling_.means) * self.unit_**2)
+        state: IsomapState = self._state
+        missed = max(state.gram_norm_squared - float((state.projection.values**2).sum()), 0.0)
+        return float(np.sqrt(missed) / len(state.projection.means) * state.unit**2)
+
+    def _embed(self, graph: GeodesicGraph, seed: int, threads: int) -> GeodesicEmbedding:
+        if self.n_landmarks is None:
+            return embed_all(graph, self.n_components, seed, threads)
+        choose = farthest_landmarks if self.landmarks == "farthest" else random_landmarks
+        landmarks, geodesics = choose(graph, self.n_landmarks, seed, threads)
+        return embed_by_landmarks(landmarks, geodesics, self.n_components, seed, threads)
 
     def _spec(self, seed: int, threads: int) -> NeighborSpec:
         return NeighborSpec(self.n_neighbors, self.metric, seed, threads, self.radius)
@@ -154,6 +171,22 @@ class Isomap(Estimator):
                 f"{n}; got {self.n_landmarks}."
             )
 
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.embedding_.shape[1])
+    def _check_state(self, check: StateCheck) -> None:
+        check.floats("embedding_", "n", "k")
+        check.floats("eigenvalues_", "k", low=0)
+        check.floats("residual_variance_", "k")
+        check.number("n_connected_components_", Integer(1))
+        check.fitted_rows("n")
+        landmarks = check.indices("landmarks_", "m", below="n", optional=True)
+        geodesics = check.floats("state.landmark_geodesics", "m", "n", optional=True, low=0)
+        check.require((landmarks is None) == (geodesics is None), "landmarks_ and their geodesic distances go together")
+        n, k = check.sizes["n"], check.sizes["k"]
+        graph = check.instance("state.graph", GeodesicGraph)
+        check.require(graph.n == n, f"the geodesic graph must have {n} rows")
+        projection = check.instance("state.projection", Scaling)
+        shape = (n if landmarks is None else len(landmarks), k)
+        check.require(projection.axes.shape == shape, f"the projection must be of shape {shape}")
+        check.floats("state.mean_neighbor_distances", "n", optional=True, low=0)
+        check.number("state.unit", Real(0, open=True))
+        check.number("state.gram_norm_squared", Real(0))
+        check.number("state.seed", Integer(0, 2**64 - 1))
