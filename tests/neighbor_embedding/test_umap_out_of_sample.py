@@ -1,4 +1,4 @@
-"""UMAP beyond the table: new rows, the way back, supervision and density."""
+"""UMAP: out-of-sample embedding, update, inverse transform, supervision and densMAP."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from lowdim.neighbor_embedding.umap.supervision import numeric_intersection
 # ---- new rows ----
 
 
-def test_fitted_rows_come_back_bit_equal(fitted, digits):
+def test_fitted_rows_keep_their_positions_bit_for_bit(fitted, digits):
     np.testing.assert_array_equal(fitted.transform(digits[:1500]), fitted.embedding_)
     order = np.random.default_rng(0).permutation(1500)[:77]
     np.testing.assert_array_equal(fitted.transform(digits[order]), fitted.embedding_[order])
 
 
-def test_new_rows_land_among_their_like(lands_among_its_like):
-    lands_among_its_like(UMAP(n_jobs=2))
+def test_new_digits_are_embedded_well(embeds_new_digits_well):
+    embeds_new_digits_well(UMAP(n_jobs=2))
 
 
-def test_a_new_row_does_not_mind_its_company(fitted, digits):
+def test_a_new_row_does_not_depend_on_the_others(fitted, digits):
     together = fitted.transform(digits[1490:1530])
     alone = np.vstack([fitted.transform(row[None]) for row in digits[1490:1530]])
     np.testing.assert_array_equal(together, alone)
     np.testing.assert_array_equal(together[::-1], fitted.transform(digits[1490:1530][::-1]))
 
 
-def test_update_keeps_the_old_rows_near(fitted, digits, labels, accuracy):
+def test_update_moves_the_fitted_rows_little(fitted, digits, labels, accuracy):
     import copy
 
     model = copy.deepcopy(fitted)
@@ -52,27 +52,27 @@ def test_update_keeps_the_old_rows_near(fitted, digits, labels, accuracy):
     np.testing.assert_array_equal(model.transform(digits), model.embedding_)
 
 
-def agreement_with_densities_of(X):
-    """How well the radii of a map of the rows X go with their radii in the table: a function of the model."""
+def density_correlation(X):
+    """The correlation of the radii in an embedding of the rows X with the original ones: a function of the model."""
     fuzzy = fuzzy_simplicial_set(neighbors(X, 14), 1.0, 1.0, 1)
     wanted = original_radii(fuzzy.rows, fuzzy.weights, fuzzy.lengths, fuzzy.n)
 
-    def agreement(model):
+    def correlation(model):
         Z = np.ascontiguousarray(model.embedding_, dtype=np.float32)
         radii = embedding_radii(Z, None, fuzzy.starts, fuzzy.columns, model.a_, model.b_, 1)[1]
         return np.corrcoef(radii, wanted)[0, 1]
 
-    return agreement
+    return correlation
 
 
-def test_update_of_a_dense_map_goes_on_keeping_densities(rng):
-    """Radii of all rows, the new ones too, go with those in the table as those of a map of all rows do."""
+def test_update_of_a_densmap_keeps_densities(rng):
+    """Of the new rows, too, as a fit to all rows does."""
     X = np.vstack([s * rng.standard_normal((100, 4)) + 40 * i for i, s in enumerate((0.2, 1.0, 4.0))])
     order = rng.permutation(300)
     X = X[order]
-    agreement = agreement_with_densities_of(X)
+    correlation = density_correlation(X)
     grown = UMAP(n_epochs=200, densmap=True).fit(X[:200]).update(X[200:])
-    assert agreement(grown) > 0.8
+    assert correlation(grown) > 0.8
     np.testing.assert_array_equal(grown.transform(X), grown.embedding_)
     fresh = UMAP(n_epochs=200, densmap=True).fit(X)
     for name in ("original_mean", "original_std"):
@@ -80,28 +80,28 @@ def test_update_of_a_dense_map_goes_on_keeping_densities(rng):
     np.testing.assert_array_equal(grown.graph_.toarray(), fresh.graph_.toarray())
 
 
-def test_inverse_gives_rows_back(fitted, digits):
+def test_inverse_transform_gives_rows_back(fitted, digits):
     np.testing.assert_array_equal(fitted.inverse_transform(fitted.embedding_[:50]), digits[:50])
     new = digits[1500:]
-    places = fitted.transform(new)
-    made = fitted.inverse_transform(places)
+    positions = fitted.transform(new)
+    made = fitted.inverse_transform(positions)
     error = ((made - new) ** 2).sum(axis=1).mean()
-    any_row = ((digits[np.random.default_rng(0).integers(0, 1500, len(new))] - new) ** 2).sum(axis=1).mean()
-    assert error < 0.4 * any_row
-    np.testing.assert_array_equal(fitted.inverse_transform(places[3:4]), made[3:4])
-    far = fitted.inverse_transform(1e6 + places[:5])
+    random_row = ((digits[np.random.default_rng(0).integers(0, 1500, len(new))] - new) ** 2).sum(axis=1).mean()
+    assert error < 0.4 * random_row
+    np.testing.assert_array_equal(fitted.inverse_transform(positions[3:4]), made[3:4])
+    far = fitted.inverse_transform(1e6 + positions[:5])
     assert np.abs(far).max() < 100  # values are from 0 to 16
 
 
 def weighted_mean(model, Z):
-    """What the nearest rows are on the average, each by how much it belongs."""
+    """The mean of the nearest rows, weighted by their membership strengths."""
     found = lowdim.NeighborIndex(model.embedding_).query(Z, 15)
     weights = smooth_knn_distances(found.distances, 1.0, 1).weights.astype(float)
     return np.einsum("ij,ijd->id", weights / weights.sum(axis=1, keepdims=True), model.X_fit_[found.indices])
 
 
 @pytest.mark.parametrize("table", ["digits", "swiss roll"])
-def test_inverse_is_nearer_than_the_mean_of_the_neighbours(digits, table):
+def test_inverse_transform_is_closer_than_the_mean_of_the_neighbors(digits, table):
     from sklearn.datasets import make_swiss_roll
 
     X = digits if table == "digits" else make_swiss_roll(1500, random_state=0)[0]
@@ -112,26 +112,19 @@ def test_inverse_is_nearer_than_the_mean_of_the_neighbours(digits, table):
     assert error < ((weighted_mean(model, Z) - X[held]) ** 2).sum()
 
 
-def test_places_that_are_not_finite_are_refused(fitted):
+def test_points_that_are_not_finite_are_refused(fitted):
     for bad in (np.nan, np.inf):
         with pytest.raises(BadInput, match="Z contains"):
             fitted.inverse_transform([[0.0, bad]])
 
 
-# ---- supervision and density ----
+# ---- supervision and densMAP ----
 
 
-def between(Z, y):
-    """Share of the variance that lies between classes."""
-    total = ((Z - Z.mean(axis=0)) ** 2).sum()
-    within = sum(((Z[y == c] - Z[y == c].mean(axis=0)) ** 2).sum() for c in np.unique(y))
-    return 1 - within / total
-
-
-def test_classes_separate_better_with_their_labels(digits, labels, accuracy):
+def test_classes_separate_better_if_supervised(digits, labels, accuracy):
     X, y = digits[:800], labels[:800]
-    plain, told = UMAP(n_epochs=200).fit(X), UMAP(n_epochs=200).fit(X, y)
-    assert accuracy(told.embedding_, y) >= max(0.99, accuracy(plain.embedding_, y))
+    plain, supervised = UMAP(n_epochs=200).fit(X), UMAP(n_epochs=200).fit(X, y)
+    assert accuracy(supervised.embedding_, y) >= max(0.99, accuracy(plain.embedding_, y))
     half = np.where(np.arange(800) % 2, y, -1)
     partly = UMAP(n_epochs=200).fit(X, half).embedding_
     assert accuracy(partly, y) > 0.93
@@ -139,83 +132,83 @@ def test_classes_separate_better_with_their_labels(digits, labels, accuracy):
     assert UMAP(n_epochs=200).fit(X, names).embedding_.shape == (800, 2)
 
 
-def test_numbers_order_the_map(rng):
+def test_a_numeric_target_orders_the_embedding(rng):
     X = rng.standard_normal((300, 6))
     y = X[:, 0] + 0.1 * rng.standard_normal(300)
 
-    def kept(Z):
+    def difference(Z):
         found = neighbors(Z, 10).indices
         return np.abs(y[found] - y[:, None]).mean()
 
-    told = UMAP(n_epochs=200, target_metric="numeric", target_weight=0.8).fit_transform(X, y)
-    assert kept(told) < 0.7 * kept(UMAP(n_epochs=200).fit_transform(X))
+    supervised = UMAP(n_epochs=200, target_metric="numeric", target_weight=0.8).fit_transform(X, y)
+    assert difference(supervised) < 0.7 * difference(UMAP(n_epochs=200).fit_transform(X))
 
 
-def test_densmap_keeps_what_is_crowded_crowded(rng):
+def test_densmap_keeps_densities(rng):
     X = np.vstack([s * rng.standard_normal((150, 4)) + 40 * i for i, s in enumerate((0.2, 1.0, 4.0))])
-    agreement = agreement_with_densities_of(X)
+    correlation = density_correlation(X)
     plain, dense = UMAP(n_epochs=300).fit(X), UMAP(n_epochs=300, densmap=True).fit(X)
-    assert agreement(dense) > agreement(plain) + 0.1
-    assert agreement(dense) > 0.8
+    assert correlation(dense) > correlation(plain) + 0.1
+    assert correlation(dense) > 0.8
     np.testing.assert_array_equal(dense.transform(X), dense.embedding_)
     assert np.isfinite(dense.transform(X + 0.01)).all()
 
 
-def test_numbers_leave_the_lengths_of_edges(rng):
-    """densMAP needs them; an edge that y alone knows counts as the longest that its ends have."""
+def test_a_numeric_target_keeps_the_lengths_of_edges(rng):
+    """densMAP needs them; an edge of y alone is as long as the longest at its endpoints."""
     X = rng.standard_normal((80, 3))
     fuzzy = fuzzy_simplicial_set(neighbors(X, 6), 1.0, 1.0, 1)
-    told = numeric_intersection(fuzzy, rng.standard_normal(80), DistinctRows.all_of(80), 0.5, 6, 1)
-    true = np.linalg.norm(X[told.rows] - X[told.columns], axis=1)
-    known = fuzzy.to_sparse().toarray()[told.rows, told.columns] > 0
+    joint = numeric_intersection(fuzzy, rng.standard_normal(80), DistinctRows.all_of(80), 0.5, 6, 1)
+    true = np.linalg.norm(X[joint.rows] - X[joint.columns], axis=1)
+    known = fuzzy.to_sparse().toarray()[joint.rows, joint.columns] > 0
     assert 0.1 < known.mean() < 0.9
-    np.testing.assert_allclose(told.lengths[known], true[known], rtol=1e-5)
+    np.testing.assert_allclose(joint.lengths[known], true[known], rtol=1e-5)
     L = np.zeros((80, 80))
     L[fuzzy.rows, fuzzy.columns] = fuzzy.lengths
-    longest = np.maximum(L.max(axis=1)[told.rows], L.max(axis=1)[told.columns])
-    np.testing.assert_allclose(told.lengths[~known], longest[~known], rtol=1e-6)
-    assert 0.5 < np.median(told.lengths[~known] / true[~known]) < 1
+    longest = np.maximum(L.max(axis=1)[joint.rows], L.max(axis=1)[joint.columns])
+    np.testing.assert_allclose(joint.lengths[~known], longest[~known], rtol=1e-6)
+    assert 0.5 < np.median(joint.lengths[~known] / true[~known]) < 1
 
 
-def test_densmap_places_new_rows_by_how_crowded_they_are(rng):
-    """Each by itself, on a map that stays: lonely rows are to be lonelier there, by as much as fitted ones."""
+def test_densmap_embeds_new_rows_by_their_densities(rng):
+    """Each by itself: sparse rows are sparse in the embedding, by as much as fitted ones."""
 
-    def table(n):
+    def sample(n):
         return np.vstack([s * rng.standard_normal((n, 4)) + 40 * i for i, s in enumerate((0.2, 1.0, 4.0))])
 
-    X, new = table(150), table(50)
+    X, new = sample(150), sample(50)
     model = UMAP(n_epochs=300, densmap=True).fit(X)
-    places = model.embedding_.astype(np.float32)
+    positions = model.embedding_.astype(np.float32)
 
     def radii(rows, Z, found):
-        """In the table and in the map, over edges to the 14 nearest rows."""
+        """Original and embedded, over edges to the 14 nearest rows."""
         m, k = found.indices.shape
         weights = smooth_knn_distances(found.distances, 1.0, 1).weights.ravel()
         Z = np.ascontiguousarray(Z, dtype=np.float32)
         starts = np.arange(m + 1) * k
-        mapped = embedding_radii(Z, places, starts, found.indices.ravel(), model.a_, model.b_, 1)[1]
+        mapped = embedding_radii(Z, positions, starts, found.indices.ravel(), model.a_, model.b_, 1)[1]
         return original_radii(np.repeat(np.arange(m), k), weights, found.distances.ravel(), m), mapped
 
     found = lowdim.NeighborIndex(X).query(new, 14)
     dense = model.transform(new)
     np.testing.assert_array_equal(dense[7:8], model.transform(new[7:8]))
     plain = replace(model._out_of_sample, density=None)(open_rows(new))
-    table_fit, map_fit = radii(X, places, neighbors(X, 14))
-    line = np.polyfit(table_fit, map_fit, 1)  # how the map shows how crowded fitted rows are
+    of_fitted, embedded = radii(X, positions, neighbors(X, 14))
+    line = np.polyfit(of_fitted, embedded, 1)
 
-    def apart(Z):
+    def fidelity(Z):
         wanted, got = radii(new, Z, found)
         return np.corrcoef(wanted, got)[0, 1], np.abs(got - np.polyval(line, wanted)).mean()
 
-    (with_it, error), (without, plain_error) = apart(dense), apart(plain)
+    (with_it, error), (without, plain_error) = fidelity(dense), fidelity(plain)
     assert with_it > max(without, 0.8)
     assert error < plain_error
-    far = model.transform(new + 1000.0)  # lonelier than any fitted row: not lonelier without end
-    assert np.abs(far - places.mean(axis=0)).max() < 3 * np.ptp(places, axis=0).max()
+    far = model.transform(new + 1000.0)  # sparser than any fitted row: clipped to the sparsest
+    assert np.abs(far - positions.mean(axis=0)).max() < 3 * np.ptp(positions, axis=0).max()
 
 
-def test_the_agreement_for_new_rows_is_by_edges_that_they_have_too(rng):
-    """A fitted row, taken as a new one, has the radius in the table that the agreement counted it with."""
+def test_the_density_correlation_of_new_rows_is_over_directed_edges(rng):
+    """A fitted row, taken as a new one, has the radius that the correlation was computed with."""
     X = rng.standard_normal((200, 3)) * rng.gamma(1.0, size=(200, 1))
     model = UMAP(n_epochs=60, densmap=True).fit(X)
     graph = neighbors(X, 14)

@@ -127,9 +127,8 @@ class TSNE(NeighborEmbedding):
     def _check_state(self, check: StateCheck) -> None:
         check.floats("embedding_", "n", "k")
         check.require(self.embedding_.size > 0, "embedding_ must not be empty")
-        n, d = check.sizes["n"], check.sizes.get("d")
-        check.require(check.value("X_fit_") is None or d is not None, "n_features_in_ is missing")
-        check.require(not self._precomputed or d in (None, n), f"n_features_in_ must be {n}, one distance per row")
+        n, d = check.sizes["n"], check.sizes["d"]  # no columns after a fit to a graph
+        check.require(not self._precomputed or d in (0, n), f"n_features_in_ must be {n}, one distance per row")
         check.rows("X_fit_", "n", "d", optional=True)
         check.floats("perplexity_", None, low=1.0)
         check.number("kl_divergence_", Real())

@@ -275,7 +275,6 @@ class UMAP(NeighborEmbedding):
         assert first is not None and inverse is not None
         check.require((np.diff(first) > 0).all(), "state.distinct.first must be ascending")
         check.require((inverse[first] == np.arange(len(first))).all(), "state.distinct must agree with itself")
-        m, d = check.sizes["m"], check.sizes.get("d")
-        check.require(check.value("X_fit_") is None or d is not None, "n_features_in_ is missing")
-        check.require(not self._precomputed or d in (None, m), f"n_features_in_ must be {m}, one distance per row")
+        m, d = check.sizes["m"], check.sizes["d"]  # no columns after a fit to a graph
+        check.require(not self._precomputed or d in (0, m), f"n_features_in_ must be {m}, one distance per row")
         check.rows("X_fit_", "m", "d", optional=True)
