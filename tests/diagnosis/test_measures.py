@@ -14,7 +14,7 @@ from lowdim.diagnosis import diagnose
 from lowdim.diagnosis._concentration import hubness, noise_rows
 from lowdim.diagnosis._empty_space import empty_space
 from lowdim.diagnosis._intrinsic_dimension import correlation_dimension, levina_bickel, two_nn
-from lowdim.diagnosis._sample_distances import distances, nearest
+from lowdim.knn.exact import euclidean_distances, neighbors_in_double
 
 
 def embedded(rows: np.ndarray, d: int = 12) -> np.ndarray:
@@ -76,7 +76,7 @@ def test_nearest_neighbors_by_sorting_all_distances(rng):
     X = rng.normal(size=(300, 5)) + 1000
     full = cdist(X, X)
     np.fill_diagonal(full, np.inf)
-    numbers, near = nearest(X, 7, threads=2)
+    numbers, near = neighbors_in_double(X, 7, threads=2)
     np.testing.assert_array_equal(numbers, np.argsort(full, axis=1)[:, :7])
     np.testing.assert_allclose(near, np.sort(full, axis=1)[:, :7], rtol=1e-12)
 
@@ -84,7 +84,7 @@ def test_nearest_neighbors_by_sorting_all_distances(rng):
 def test_nearest_neighbors_keep_the_precision_of_close_pairs(rng):
     X = rng.normal(size=(50, 3))
     X[1] = X[0] + [1e-9, 0, 0]
-    _, near = nearest(X, 2, threads=1)
+    _, near = neighbors_in_double(X, 2, threads=1)
     assert near[0, 0] == pytest.approx(X[1, 0] - X[0, 0], rel=1e-12)
 
 
@@ -130,10 +130,10 @@ def test_the_hub_is_a_row_of_the_table(rng):
 
 @pytest.mark.parametrize(("n", "d"), [(40, 6), (40, 300)])
 def test_noise_drawn_in_fewer_coordinates_has_the_same_distances(n, d):
-    squares = [np.mean(distances(R, R)[np.triu_indices(n, 1)] ** 2) for R in (noise_rows(n, d, s) for s in range(30))]
-    assert np.mean(squares) == pytest.approx(2 * d, rel=0.05)
-    spread = [np.var(distances(R, R)[np.triu_indices(n, 1)] ** 2) for R in (noise_rows(n, d, s) for s in range(30))]
-    assert np.mean(spread) == pytest.approx(8 * d, rel=0.15)  # Var of 2 χ²_d
+    tables = [noise_rows(n, d, seed) for seed in range(30)]
+    squares = [euclidean_distances(R, R)[np.triu_indices(n, 1)] ** 2 for R in tables]
+    assert np.mean([np.mean(square) for square in squares]) == pytest.approx(2 * d, rel=0.05)
+    assert np.mean([np.var(square) for square in squares]) == pytest.approx(8 * d, rel=0.15)  # Var of 2 χ²_d
 
 
 def test_empty_cells_by_hand():

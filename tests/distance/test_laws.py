@@ -14,7 +14,8 @@ from lowdim.data.rows import open_rows
 from lowdim.distance.condensed import binary_unit, condensed_weights, pairs_of_matrix, safe_factor
 from lowdim.distance.matrix_checks import checked_distances, checked_new_distances, precomputed_distances
 from lowdim.distance.metrics import METRICS, MetricLike, metric_of
-from lowdim.distance.pairwise import prepare_rows, unit_rows
+from lowdim.distance.pairwise import prepare_rows
+from lowdim.distance.unit_rows import unit_rows
 from lowdim.errors import BadInput, BadParameter, MemoryTooSmall
 
 

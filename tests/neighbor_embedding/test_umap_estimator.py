@@ -366,17 +366,3 @@ def test_save_and_load(tmp_path, fitted, digits):
     loaded = lowdim.load(tmp_path / "map.lowdim")
     np.testing.assert_array_equal(loaded.transform(digits[1400:1600]), fitted.transform(digits[1400:1600]))
     np.testing.assert_array_equal(loaded.graph_.toarray(), fitted.graph_.toarray())
-
-
-def test_rows_with_one_mark_are_told_apart_by_their_values(monkeypatch, rng):
-    """Marks of 64 bits hardly ever meet by chance; when they do, no row takes another's place."""
-    from lowdim.data import duplicates as distinct
-
-    X = rng.integers(0, 3, (40, 3)).astype(float)
-    monkeypatch.setattr(distinct, "row_hashes", lambda X, threads: np.zeros(len(X), np.uint64))
-    found = distinct.distinct_rows(X, 1)
-    np.testing.assert_array_equal(X[found.first][found.inverse], X)
-    places = distinct.find_rows(X, X[5:], distinct.RowHashes.of(X[5:], 1), 1)
-    hit = places >= 0
-    assert hit.any()
-    np.testing.assert_array_equal(X[hit], X[5:][places[hit]])

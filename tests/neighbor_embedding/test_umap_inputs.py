@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 import lowdim
 from lowdim import UMAP, neighbors
-from lowdim.data.duplicates import DistinctRows, RowHashes, distinct_rows, find_rows, row_hashes
+from lowdim.data.duplicates import distinct_rows
 from lowdim.errors import BadInput, BadParameter
 from lowdim.neighbor_embedding.umap.optimizer import UmapOptimizer
 
@@ -31,36 +31,6 @@ def messy(X, rng):
 
 
 # ---- sparse rows ----
-
-
-def test_marks_are_the_same_for_dense_and_sparse_rows(rng):
-    X = rng.integers(-1, 2, (60, 20)) * rng.standard_normal((60, 20))
-    marks = row_hashes(X, 1)
-    assert len(np.unique(marks)) == 60
-    for index in (np.int32, np.int64):
-        csr = sp.csr_array(X)
-        csr.indices, csr.indptr = csr.indices.astype(index), csr.indptr.astype(index)
-        np.testing.assert_array_equal(row_hashes(csr, 2), marks)
-    np.testing.assert_array_equal(
-        row_hashes(sp.csr_array(X.astype(np.float32)), 1), row_hashes(X.astype(np.float32), 1)
-    )
-    assert row_hashes(X[:, :1], 1).tolist() != row_hashes(X[:, 1:2], 1).tolist()
-
-
-def test_equal_sparse_rows_are_found(rng):
-    X = rng.integers(0, 2, (80, 5)).astype(float)
-    dense, sparse = distinct_rows(X, 1), distinct_rows(sp.csr_array(X), 1)
-    np.testing.assert_array_equal(dense.first, sparse.first)
-    np.testing.assert_array_equal(dense.inverse, sparse.inverse)
-    among = X[dense.first]
-    expected = find_rows(X, among, RowHashes.of(among, 1), 1)
-    np.testing.assert_array_equal(expected, dense.inverse)
-    for A in (X, sp.csr_array(X)):
-        for B in (among, sp.csr_array(among)):
-            marks = RowHashes.of(B, 1)
-            np.testing.assert_array_equal(find_rows(A, B, marks, 1), expected)
-            wrong = RowHashes(marks.values, np.roll(marks.rows, 1))  # marks of other rows: values decide
-            assert (find_rows(A, B, wrong, 1) == -1).all()
 
 
 def test_sparse_rows_give_the_map_of_the_dense_ones(digits, rng):
@@ -200,14 +170,6 @@ def test_update_refuses_what_it_cannot_keep(monkeypatch, digits):
     np.testing.assert_array_equal(plain.embedding_, before)
     np.testing.assert_array_equal(plain.transform(X), before)
     assert np.isfinite(plain.transform(digits[120:130])).all()
-
-
-def test_distinct_rows_followed_by_more():
-    some = DistinctRows(np.array([0, 2]), np.array([0, 0, 1]))
-    others = DistinctRows(np.array([0, 2]), np.array([0, 0, 1]))  # of the three rows that are not known
-    both = some.extended(np.array([1, -1, -1, 0, -1]), others)
-    np.testing.assert_array_equal(both.first, [0, 2, 4, 7])
-    np.testing.assert_array_equal(both.inverse, [0, 0, 1, 1, 2, 2, 0, 3])
 
 
 # ---- killed and resumed ----

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,17 +10,17 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.data.fold import fold
-from lowdim.data.rows import Block, Chunk, Rows, chunk_rows
+from lowdim.data.rows import Chunk, Rows
 from lowdim.data.validation import finite_error, overflow_error
 from lowdim.distance.condensed import Pairs, in_binary_unit, require_memory_of_pairs, safe_factor
 from lowdim.distance.matrix_checks import rounding_of
 from lowdim.distance.metrics import SQUARES, Metric
+from lowdim.distance.unit_rows import unit_rows
 from lowdim.errors import BadInput
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
 
-__all__ = ["PreparedRows", "converted_rows", "dense_block", "dense_parts", "prepare_rows", "unit_rows"]
+__all__ = ["MetricRows", "dense_block", "prepare_rows"]
 
 Array = NDArray[Any]
 
@@ -29,7 +28,7 @@ SCIPY_ROWS = 64  # rows per call of SciPy, which can't be interrupted
 
 
 @dataclass(frozen=True)
-class PreparedRows:
+class MetricRows:
     """Rows prepared for a metric: dense, of a safe size (times `factor`), of unit length where the metric needs it."""
 
     metric: Metric
@@ -61,7 +60,7 @@ class PreparedRows:
                 out[whole.row(i)] = self._cdist(self.table[i : i + 1], self.table[i + 1 :])[0]
         return in_binary_unit(n, out, None)
 
-    def distances_from(self, new: PreparedRows) -> Array:
+    def distances_from(self, new: MetricRows) -> Array:
         """Distances of new rows to these, (m, n)."""
         m, n = len(new.table), len(self.table)
         out = np.empty((m, n), dtype=self.table.dtype)
@@ -93,11 +92,11 @@ class PreparedRows:
         return np.maximum(out, 0)
 
 
-def prepare_rows(rows: Rows, metric: Metric, threads: int, like: PreparedRows | None = None) -> PreparedRows:
+def prepare_rows(rows: Rows, metric: Metric, threads: int, like: MetricRows | None = None) -> MetricRows:
     """Rows prepared for a metric; new rows are prepared `like` the old ones, with their dtype and factor."""
     dtype = rows.dtype if like is None else like.table.dtype
     if metric.unit_rows:
-        return PreparedRows(metric, unit_rows(rows, metric, threads, dtype), 1.0, threads)
+        return MetricRows(metric, unit_rows(rows, metric, threads, dtype), 1.0, threads)
     n, d = rows.count, rows.d
     require_memory(dtype.itemsize * n * d, f"a table of {n} x {d} values", "Use fewer rows or columns.")
     whole = rows.whole()
@@ -109,59 +108,7 @@ def prepare_rows(rows: Rows, metric: Metric, threads: int, like: PreparedRows | 
     if metric.bits and not ((table == 0) | (table == 1)).all():
         raise BadInput(f"metric {metric.name!r} compares sets: every value must be 0 or 1. Binarize the columns.")
     factor = safe_factor(table) if like is None else like.factor
-    return PreparedRows(metric, table if factor == 1 else table * table.dtype.type(factor), factor, threads)
-
-
-def unit_rows(rows: Rows, metric: Metric, threads: int, dtype: Any = np.float32) -> Array:
-    """Rows scaled to unit length, with one more column that is 1 for a row without a direction and 0 for the others.
-
-    A row without a direction (all zeros; for correlations, constant) is then at distance 1 from every row that has one,
-    and at distance 0 from others without.
-    """
-
-    def normalize(block: Array) -> Array:
-        wide = block.astype(np.float64)
-        size = np.abs(wide).max(axis=1, initial=0)
-        wide /= np.where(size > 0, size, 1)[:, None]  # so that no square overflows
-        if metric.centered_rows:
-            wide -= wide.mean(axis=1, keepdims=True)
-        length = np.sqrt(np.einsum("ij,ij->i", wide, wide))
-        null = length <= 8 * np.finfo(np.float64).eps * np.sqrt(wide.shape[1])
-        wide /= np.where(null, 1, length)[:, None]
-        wide[null] = 0
-        return np.column_stack([wide, null])
-
-    return converted_rows(rows, rows.d + 1, threads, normalize, dtype)
-
-
-def converted_rows(
-    rows: Rows, columns: int, threads: int, convert: Callable[[Array], Array], dtype: Any = np.float32
-) -> Array:
-    """A dense table (n, columns) of convert(block), computed block by block."""
-    needed = np.dtype(dtype).itemsize * rows.count * columns
-    require_memory(needed, f"a table of {rows.count} x {columns} values", "Use fewer rows or columns.")
-    out = np.empty((rows.count, columns), dtype=dtype)
-
-    def fill(chunk: Chunk, block: Block) -> int:
-        for start, dense in dense_parts(block):
-            converted = convert(dense)
-            if not np.isfinite(converted).all():
-                raise finite_error(rows, chunk)
-            out[chunk.start + start : chunk.start + start + len(dense)] = converted
-        return 0
-
-    fold(rows, fill, lambda a, b: 0, threads)
-    return out
-
-
-def dense_parts(block: Block) -> Iterator[tuple[int, Array]]:
-    """A block as dense parts, each with its first row: a chunk of sparse rows may be far too long to be made dense."""
-    if not sp.issparse(block):
-        yield 0, np.asarray(block)
-        return
-    size = chunk_rows(block.shape[1], 8)
-    for start in range(0, block.shape[0], size):
-        yield start, np.asarray(block[start : start + size].toarray())
+    return MetricRows(metric, table if factor == 1 else table * table.dtype.type(factor), factor, threads)
 
 
 def dense_block(rows: Rows, begin: int, end: int) -> Array:

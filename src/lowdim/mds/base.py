@@ -14,12 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 from lowdim.base.estimator import EmbeddingMixin, Estimator, SeedMixin, ThreadsMixin
 from lowdim.base.metric_mixin import MetricMixin
 from lowdim.base.state import StateCheck
+from lowdim.data.ownership import dense_table, owned
 from lowdim.data.rows import ArrayRows, Chunk, Rows
 from lowdim.data.validation import finite_error, overflow_error, read_rows
 from lowdim.distance.condensed import Pairs, condensed_weights, pairs_of_matrix
 from lowdim.distance.matrix_checks import checked_new_distances, precomputed_distances
 from lowdim.distance.metrics import metric_of
-from lowdim.distance.pairwise import PreparedRows, dense_block, prepare_rows
+from lowdim.distance.pairwise import MetricRows, dense_block, prepare_rows
 from lowdim.errors import BadInput, LowdimWarning
 from lowdim.knn.blockwise import Blocks
 from lowdim.mds.disparities import Disparities, RatioDisparities, ShepardDiagram, shepard_diagram
@@ -47,7 +48,7 @@ SOLVERS = ("smacof", "lbfgs", "sgd")
 
 
 @dataclasses.dataclass(eq=False, repr=False)
-class BaseMDS(EmbeddingMixin, MetricMixin, ThreadsMixin, SeedMixin, Estimator):
+class BaseMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
     """An embedding whose distances fit disparities. Subclasses write `fit` and choose the disparities."""
 
     n_components: int = param(2, Integer(1), "Number of dimensions.", kw_only=False)
@@ -108,7 +109,7 @@ class BaseMDS(EmbeddingMixin, MetricMixin, ThreadsMixin, SeedMixin, Estimator):
         self.solver_ = "lbfgs" if sstress else "smacof"
         self._set_embedding(best, rows, pairs.unit, best.disparities.curve())
 
-    def _optimizer(self, pairs: Pairs, prepared: PreparedRows | None) -> Callable[[int, int], MDSResult]:
+    def _optimizer(self, pairs: Pairs, prepared: MetricRows | None) -> Callable[[int, int], MDSResult]:
         """What fits start `number` with so many threads: SMACOF for stress, L-BFGS for SSTRESS."""
         seed, guttman = seed_of(self.random_state), guttman_solver(pairs)
 
@@ -133,7 +134,7 @@ class BaseMDS(EmbeddingMixin, MetricMixin, ThreadsMixin, SeedMixin, Estimator):
     def _disparities(self, pairs: Pairs) -> Disparities:
         raise NotImplementedError
 
-    def _pairs(self, rows: Rows, weights: Any, threads: int) -> tuple[Pairs, PreparedRows | None]:
+    def _pairs(self, rows: Rows, weights: Any, threads: int) -> tuple[Pairs, MetricRows | None]:
         """The condensed distances of all pairs, and the rows that they were computed from, if any."""
         if self._precomputed:
             return pairs_of_matrix(precomputed_distances(rows, missing=True), weights), None
@@ -172,7 +173,7 @@ class BaseMDS(EmbeddingMixin, MetricMixin, ThreadsMixin, SeedMixin, Estimator):
         if not (np.isfinite(embedding).all() and np.isfinite(self.stress_)):
             raise overflow_error()
         self.embedding_ = embedding
-        self.X_fit_: Array | None = None if self._precomputed else np.array(dense_block(rows, 0, rows.count))
+        self.X_fit_: Array | None = None if self._precomputed else owned(dense_table(rows), rows)
         self.disparity_curve_ = curve
         self.n_iter_ = result.n_iter
         self.converged_ = bool(result.converged)

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from lowdim.base.estimator import EmbeddingMixin, Estimator, SeedMixin, ThreadsMixin, estimator
 from lowdim.base.metric_mixin import MetricMixin
 from lowdim.base.state import StateCheck
+from lowdim.data.ownership import owned
 from lowdim.data.rows import Rows, open_rows
 from lowdim.data.validation import check_weights, overflow_error, read_rows
 from lowdim.decomposition import classical_scaling as scaling
@@ -21,7 +22,7 @@ from lowdim.decomposition.landmarks import uniform_landmarks
 from lowdim.decomposition.principal_axes import PCAOptions, principal_axes
 from lowdim.distance.matrix_checks import checked_distances, checked_new_distances, precomputed_distances
 from lowdim.distance.metrics import MetricLike, metric_of
-from lowdim.distance.pairwise import PreparedRows, prepare_rows
+from lowdim.distance.pairwise import MetricRows, prepare_rows
 from lowdim.errors import LowdimWarning, NotEnoughData
 from lowdim.linalg.centered import Centered
 from lowdim.runtime.memory import require_memory
@@ -55,7 +56,7 @@ class ClassicalMDSState:
     sparse=True,
     weights=True,
 )
-class ClassicalMDS(EmbeddingMixin, MetricMixin, ThreadsMixin, SeedMixin, Estimator):
+class ClassicalMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
     """Classical (Torgerson) scaling: principal coordinates of a distance matrix.
 
         B = -½ H D² Hᵀ = V Λ Vᵀ,   Z = V Λ^½
@@ -176,13 +177,13 @@ class ClassicalMDS(EmbeddingMixin, MetricMixin, ThreadsMixin, SeedMixin, Estimat
             D = precomputed_distances(rows, missing=False)
             return D if indices is None else np.ascontiguousarray(D[np.ix_(indices, indices)])
         table = finite_rows(rows)
-        kept = np.array(table) if indices is None else table[indices]
+        kept = owned(table, rows) if indices is None else table[indices]
         self.X_fit_, n = kept, len(kept)
         require_memory(3 * 8 * n * n, f"distances between {n} rows", "Use n_landmarks, or metric='euclidean'.")
         fitted = self._fitted_rows(threads)
         return checked_distances(fitted.distances_from(fitted))
 
-    def _fitted_rows(self, threads: int) -> PreparedRows:
+    def _fitted_rows(self, threads: int) -> MetricRows:
         return prepare_rows(open_rows(self.X_fit_), metric_of(self.metric), threads)
 
     def _embed(self, rows: Rows) -> Array:

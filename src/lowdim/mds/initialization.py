@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.distance.condensed import Pairs
-from lowdim.distance.pairwise import PreparedRows
+from lowdim.distance.pairwise import MetricRows
 from lowdim.errors import BadParameter
 from lowdim.linalg.block_lanczos import block_lanczos
 from lowdim.linalg.dense_eigen import Eigenpairs, eigh_largest
@@ -42,7 +42,7 @@ def best_of_starts(run: Callable[[int, int], MDSResult], starts: int, n: int, th
     return best
 
 
-def initial_embedding(number: int, init: Any, pairs: Pairs, prepared: PreparedRows | None, k: int, seed: int) -> Array:
+def initial_embedding(number: int, init: Any, pairs: Pairs, prepared: MetricRows | None, k: int, seed: int) -> Array:
     """Start 0 is what `init` says, all others are random; (n, k) in the unit of the pairs."""
     n = pairs.n
     if number == 0 and isinstance(init, np.ndarray):
@@ -77,7 +77,7 @@ def classical_init(pairs: Pairs, k: int, seed: int) -> Array:
     return _scores(found, n, k)
 
 
-def pca_init(prepared: PreparedRows, k: int, unit: float, seed: int) -> Array:
+def pca_init(prepared: MetricRows, k: int, unit: float, seed: int) -> Array:
     """The first k principal components: classical scaling of Euclidean distances, at less cost."""
     table = prepared.table
     n, mean = len(table), table.mean(axis=0, dtype=np.float64).astype(table.dtype)

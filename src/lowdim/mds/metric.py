@@ -13,7 +13,7 @@ from lowdim.data.validation import read_rows
 from lowdim.distance.condensed import Pairs, pairs_of_matrix
 from lowdim.distance.matrix_checks import precomputed_distances
 from lowdim.distance.metrics import metric_of
-from lowdim.distance.pairwise import PreparedRows, prepare_rows
+from lowdim.distance.pairwise import MetricRows, prepare_rows
 from lowdim.errors import BadParameter
 from lowdim.mds.base import BaseMDS
 from lowdim.mds.disparities import Disparities, RatioDisparities
@@ -124,10 +124,10 @@ class MDS(BaseMDS):
         self.solver_ = "sgd"
         self._set_embedding(best, rows, unit, None)
 
-    def _sgd_source(self, rows: Rows, threads: int, seed: int) -> tuple[PreparedRows | Array, Array | None, float]:
+    def _sgd_source(self, rows: Rows, threads: int, seed: int) -> tuple[MetricRows | Array, Array | None, float]:
         """What distances are computed from, an initial embedding (None: random), and a unit."""
         n = rows.count
-        source: PreparedRows | Array
+        source: MetricRows | Array
         if self._precomputed:
             source = precomputed_distances(rows, missing=True)
             pairs = pairs_of_matrix(source, None)
@@ -137,12 +137,12 @@ class MDS(BaseMDS):
         else:
             source = prepare_rows(rows, metric_of(self.metric), threads)
             sample = np.ascontiguousarray(source.table[:: max(1, n // UNIT_ROWS)])
-            unit = PreparedRows(source.metric, sample, source.factor, threads).pairs().unit
+            unit = MetricRows(source.metric, sample, source.factor, threads).pairs().unit
         if isinstance(self.init, np.ndarray):
             return source, array_init(self.init, n, self.n_components) / unit, unit
         if self.init == "random":
             return source, None, unit
-        if isinstance(source, PreparedRows):
+        if isinstance(source, MetricRows):
             return source, pca_init(source, self.n_components, unit, seed), unit
         return source, classical_init(pairs, self.n_components, seed), unit
 

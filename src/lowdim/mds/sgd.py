@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.distance.pairwise import PreparedRows
+from lowdim.distance.pairwise import MetricRows
 from lowdim.mds.smacof import MDSResult
 from lowdim.runtime.progress import report
 
@@ -42,7 +42,7 @@ class SGDSchedule:
     start: str
 
 
-def sgd(source: PreparedRows | Array, start: Array, schedule: SGDSchedule, unit: float, threads: int) -> MDSResult:
+def sgd(source: MetricRows | Array, start: Array, schedule: SGDSchedule, unit: float, threads: int) -> MDSResult:
     """Stochastic gradient descent from `start` (n, k); `source` is rows with a metric, or a distance matrix."""
     n_epochs, first_step_size = schedule.n_epochs, FIRST_STEP_SIZE[schedule.start]
     table, kernel, root, scale = _native_source(source)
@@ -80,7 +80,7 @@ def sgd_converged(path: list[float], embedding: Array) -> bool:
     return bool(change <= max((REL_TOL + SAMPLING_NOISE / n) * path[-1], ABS_TOL * squares))
 
 
-def stress_by_blocks(source: PreparedRows | Array, embedding: Array, unit: float, threads: int) -> tuple[Array, float]:
+def stress_by_blocks(source: MetricRows | Array, embedding: Array, unit: float, threads: int) -> tuple[Array, float]:
     """Σ_j (δ - d)² per point over all pairs, block by block; and Σ δ² over i < j."""
     table, kernel, root, scale = _native_source(source)
     n = len(table)
@@ -103,9 +103,9 @@ def stress_by_blocks(source: PreparedRows | Array, embedding: Array, unit: float
     return per_point, total
 
 
-def _native_source(source: PreparedRows | Array) -> tuple[Array, int, bool, float]:
+def _native_source(source: MetricRows | Array) -> tuple[Array, int, bool, float]:
     """Table, kernel (-1: the table holds distances), root and scale, as the native functions take them."""
-    if isinstance(source, PreparedRows):
+    if isinstance(source, MetricRows):
         assert source.kernel is not None
         return source.table, source.kernel, source.metric.root, source.scale
     return source, -1, False, 1.0
