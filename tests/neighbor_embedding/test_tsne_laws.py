@@ -129,7 +129,7 @@ def test_a_far_node_acts_by_its_points_and_their_variance(dof):
     for size in (0.4, 0.2):
         Y = np.vstack([np.repeat(size * cluster, 2, axis=0), np.tile([1.5, 1.2, 0.9], (40, 1))]).astype(np.float32)
         out = np.empty_like(Y)
-        _native.repel_by_tree(Y, dof, 1.0, 0.0, out, 1)
+        _native.repulsion_barnes_hut(Y, dof, 1.0, 0.0, out, 1)
         expected = exact_forces(Y, dof)[0]
         worst.append(np.linalg.norm(out[-1] - expected[-1]) / np.linalg.norm(expected[-1]))
     assert worst[0] < 0.02
