@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 OUT    ?= out
-NATIVE := CMakeLists.txt pyproject.toml $(wildcard native/*.?pp native/tables/*.hpp)
+NATIVE := CMakeLists.txt pyproject.toml $(wildcard native/*/*.?pp native/*/*/*.hpp)
 
 .PHONY: demo test check lint bench stubs clean
 

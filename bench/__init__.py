@@ -1,1 +1,1 @@
-"""Side-by-side runs against the peers: `make bench`, or `make bench BENCH="pca-tall pca-wide"`."""
+"""Benchmarks against other libraries: `make bench`, or `make bench BENCH="pca-tall pca-wide"`."""

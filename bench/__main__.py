@@ -1,4 +1,4 @@
-"""python -m bench [case …]: run the cases and write BENCHMARKS.md."""
+"""python -m bench [case …]: run benchmark cases and write BENCHMARKS.md."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CASES = {case.name: case for family in FAMILIES for case in family.CASES}
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("cases", nargs="*", metavar="case", help=f"among {', '.join(CASES)}; all by default")
+    parser.add_argument("cases", nargs="*", metavar="case", help=f"one of {', '.join(CASES)}; all by default")
     parser.add_argument("--memory", nargs=2, metavar=("CASE", "CONTENDER"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.memory:
@@ -23,13 +23,12 @@ def main() -> None:
         return
     unknown = set(options.cases) - set(CASES)
     if unknown:
-        parser.error(f"no such case: {', '.join(sorted(unknown))}; there are {', '.join(CASES)}")
-    for name in options.cases or CASES:
-        case = CASES[name]
+        parser.error(f"unknown case: {', '.join(sorted(unknown))}; available: {', '.join(CASES)}")
+    for case in (CASES[name] for name in options.cases or CASES):
         print(f"\n{case.name}: {case.work}")
         data = case.data()
         seconds, results = times(case, data)
-        quality = {who: mean_quality(case, data, made) for who, made in results.items()}
+        quality = {name: mean_quality(case, data, runs) for name, runs in results.items()}
         memory = {contender.name: peak_memory(case, contender) for contender in case.contenders}
         text = section(case, seconds, quality, memory)
         print(text)

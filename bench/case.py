@@ -1,4 +1,4 @@
-"""What is compared: one piece of work, done by several contenders on the same data."""
+"""A benchmark case: one task, done by several contenders on the same data."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Contender:
-    """A way to do the work: `run(prepare(data))` returns what `quality` judges; only `run` is measured."""
+    """One implementation of the task: `run(prepare(data))` returns what `quality` evaluates; only `run` is timed."""
 
     name: str
     run: Callable[[Any], Any]
     package: str = "lowdim"
-    role: str = "peer"  # "ours", "peer", or "floor": the bare product that nobody can do without
-    bar: float | None = None  # ours must be so many times faster than this peer; the case's bar if None
+    role: str = "peer"  # "ours", "peer", or "floor": the bare BLAS product that any implementation needs
+    bar: float | None = None  # target speedup over this peer; that of the case if None
     prepare: Callable[[Any], Any] = lambda data: data
 
     @property
@@ -27,7 +27,7 @@ class Contender:
 
 @dataclass(frozen=True)
 class Case:
-    """A row group of the table."""
+    """A task, its data, its contenders and its quality measures: one section of BENCHMARKS.md."""
 
     name: str
     work: str
@@ -35,22 +35,27 @@ class Case:
     contenders: tuple[Contender, ...]
     quality: Callable[[Any, Any], dict[str, float]]
     quality_note: str = ""
-    bar: float | None = None  # ours must be so many times faster than the best peer
-    good: Callable[[dict[str, float]], bool] = field(default=lambda quality: True)  # fit to be compared with
-    equal: Callable[[dict[str, float], dict[str, float]], bool] | None = None  # whether ours is as good as a peer's
+    bar: float | None = None  # target speedup over the best peer
+    good: Callable[[dict[str, float]], bool] = field(
+        default=lambda quality: True
+    )  # whether a result is good enough to be compared
+    equal: Callable[[dict[str, float], dict[str, float]], bool] | None = (
+        None  # whether our quality equals that of a peer
+    )
     repeats: int = 5
-    every: bool = False  # judge all turns and show the mean, for work that depends on chance
-    warm: bool = True  # one more turn before, which is not counted; long work of compiled code can do without
+    every: bool = False  # evaluate all runs and show the mean, for results that vary at random
+    warm: bool = True  # one untimed run first; long runs of compiled code do not need it
 
 
-def no_worse(**slack: float) -> Callable[[dict[str, float], dict[str, float]], bool]:
-    """Whether ours is as good as a peer's, up to so much: below 0 for what should be large, above for the rest.
+def no_worse(**tolerances: float) -> Callable[[dict[str, float], dict[str, float]], bool]:
+    """Whether our quality equals that of a peer, up to a tolerance per measure.
 
-    `no_worse(accuracy=-0.01, stress=0.01)`: an accuracy at most 0.01 below, a stress at most 1 % above.
+    Tolerances below 0 are absolute, for measures that should be large; those above 0 are relative, for measures that
+    should be small. `no_worse(accuracy=-0.01, stress=0.01)`: accuracy at most 0.01 lower, stress at most 1% higher.
     """
 
     def compare(ours: dict[str, float], peer: dict[str, float]) -> bool:
-        common = {name: by for name, by in slack.items() if name in ours and name in peer}
+        common = {name: by for name, by in tolerances.items() if name in ours and name in peer}
         return all(
             ours[name] >= peer[name] + by if by < 0 else ours[name] <= peer[name] * (1 + by)
             for name, by in common.items()
@@ -60,7 +65,7 @@ def no_worse(**slack: float) -> Callable[[dict[str, float], dict[str, float]], b
 
 
 def installed(module: str) -> bool:
-    """Whether a peer can be imported; one that can't is left out of the table."""
+    """Whether a peer can be imported; others are left out of the table."""
     try:
         importlib.import_module(module)
     except ImportError:

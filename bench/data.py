@@ -1,4 +1,4 @@
-"""Data of the benchmarks: MNIST where the machine has it, made data of the same shape otherwise."""
+"""Benchmark data: MNIST if it is available, otherwise synthetic data of the same shape."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ MNIST = Path(os.environ.get("LOWDIM_MNIST", Path(__file__).parents[2] / "shared"
 
 @cache
 def mnist() -> np.ndarray:
-    """70,000 × 784, float32, from 0 to 1."""
+    """MNIST, 70,000 × 784, float32, values in 0…1."""
     if MNIST.exists():
         with np.load(MNIST) as archive:
             return archive["X"].astype(np.float32) / np.float32(255)
     return low_rank(70_000, 784)
 
 
-def mnist_or_made() -> str:
-    return "MNIST" if MNIST.exists() else "made data"
+def mnist_or_synthetic() -> str:
+    return "MNIST" if MNIST.exists() else "synthetic data"
 
 
 @cache
 def low_rank(n: int, d: int, rank: int = 200, seed: int = 0) -> np.ndarray:
-    """A decaying spectrum in noise, float32."""
+    """A low-rank matrix with a decaying spectrum plus noise, float32."""
     rng = np.random.default_rng(seed)
     left = rng.standard_normal((n, rank), dtype=np.float32) * (0.97 ** np.arange(rank, dtype=np.float32) * 3)
     X = left @ rng.standard_normal((rank, d), dtype=np.float32)
@@ -38,7 +38,7 @@ def low_rank(n: int, d: int, rank: int = 200, seed: int = 0) -> np.ndarray:
 
 @cache
 def sparse_counts(n: int, d: int, density: float, seed: int = 0) -> sp.csr_matrix:
-    """Counts as of words in documents: a few topics, most cells empty."""
+    """Word counts of documents drawn from a few topics; most entries are zero."""
     rng = np.random.default_rng(seed)
     topics = rng.gamma(0.1, size=(60, d))
     topics /= topics.sum(axis=1, keepdims=True)
@@ -52,20 +52,20 @@ def sparse_counts(n: int, d: int, density: float, seed: int = 0) -> sp.csr_matri
 
 @cache
 def mixture(n: int, d: int = 50, clusters: int = 100, seed: int = 0) -> np.ndarray:
-    """Clusters that lie about planes of 8 dimensions, float32."""
+    """A mixture of clusters near 8-dimensional subspaces, float32."""
     rng = np.random.default_rng(seed)
-    centres = 5 * rng.standard_normal((clusters, d), dtype=np.float32)
-    planes = rng.standard_normal((clusters, 8, d), dtype=np.float32)
-    owner = rng.integers(0, clusters, n)
+    centers = 5 * rng.standard_normal((clusters, d), dtype=np.float32)
+    subspaces = rng.standard_normal((clusters, 8, d), dtype=np.float32)
+    assigned = rng.integers(0, clusters, n)
     X = 0.3 * rng.standard_normal((n, d), dtype=np.float32)
     for cluster in range(clusters):
-        rows = np.flatnonzero(owner == cluster)
-        X[rows] += centres[cluster] + rng.standard_normal((len(rows), 8), dtype=np.float32) @ planes[cluster]
+        rows = np.flatnonzero(assigned == cluster)
+        X[rows] += centers[cluster] + rng.standard_normal((len(rows), 8), dtype=np.float32) @ subspaces[cluster]
     return X
 
 
 def memory_map(gigabytes: float, d: int = 784) -> np.ndarray:
-    """A file of that size with made rows, mapped read-only; made once and kept in the temporary folder."""
+    """A read-only memory map of synthetic rows; the file is written once and kept in the temporary folder."""
     n = int(gigabytes * 2**30 / (4 * d))
     path = Path(tempfile.gettempdir()) / f"lowdim-bench-{n}x{d}.npy"
     if not path.exists():

@@ -1,4 +1,4 @@
-"""How good a map is: measures that several families share."""
+"""Quality measures of embeddings that several families share."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from bench.data import MNIST
 
 @cache
 def mnist_labels() -> np.ndarray | None:
-    """The digits of MNIST, where the machine has them."""
+    """The labels of MNIST, if it is available."""
     if not MNIST.exists():
         return None
     with np.load(MNIST) as archive:
         return archive["y"].astype(np.int64)
 
 
-def kept(near: np.ndarray, true: np.ndarray) -> float:
-    """Share of the true neighbours (m, k) that are among those in the map (m, k)."""
+def neighbor_recall(near: np.ndarray, true: np.ndarray) -> float:
+    """Recall: the share of the true neighbors (m, k) among those in the embedding (m, k)."""
     return float((near[:, :, None] == true[:, None, :]).any(axis=2).mean())
 
 
 def label_accuracy(near: np.ndarray, labels: np.ndarray, own: np.ndarray) -> float:
-    """How often the majority of the neighbours (m, k), numbers of rows that have `labels`, has the row's own label."""
+    """k-NN accuracy: how often the majority label of the neighbors (m, k) is the row's own label."""
     votes = np.array([np.bincount(line).argmax() for line in labels[near]])
     return float(np.mean(votes == own))
 
 
-def sampled_trust(X: np.ndarray, Z: np.ndarray) -> dict[str, float]:
-    """Trustworthiness of a map on 5,000 of its rows."""
-    some = np.random.default_rng(0).choice(len(X), 5000, replace=False)
-    return {"trustworthiness": float(trustworthiness(X[some], Z[some], n_neighbors=10))}
+def sampled_trustworthiness(X: np.ndarray, Z: np.ndarray) -> dict[str, float]:
+    """Trustworthiness on a random sample of 5,000 rows."""
+    sample = np.random.default_rng(0).choice(len(X), 5000, replace=False)
+    return {"trustworthiness": float(trustworthiness(X[sample], Z[sample], n_neighbors=10))}

@@ -1,4 +1,4 @@
-"""Kernel PCA and classical scaling against scikit-learn."""
+"""Kernel PCA and classical MDS against scikit-learn."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import KernelCenterer
 
 from bench.case import Case, Contender
-from bench.data import mnist, mnist_or_made
+from bench.data import mnist, mnist_or_synthetic
 from lowdim import ClassicalMDS, KernelPCA
 
 K, GAMMA = 10, 1 / 784
@@ -20,7 +20,7 @@ _exact: dict[int, np.ndarray] = {}
 
 
 def rows(n: int, dtype: Any = np.float32) -> Any:
-    """The first rows, at the scale of pixels from 0 to 1, which γ is made for."""
+    """The first n rows, rescaled to the spread of pixels in 0…1, which γ assumes."""
 
     def load() -> np.ndarray:
         X = mnist()[:n]
@@ -30,7 +30,7 @@ def rows(n: int, dtype: Any = np.float32) -> Any:
 
 
 def angle(X: np.ndarray, Z: np.ndarray) -> dict[str, float]:
-    """The largest angle to the components that ARPACK finds of scikit-learn's kernel matrix, in double precision."""
+    """The largest principal angle to the exact components (ARPACK in float64 on the centered kernel matrix)."""
     if id(X) not in _exact:
         G = KernelCenterer().fit_transform(rbf_kernel(X.astype(np.float64), gamma=GAMMA))
         _exact[id(X)] = eigsh((G + G.T) / 2, K, which="LA", tol=0, v0=np.random.default_rng(0).standard_normal(len(G)))[
@@ -39,15 +39,15 @@ def angle(X: np.ndarray, Z: np.ndarray) -> dict[str, float]:
     return {"subspace angle": float(subspace_angles(np.asarray(Z, dtype=np.float64), _exact[id(X)]).max())}
 
 
-def captured(X: np.ndarray, Z: np.ndarray) -> dict[str, float]:
-    """Mean squared score on all components: what of the variance in the kernel's space they hold, times n."""
-    return {"variance held": float(np.square(Z, dtype=np.float64).sum() / len(Z))}
+def explained_variance(X: np.ndarray, Z: np.ndarray) -> dict[str, float]:
+    """The variance of the scores, summed over the components."""
+    return {"explained variance": float(np.square(Z, dtype=np.float64).sum() / len(Z))}
 
 
-def stress(X: np.ndarray, Z: np.ndarray) -> dict[str, float]:
-    """Share of the squared distances that the map misses (strain has its minimum at classical scaling)."""
-    spread = X.astype(np.float64) - X.mean(axis=0, dtype=np.float64)
-    return {"variance held": float(np.square(Z, dtype=np.float64).sum() / np.square(spread).sum())}
+def explained_variance_ratio(X: np.ndarray, Z: np.ndarray) -> dict[str, float]:
+    """The share of the total variance in the embedding; its maximum is classical MDS."""
+    centered = X.astype(np.float64) - X.mean(axis=0, dtype=np.float64)
+    return {"explained variance ratio": float(np.square(Z, dtype=np.float64).sum() / np.square(centered).sum())}
 
 
 def sklearn_kernel_pca(solver: str) -> Contender:
@@ -63,7 +63,7 @@ def ours(**options: Any) -> Contender:
 
 
 def half_product(X: np.ndarray) -> None:
-    """The inner products that a kernel can't do without: half of XXᵀ."""
+    """The inner products that every kernel matrix needs: half of XXᵀ."""
     for start in range(0, len(X), 2048):
         X[start : start + 2048] @ X[: start + 2048].T
 
@@ -83,35 +83,35 @@ PEERS = (sklearn_kernel_pca("arpack"), sklearn_kernel_pca("randomized"))
 CASES = [
     Case(
         "kernel-pca",
-        f"kernel PCA 10,000 × 784 → 10, Gaussian, float32 ({mnist_or_made()}); floor: half of XXᵀ",
+        f"kernel PCA, 10,000 × 784 → 10, Gaussian kernel, float32 ({mnist_or_synthetic()}); floor: half of XXᵀ",
         rows(10_000), (ours(), *PEERS, FLOOR), angle,
-        "Angle to the components that SciPy's ARPACK finds in double precision.",
+        "Subspace angle to the components found by SciPy's ARPACK in float64.",
         bar=2.5, good=lambda quality: quality.get("subspace angle", 1.0) <= 1e-5, repeats=3,
     ),
     Case(
         "kernel-pca-double",
-        f"kernel PCA 10,000 × 784 → 10, Gaussian, float64 ({mnist_or_made()}); floor: half of XXᵀ",
+        f"kernel PCA, 10,000 × 784 → 10, Gaussian kernel, float64 ({mnist_or_synthetic()}); floor: half of XXᵀ",
         rows(10_000, np.float64), (ours(), *PEERS, FLOOR), angle,
         bar=2.5, good=lambda quality: quality.get("subspace angle", 1.0) <= 1e-8, repeats=1,
     ),
     Case(
         "kernel-pca-nystrom",
-        f"kernel PCA 70,000 × 784 → 10 on 1,000 landmarks, Gaussian, float32 ({mnist_or_made()})",
+        f"Nyström kernel PCA, 70,000 × 784 → 10, 1,000 landmarks, Gaussian kernel, float32 ({mnist_or_synthetic()})",
         rows(70_000),
         (
             ours(solver="nystrom", landmarks="uniform"),
             Contender("scikit-learn Nystroem + PCA", nystroem, "scikit-learn"),
         ),
-        captured, repeats=2,
+        explained_variance, repeats=2,
     ),
     Case(
         "classical-mds",
-        f"classical scaling 5,000 × 784 → 2, float32 ({mnist_or_made()})",
+        f"classical MDS, 5,000 × 784 → 2, float32 ({mnist_or_synthetic()})",
         rows(5000),
         (
             Contender("lowdim", lambda X: ClassicalMDS(2).fit_transform(X), role="ours"),
             Contender("scikit-learn", lambda X: manifold.ClassicalMDS(2).fit_transform(X), "scikit-learn"),
         ),
-        stress, bar=50, repeats=2,
+        explained_variance_ratio, bar=50, repeats=2,
     ),
 ]  # fmt: skip

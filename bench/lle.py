@@ -10,13 +10,13 @@ import scipy.sparse as sp
 from sklearn.manifold import LocallyLinearEmbedding
 
 from bench.case import Case, Contender, no_worse
-from bench.data import mnist, mnist_or_made
+from bench.data import mnist, mnist_or_synthetic
 from lowdim import LLE, datasets, neighbors
 from lowdim.manifold.lle.alignment import ALIGNMENTS
 from lowdim.manifold.lle.neighborhoods import Neighborhoods, local_grams, sum_of_blocks
 
 K = 12
-NOTE = "Quality: tr(ZᵀMZ) under ZᵀZ = I on one and the same M, less is better."
+NOTE = "Objective: tr(ZᵀMZ) subject to ZᵀZ = I, with the same M for all; smaller is better."
 EQUAL = no_worse(objective=1e-3)
 _matrices: dict[tuple[int, str], sp.csr_array] = {}
 
@@ -49,9 +49,11 @@ def contenders(method: str) -> tuple[Contender, ...]:
 
 
 def mnist_case(method: str) -> Case:
-    work = f"LLE, {method}, of 10,000 × 784 → 2, {K} neighbours, float32 ({mnist_or_made()})"
-    rivals, judge = contenders(method), objective(method)
-    return Case(f"lle-{method}", work, subset(10_000), rivals, judge, NOTE, bar=6.0, repeats=1, warm=False, equal=EQUAL)
+    work = f"LLE ({method}), 10,000 × 784 → 2, {K} neighbors, float32 ({mnist_or_synthetic()})"
+    compared, quality = contenders(method), objective(method)
+    return Case(
+        f"lle-{method}", work, subset(10_000), compared, quality, NOTE, bar=6.0, repeats=1, warm=False, equal=EQUAL
+    )
 
 
 CASES = [
@@ -59,7 +61,7 @@ CASES = [
     mnist_case("modified"),
     Case(
         "lle-roll",
-        f"LLE, modified, of a Swiss roll of 20,000 rows → 2, {K} neighbours, float64",
+        f"LLE (modified), Swiss roll of 20,000 rows → 2, {K} neighbors, float64",
         lambda: datasets.load("swissroll", n=20_000).X,
         contenders("modified"),
         objective("modified"),

@@ -1,4 +1,4 @@
-"""Isomap and Laplacian eigenmaps against scikit-learn's."""
+"""Isomap and Laplacian eigenmaps against scikit-learn."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scipy.spatial import procrustes
 from sklearn import manifold
 
 from bench.case import Case, Contender
-from bench.data import mnist, mnist_or_made
+from bench.data import mnist, mnist_or_synthetic
 from lowdim import Isomap, LaplacianEigenmaps, neighbors
 from lowdim.manifold.laplacian.edge_weights import edge_weights
 
@@ -28,8 +28,8 @@ def sklearn_isomap(k: int) -> Contender:
     return Contender("scikit-learn", run, "scikit-learn")
 
 
-def like_theirs(k: int) -> Any:
-    """How far a map is from scikit-learn's, after shifting, turning and scaling."""
+def procrustes_disparity(k: int) -> Any:
+    """The Procrustes disparity to the embedding of scikit-learn: after translation, rotation and scaling."""
 
     def quality(X: np.ndarray, Z: np.ndarray) -> dict[str, float]:
         if k not in _truth:
@@ -40,7 +40,7 @@ def like_theirs(k: int) -> Any:
 
 
 def residual_variance(X: np.ndarray, Z: np.ndarray) -> dict[str, float]:
-    """1 - R² between the geodesics from 50 rows and the distances in the embedding."""
+    """1 - R² between the geodesic distances from 50 rows and the embedding distances."""
     from lowdim.manifold.isomap.shortest_paths import GeodesicGraph
 
     rows = np.arange(0, len(X), len(X) // 50)
@@ -65,7 +65,7 @@ def sklearn_laplacian(solver: str) -> Contender:
 
 
 def residuals(X: np.ndarray, found: tuple[np.ndarray, Any]) -> dict[str, float]:
-    """The largest residual of the normalised Laplacian of the weights that each has made."""
+    """The largest eigenpair residual, each for the normalized Laplacian of the contender's own weights."""
     Z, W = found
     W = edge_weights(neighbors(X, 10), "binary", "local").matrix if W is None else sp.csr_array(W)
     W = W - sp.diags_array(W.diagonal())
@@ -81,27 +81,28 @@ CASES = [
     *(
         Case(
             f"isomap-{k}",
-            f"Isomap 5,000 × 784 → 2, {k} neighbours, float32 ({mnist_or_made()})",
+            f"Isomap, 5,000 × 784 → 2, {k} neighbors, float32 ({mnist_or_synthetic()})",
             lambda: mnist()[:5000],
             (ours_isomap(k), sklearn_isomap(k)),
-            like_theirs(k), "The same map up to a disparity of 1e-4.", bar=5,
+            procrustes_disparity(k), "The embeddings must agree up to a disparity of 1e-4.", bar=5,
             good=lambda quality: quality.get("Procrustes disparity", 1.0) <= 1e-4, repeats=3,
         )
         for k in (5, 10)
     ),
     Case(
         "isomap-landmarks",
-        f"Landmark Isomap 70,000 × 784 → 2, 5 neighbours, 500 landmarks, float32 ({mnist_or_made()})",
+        f"landmark Isomap, 70,000 × 784 → 2, 5 neighbors, 500 landmarks, float32 ({mnist_or_synthetic()})",
         mnist,
         (ours_isomap(5, n_landmarks=500),),
-        residual_variance, "No peer has this form.", repeats=1,
+        residual_variance, "No peer implements this.", repeats=1,
     ),
     Case(
         "laplacian",
-        f"Laplacian eigenmaps 10,000 × 784 → 2, 10 neighbours, 0/1 weights, float32 ({mnist_or_made()})",
+        f"Laplacian eigenmaps, 10,000 × 784 → 2, 10 neighbors, 0/1 weights, float32 ({mnist_or_synthetic()})",
         lambda: mnist()[:10_000],
         (ours_laplacian(), sklearn_laplacian("lobpcg"), sklearn_laplacian("arpack")),
-        residuals, "scikit-learn counts an edge that one end names as ½, lowdim as 1.", bar=2.5, repeats=3,
+        residuals, "An edge that is in one of the two neighbor lists only has weight ½ in scikit-learn, 1 in lowdim.",
+        bar=2.5, repeats=3,
         good=lambda quality: quality["residual"] < 1e-3, equal=lambda ours, peer: ours["residual"] < 1e-6,
     ),
 ]  # fmt: skip

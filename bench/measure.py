@@ -1,4 +1,4 @@
-"""Time and peak memory, taken fairly: contenders take turns, and memory is measured in processes of their own."""
+"""Measuring time and peak memory: contenders run in turn, and memory is measured in separate processes."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from typing import Any
 
 from bench.case import Case, Contender
 
-REST = 0.3  # seconds between runs: a BLAS pool spins for a while after its last call
+REST = 0.3  # seconds between runs: BLAS threads spin for a while after the last call
 
 
 def times(case: Case, data: Any) -> tuple[dict[str, float], dict[str, list[Any]]]:
-    """Median seconds of each contender, taking turns, and the results to judge; a warming turn is not counted."""
+    """Median seconds of each contender, run in turn, and the results to evaluate; a warm-up run is not counted."""
     seconds: dict[str, list[float]] = {contender.name: [] for contender in case.contenders}
     results: dict[str, list[Any]] = {contender.name: [] for contender in case.contenders}
     ready = {contender.name: contender.prepare(data) for contender in case.contenders}
-    for turn in range(1 - case.warm, case.repeats + 1):
+    for repeat in range(1 - case.warm, case.repeats + 1):
         for contender in case.contenders:
             gc.collect()
             time.sleep(REST)
@@ -28,7 +28,7 @@ def times(case: Case, data: Any) -> tuple[dict[str, float], dict[str, list[Any]]
                 results[contender.name].clear()
             start = time.perf_counter()
             result = contender.run(ready[contender.name])
-            if turn:
+            if repeat:
                 seconds[contender.name].append(time.perf_counter() - start)
             results[contender.name].append(result)
             print(".", end="", file=sys.stderr, flush=True)
@@ -37,24 +37,24 @@ def times(case: Case, data: Any) -> tuple[dict[str, float], dict[str, list[Any]]
 
 
 def mean_quality(case: Case, data: Any, results: list[Any]) -> dict[str, float]:
-    """The quality columns, each the mean over what was made."""
-    judged = [case.quality(data, result) for result in results if result is not None]
-    return {name: statistics.fmean(one[name] for one in judged) for name in (judged[0] if judged else {})}
+    """The quality measures, each averaged over the results."""
+    measured = [case.quality(data, result) for result in results if result is not None]
+    return {name: statistics.fmean(one[name] for one in measured) for name in (measured[0] if measured else {})}
 
 
 def peak_memory(case: Case, contender: Contender) -> float | None:
-    """MiB that a contender adds to a process that holds the data, at its peak."""
+    """Peak MiB that a contender adds to a process that already holds the data."""
     command = [sys.executable, "-m", "bench", "--memory", case.name, contender.name]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return float(json.loads(done.stdout)) if done.returncode == 0 and done.stdout.strip() else None
 
 
 def peak_memory_here(case: Case, contender: Contender) -> float:
-    """The same, of this process; Linux only."""
+    """The same for this process; Linux only."""
     ready = contender.prepare(case.data())
     gc.collect()
     with open("/proc/self/clear_refs", "w", encoding="ascii") as reset:
-        reset.write("5")  # the peak counts from now on
+        reset.write("5")  # resets the peak
     before = _status("VmRSS")
     contender.run(ready)
     return (_status("VmHWM") - before) / 1024

@@ -1,4 +1,4 @@
-"""The neighbour search against pynndescent and faiss, and its growth with the number of rows."""
+"""Nearest-neighbor search against PyNNDescent and Faiss, and its scaling with the number of rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 import lowdim
 from bench.case import Case, Contender, installed
-from bench.data import mixture, mnist, mnist_or_made
+from bench.data import mixture, mnist, mnist_or_synthetic
 
 K = 15
 THREADS = lowdim.config()["threads"]
@@ -24,8 +24,8 @@ def reduced() -> np.ndarray:
 
 @cache
 def _truth(rows: int, columns: int, address: int) -> tuple[np.ndarray, np.ndarray]:
-    """Exact neighbours of a sample of rows, by differences in float64."""
-    X = _held[address]
+    """Exact neighbors of a sample of rows, by brute force in float64."""
+    X = _arrays[address]
     sample = np.random.default_rng(0).choice(rows, 300, replace=False)
     lists = []
     for i in sample:
@@ -35,12 +35,12 @@ def _truth(rows: int, columns: int, address: int) -> tuple[np.ndarray, np.ndarra
     return sample, np.array(lists)
 
 
-_held: dict[int, np.ndarray] = {}
+_arrays: dict[int, np.ndarray] = {}
 
 
 def recall(X: np.ndarray, indices: np.ndarray) -> dict[str, float]:
-    """The share of true neighbours found, on 300 rows; peers list a row itself, too."""
-    _held[id(X)] = X
+    """Recall on 300 rows; the lists of peers include the row itself."""
+    _arrays[id(X)] = X
     sample, truth = _truth(*X.shape, id(X))
     lists = (indices[i][indices[i] != i][:K] for i in sample)
     found = [len(np.intersect1d(one, true)) for one, true in zip(lists, truth, strict=True)]
@@ -75,13 +75,13 @@ DESCENT = ("pynndescent", "pynndescent", "pynndescent", pynndescent)
 
 
 def good(quality: dict[str, float]) -> bool:
-    return quality.get("recall", 0.0) >= 0.985  # the aim is 0.99, measured on a sample
+    return quality.get("recall", 0.0) >= 0.985  # the target is 0.99, measured on a sample
 
 
 def approximate(d: int, source: str, rows: Callable[[], np.ndarray]) -> Case:
     return Case(
         f"neighbors-{d}",
-        f"{K} neighbours of 70,000 × {d}, approximate ({source})",
+        f"{K} neighbors, 70,000 × {d}, approximate ({source})",
         rows,
         (ours("approximate"), *peers(DESCENT)),
         recall,
@@ -91,10 +91,10 @@ def approximate(d: int, source: str, rows: Callable[[], np.ndarray]) -> Case:
     )
 
 
-def growth(n: int) -> Case:
+def scaling(n: int) -> Case:
     return Case(
         f"neighbors-{n // 1000}k",
-        f"{K} neighbours of {n:,} × 50 made rows, chosen by itself: growth",
+        f"{K} neighbors, {n:,} × 50 (synthetic), algorithm='auto': scaling",
         lambda: mixture(n),
         (ours("auto"),),
         recall,
@@ -105,16 +105,16 @@ def growth(n: int) -> Case:
 CASES = [
     Case(
         "neighbors-exact-50",
-        f"{K} neighbours of 70,000 × 50, exact ({mnist_or_made()} by PCA)",
+        f"{K} neighbors, 70,000 × 50, exact (PCA of {mnist_or_synthetic()})",
         reduced,
         (ours("exact"), *peers(FAISS)),
         recall,
         bar=2,
         repeats=2,
     ),
-    approximate(50, f"{mnist_or_made()} by PCA", reduced),
-    approximate(784, mnist_or_made(), mnist),
-    growth(10_000),
-    growth(300_000),
-    growth(1_000_000),
+    approximate(50, f"PCA of {mnist_or_synthetic()}", reduced),
+    approximate(784, mnist_or_synthetic(), mnist),
+    scaling(10_000),
+    scaling(300_000),
+    scaling(1_000_000),
 ]

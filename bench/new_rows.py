@@ -1,4 +1,4 @@
-"""New rows on a map that is there already: only `transform` is timed, on models that each contender fitted before."""
+"""Out-of-sample embedding of new rows: only `transform` is timed, with models fitted in advance."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 from bench.case import Case, Contender, installed, no_worse
-from bench.data import mnist, mnist_or_made
-from bench.judge import kept, label_accuracy, mnist_labels
-from bench.tsne import STEPS, mnist50
+from bench.data import mnist, mnist_or_synthetic
+from bench.judge import label_accuracy, mnist_labels, neighbor_recall
+from bench.tsne import ITERATIONS, mnist50
 from lowdim import TSNE, UMAP, NeighborIndex
 
 FITTED = 60_000
-JUDGED = 2000  # of the new rows
+SAMPLE = 2000  # of the new rows, for the quality measures
 
-Split = tuple[np.ndarray, np.ndarray]  # fitted rows and new ones, or their places
+Split = tuple[np.ndarray, np.ndarray]  # fitted and new rows, or their embeddings
 Ready = tuple[Any, np.ndarray]  # a fitted model and new rows
 
 
@@ -28,19 +28,19 @@ def split(X: np.ndarray) -> Split:
 
 @cache
 def _truth(d: int) -> np.ndarray:
-    """The 10 nearest fitted rows of the new ones that are judged."""
+    """The 10 nearest fitted rows of the sampled new rows."""
     fitted, new = split(mnist50() if d == 50 else mnist())
-    return NeighborIndex(fitted, algorithm="exact").query(new[:JUDGED], 10).indices
+    return NeighborIndex(fitted, algorithm="exact").query(new[:SAMPLE], 10).indices
 
 
 def quality(data: Split, result: Split) -> dict[str, float]:
-    """Share of the 10 nearest fitted rows that are nearest in the map, and how often their majority has the label."""
-    places, placed = (np.ascontiguousarray(part, dtype=np.float32) for part in result)
-    near = NeighborIndex(places, algorithm="exact").query(placed[:JUDGED], 10).indices
-    out = {"recall@10": kept(near, _truth(data[0].shape[1]))}
+    """Recall of the 10 nearest fitted rows in the embedding, and their k-NN accuracy."""
+    embedding, new_embedding = (np.ascontiguousarray(part, dtype=np.float32) for part in result)
+    near = NeighborIndex(embedding, algorithm="exact").query(new_embedding[:SAMPLE], 10).indices
+    out = {"recall@10": neighbor_recall(near, _truth(data[0].shape[1]))}
     labels = mnist_labels()
     if labels is not None:
-        out["label accuracy"] = label_accuracy(near, labels, labels[FITTED:][:JUDGED])
+        out["label accuracy"] = label_accuracy(near, labels, labels[FITTED:][:SAMPLE])
     return out
 
 
@@ -48,8 +48,8 @@ def fitted(make: Callable[[], Any]) -> Callable[[Split], Ready]:
     return lambda data: (make().fit(data[0]), data[1])
 
 
-def placed(ready: Ready) -> Split:
-    """The map of the fitted rows, and the places of the new ones."""
+def transformed(ready: Ready) -> Split:
+    """The embeddings of the fitted and of the new rows."""
     model, new = ready
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -57,7 +57,7 @@ def placed(ready: Ready) -> Split:
 
 
 def ours(cls: type, **options: Any) -> Contender:
-    return Contender("lowdim", placed, role="ours", prepare=fitted(lambda: cls(**options)))
+    return Contender("lowdim", transformed, role="ours", prepare=fitted(lambda: cls(**options)))
 
 
 def umap_learn() -> Contender:
@@ -66,7 +66,7 @@ def umap_learn() -> Contender:
 
         return umap.UMAP()
 
-    return Contender("umap-learn", placed, "umap-learn", prepare=fitted(make))
+    return Contender("umap-learn", transformed, "umap-learn", prepare=fitted(make))
 
 
 def open_tsne() -> Contender:
@@ -86,16 +86,16 @@ EQUAL = no_worse(**{"recall@10": -0.01, "label accuracy": -0.01})
 CASES = [
     Case(
         "umap-new",
-        f"UMAP: 10,000 new rows on the map of {FITTED:,} × 784 ({mnist_or_made()})",
+        f"UMAP, transform of 10,000 new rows, fitted to {FITTED:,} × 784 ({mnist_or_synthetic()})",
         lambda: split(mnist()),
         (ours(UMAP), *((umap_learn(),) if installed("umap") else ())),
-        quality, f"Judged on {JUDGED:,} of the new rows.", repeats=2, equal=EQUAL,
+        quality, f"Quality is measured on {SAMPLE:,} of the new rows.", repeats=2, equal=EQUAL,
     ),
     Case(
         "tsne-new",
-        f"t-SNE: 10,000 new rows on the map of {FITTED:,} × 50 ({mnist_or_made()})",
+        f"t-SNE, transform of 10,000 new rows, fitted to {FITTED:,} × 50 ({mnist_or_synthetic()})",
         lambda: split(mnist50()),
-        (ours(TSNE, max_iter=STEPS), *((open_tsne(),) if installed("openTSNE") else ())),
-        quality, f"Judged on {JUDGED:,} of the new rows.", repeats=2, equal=EQUAL,
+        (ours(TSNE, max_iter=ITERATIONS), *((open_tsne(),) if installed("openTSNE") else ())),
+        quality, f"Quality is measured on {SAMPLE:,} of the new rows.", repeats=2, equal=EQUAL,
     ),
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""PCA against scikit-learn's solvers and the bare BLAS product."""
+"""PCA against the solvers of scikit-learn and the bare BLAS product."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ import scipy.sparse as sp
 from sklearn import decomposition
 
 from bench.case import Case, Contender
-from bench.data import low_rank, memory_map, mnist, mnist_or_made, sparse_counts
+from bench.data import low_rank, memory_map, mnist, mnist_or_synthetic, sparse_counts
 from lowdim import PCA, moments
 
 K = 50
 _best: dict[int, tuple[np.ndarray, np.ndarray]] = {}
 
 
-def captured(data: Any, components: np.ndarray) -> dict[str, float]:
-    """How much of the variance that 50 axes could hold is missed by these, in float64, and how orthonormal they are."""
+def quality_of(data: Any, components: np.ndarray) -> dict[str, float]:
+    """The share of the optimal explained variance that is missed, in float64, and the error of orthonormality."""
     V = np.linalg.qr(np.asarray(components, dtype=np.float64).T)[0]
     scatter = _scatter(data)
     if id(data) not in _best:
         _best[id(data)] = scatter, np.sort(np.linalg.eigvalsh(scatter))[::-1][:K]
     best = _best[id(data)][1].sum()
-    drift = np.abs(components @ components.T - np.eye(len(components))).max()
-    return {"variance missed": max(0.0, 1 - np.einsum("ij,ij->", V, scatter @ V) / best), "orthonormality": drift}
+    error = np.abs(components @ components.T - np.eye(len(components))).max()
+    return {"variance missed": max(0.0, 1 - np.einsum("ij,ij->", V, scatter @ V) / best), "orthonormality error": error}
 
 
 def _scatter(data: Any) -> np.ndarray:
-    """The exact covariance, or its dual image for wide data."""
+    """The exact covariance."""
     if id(data) in _best:
         return _best[id(data)][0]
     if sp.issparse(data):
@@ -68,64 +68,64 @@ def column_sums_of_file(X: Any) -> None:
         np.asarray(X[start : start + 20_000]).sum(axis=0)
 
 
-NOTE = "Peers whose axes miss more than 1e-4 of the variance that 50 axes can hold are not compared with."
+NOTE = "Peers that miss more than 1e-4 of the variance that 50 components can explain are not compared."
 
 CASES = [
     Case(
         "pca-tall",
-        f"PCA 70,000 × 784 → 50, float32 ({mnist_or_made()}); floor: XᵀX",
+        f"PCA, 70,000 × 784 → 50, float32 ({mnist_or_synthetic()}); floor: XᵀX",
         mnist,
         (ours(), sklearn_pca("covariance_eigh"), sklearn_pca("randomized"), floor(lambda X: X.T @ X)),
-        captured, NOTE, bar=1.2, good=good, repeats=15,
+        quality_of, NOTE, bar=1.2, good=good, repeats=15,
     ),
     Case(
         "pca-wide",
-        "PCA 500 × 20,000 → 50, float32 (made); floor: XXᵀ",
+        "PCA, 500 × 20,000 → 50, float32 (synthetic); floor: XXᵀ",
         lambda: low_rank(500, 20_000),
         (
             ours(), sklearn_pca("auto"), sklearn_pca("full"), sklearn_pca("arpack"), sklearn_pca("randomized"),
             floor(lambda X: X @ X.T),
         ),
-        lambda X, V: captured_wide(X, V), NOTE, bar=3, good=good, repeats=5,
+        lambda X, V: quality_of_wide(X, V), NOTE, bar=3, good=good, repeats=5,
     ),
     Case(
         "pca-square",
-        "PCA 5,000 × 5,000 → 50, float32 (made); floor: XᵀX",
+        "PCA, 5,000 × 5,000 → 50, float32 (synthetic); floor: XᵀX",
         lambda: low_rank(5000, 5000),
         (ours(), sklearn_pca("auto"), sklearn_pca("arpack"), sklearn_pca("covariance_eigh"), floor(lambda X: X.T @ X)),
-        captured, NOTE, good=good, repeats=3,
+        quality_of, NOTE, good=good, repeats=3,
     ),
     Case(
         "pca-sparse",
-        "PCA of 20,000 × 5,000 counts, 1 % filled → 50, float64 sparse (made); floor: one product X V and Xᵀ U",
+        "PCA, 20,000 × 5,000 sparse counts, density 1% → 50, float64 (synthetic); floor: the products XV and XᵀU",
         lambda: sparse_counts(20_000, 5000, 0.01),
         (
             ours(), sklearn_pca("arpack"), sklearn_pca("covariance_eigh"),
             floor(lambda X: X.T @ (X @ np.ones((X.shape[1], K)))),
         ),
-        captured, NOTE, good=good, repeats=3,
+        quality_of, NOTE, good=good, repeats=3,
     ),
     Case(
         "pca-streamed",
-        "PCA of a memory map, 70,000 × 784 → 50, float32 (made file of 0.2 GB), in one pass; floor: its column sums",
+        "PCA of a memory map, 70,000 × 784 → 50, float32 (synthetic, 0.2 GB), in one pass; floor: column sums",
         lambda: memory_map(0.2045),
         (ours(), Contender("scikit-learn IncrementalPCA", incremental, "scikit-learn"), floor(column_sums_of_file)),
-        captured, NOTE + " IncrementalPCA approximates by design.", good=lambda quality: True, repeats=3,
+        quality_of, NOTE + " IncrementalPCA is an approximation.", good=lambda quality: True, repeats=3,
     ),
     Case(
         "pca-4gb",
-        "PCA of a memory map of 4 GB, 1,369,000 × 784 → 50, float32, in one pass; its peak memory must stay below 1 GB",
+        "PCA of a memory map, 1,369,000 × 784 → 50, float32 (synthetic, 4 GB), in one pass; peak memory below 1 GB",
         lambda: memory_map(4.0),
         (ours(), floor(column_sums_of_file)),
-        lambda X, V: {"orthonormality": float(np.abs(V @ V.T - np.eye(K)).max())}, repeats=1,
+        lambda X, V: {"orthonormality error": float(np.abs(V @ V.T - np.eye(K)).max())}, repeats=1,
     ),
 ]  # fmt: skip
 
 
-def captured_wide(X: np.ndarray, components: np.ndarray) -> dict[str, float]:
-    """The same for n < d, by the dual."""
-    centred = X.astype(np.float64) - X.mean(axis=0, dtype=np.float64)
-    best = np.sort(np.linalg.eigvalsh(centred @ centred.T))[::-1][:K].sum()
+def quality_of_wide(X: np.ndarray, components: np.ndarray) -> dict[str, float]:
+    """The same for n < d, from the Gram matrix."""
+    centered = X.astype(np.float64) - X.mean(axis=0, dtype=np.float64)
+    best = np.sort(np.linalg.eigvalsh(centered @ centered.T))[::-1][:K].sum()
     V = np.linalg.qr(np.asarray(components, dtype=np.float64).T)[0]
-    drift = np.abs(components @ components.T - np.eye(len(components))).max()
-    return {"variance missed": max(0.0, 1 - ((centred @ V) ** 2).sum() / best), "orthonormality": drift}
+    error = np.abs(components @ components.T - np.eye(len(components))).max()
+    return {"variance missed": max(0.0, 1 - ((centered @ V) ** 2).sum() / best), "orthonormality error": error}

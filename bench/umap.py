@@ -1,4 +1,4 @@
-"""UMAP against umap-learn: MNIST warm, and the digits in a fresh process."""
+"""UMAP against umap-learn: MNIST after a warm-up, and the digits in a new process."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import numpy as np
 from sklearn.manifold import trustworthiness
 
 from bench.case import Case, Contender, installed, no_worse
-from bench.data import mixture, mnist, mnist_or_made
-from bench.judge import kept, label_accuracy, mnist_labels, sampled_trust
+from bench.data import mixture, mnist, mnist_or_synthetic
+from bench.judge import label_accuracy, mnist_labels, neighbor_recall, sampled_trustworthiness
 from lowdim import UMAP, neighbors
 
 SAMPLE = 5000
@@ -27,21 +27,21 @@ UMAP(random_state=0).fit_transform(load_digits().data)
 
 @cache
 def _near(k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Some rows, and their true neighbours."""
+    """A sample of rows and their true neighbors."""
     X = mnist()
-    some = np.random.default_rng(0).choice(len(X), SAMPLE, replace=False)
-    return some, neighbors(X, k).indices[some]
+    sample = np.random.default_rng(0).choice(len(X), SAMPLE, replace=False)
+    return sample, neighbors(X, k).indices[sample]
 
 
-def judged(X: Any, Z: np.ndarray) -> dict[str, float]:
-    """On 5,000 rows: share of the 10 nearest that stay, trustworthiness, label accuracy of the 10 nearest there."""
-    some, true = _near(10)
-    found = neighbors(np.ascontiguousarray(Z, dtype=np.float32), 10).indices[some]
-    trust = trustworthiness(X[some], Z[some], n_neighbors=10)
-    out = {"recall@10": kept(found, true), "trustworthiness": float(trust)}
+def quality(X: Any, Z: np.ndarray) -> dict[str, float]:
+    """On 5,000 rows: recall of the 10 nearest neighbors, trustworthiness, k-NN accuracy."""
+    sample, true = _near(10)
+    found = neighbors(np.ascontiguousarray(Z, dtype=np.float32), 10).indices[sample]
+    trust = trustworthiness(X[sample], Z[sample], n_neighbors=10)
+    out = {"recall@10": neighbor_recall(found, true), "trustworthiness": float(trust)}
     labels = mnist_labels()
     if labels is not None:
-        out["label accuracy"] = label_accuracy(found, labels, labels[some])
+        out["label accuracy"] = label_accuracy(found, labels, labels[sample])
     return out
 
 
@@ -78,27 +78,27 @@ EQUAL = no_worse(**{"recall@10": -0.01, "trustworthiness": -0.01, "label accurac
 CASES = [
     Case(
         "umap",
-        f"UMAP 70,000 × 784 → 2, 200 epochs, float32 ({mnist_or_made()}); lowdim seeded, with all threads",
+        f"UMAP, 70,000 × 784 → 2, 200 epochs, float32 ({mnist_or_synthetic()}); lowdim with a seed and all threads",
         mnist,
         (
             Contender("lowdim", lambda X: UMAP().fit_transform(X), role="ours"),
             *((Contender("umap-learn, no seed", peer(), "umap-learn", bar=3),) if PEERS else ()),
             *((Contender("manifolds-rs nndescent", rust, "manifolds-rs", bar=2),) if installed("manifolds_rs") else ()),
         ),
-        judged,
-        "Judged on 5,000 rows, as the mean of three runs; lowdim's map has the same bits for any number of threads.",
+        quality,
+        "Quality is measured on 5,000 rows, mean of three runs; lowdim is reproducible for any number of threads.",
         repeats=2, every=True, equal=EQUAL,
     ),
     Case(
         "umap-1000k",
-        f"UMAP of 1,000,000 × 50 made rows → 2, {EPOCHS} epochs, float32: growth",
+        f"UMAP, 1,000,000 × 50 → 2, {EPOCHS} epochs, float32 (synthetic): scaling",
         lambda: mixture(1_000_000),
         (Contender("lowdim", lambda X: UMAP().fit_transform(X), role="ours"),),
-        sampled_trust, repeats=1, warm=False,
+        sampled_trustworthiness, repeats=1, warm=False,
     ),
     Case(
         "umap-cold",
-        "a fresh process: import, and UMAP of the 1,797 digits",
+        "new process: import and UMAP of the 1,797 digits",
         lambda: None,
         (
             Contender("lowdim", cold("lowdim"), role="ours"),

@@ -1,4 +1,4 @@
-"""Draw a map of nine US cities from nothing but the distances between them (lecture 2).
+"""Classical MDS draws a map of nine US cities from the distances between them.
 
 python examples/cities.py [folder]
 """
@@ -20,11 +20,11 @@ from lowdim.kernels import is_euclidean
 def main(folder: Path) -> None:
     cities = datasets.load("cities")
     model = ClassicalMDS(2, metric="precomputed").fit(cities.X)
-    verdict = is_euclidean(cities.X)
+    check = is_euclidean(cities.X)
     print("eigenvalues:", np.array2string(model.eigenvalues_, precision=0, suppress_small=True))
-    print(f"Euclidean: {bool(verdict)} (the smallest eigenvalue is {verdict.smallest:,.0f})")
+    print(f"Euclidean: {bool(check)} (smallest eigenvalue {check.smallest:,.0f})")
     print(
-        "two dimensions hold {:.1%} of all eigenvalues' sizes, {:.1%} of the positive ones".format(
+        "goodness of fit of two dimensions: {:.1%} of the absolute eigenvalues, {:.1%} of the positive ones".format(
             *model.goodness_of_fit_
         )
     )
@@ -33,7 +33,7 @@ def main(folder: Path) -> None:
     ax = plot.scatter(
         Z,
         ids=cities.ids,
-        title="US cities, from their distances alone",
+        title="US cities, from their distances only",
         axis_names=("miles east", "miles north"),
     )
     ax.figure.set_size_inches(9, 5)
@@ -41,15 +41,15 @@ def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "cities.png"
     ax.figure.savefig(path, dpi=150, bbox_inches="tight")
-    print(f"picture: {path.resolve()}")
+    print(f"figure: {path.resolve()}")
 
 
 def upright(Z, names):
-    """Distances know no east and no north: turn and mirror the map so that it reads as an atlas does."""
+    """Rotate and reflect the embedding to north up; distances do not determine the orientation."""
     east = Z[names.index("Boston")] + Z[names.index("New York")] - Z[names.index("San Francisco")]
-    angle = np.arctan2(east[1], east[0]) - np.radians(12)  # from San Francisco, Boston lies a little north of east
-    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
-    Z = Z @ turn
+    angle = np.arctan2(east[1], east[0]) - np.radians(12)  # Boston lies a little north of east of San Francisco
+    rotation = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    Z = Z @ rotation
     south = Z[names.index("Miami"), 1] - Z[names.index("Boston"), 1]
     return Z if south < 0 else Z * [1, -1]
 

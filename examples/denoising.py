@@ -1,4 +1,4 @@
-"""Take the noise out of handwritten digits: project on components, and go back (Mika and others, 1999).
+"""Denoise handwritten digits by PCA and kernel PCA: transform, then reconstruct (Mika et al., 1999).
 
 python examples/denoising.py [folder]
 """
@@ -27,37 +27,37 @@ def main(folder: Path) -> None:
     train, test = order[:1500], order[1500:]
     noisy = X + NOISE * rng.standard_normal(X.shape)
 
-    # Each with the number of components that suits it best; no model has seen a clean digit.
+    # The best number of components for each method. No model is fitted to clean digits.
     pca = PCA(12).fit(noisy[train])
     ridge = KernelPCA(16, kernel="rbf", gamma=0.06, pre_image="ridge", alpha=5.0).fit(noisy[train])
     fixed = KernelPCA(16, kernel="rbf", gamma=0.06, pre_image="fixed_point").fit(noisy[train])
-    pictures = {
+    images = {
         "clean": X[test],
         "noisy": noisy[test],
         "PCA": pca.inverse_transform(pca.transform(noisy[test])),
         "kernel PCA, ridge": ridge.inverse_transform(ridge.transform(noisy[test])),
         "kernel PCA, fixed point": fixed.inverse_transform(fixed.transform(noisy[test])),
     }
-    for name, rows in pictures.items():
+    for name, rows in images.items():
         print(f"{name:24s} mean squared error {np.mean((rows - X[test]) ** 2):.4f}")
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "denoising.png"
-    draw(pictures, digits.labels[test], path)
-    print(f"picture: {path.resolve()}")
+    draw(images, digits.labels[test], path)
+    print(f"figure: {path.resolve()}")
 
 
-def draw(pictures, labels, path: Path) -> None:
+def draw(images, labels, path: Path) -> None:
     shown = [np.flatnonzero(labels == digit)[0] for digit in range(10)]
-    clean = pictures["clean"]
-    figure, axes = plt.subplots(len(pictures), 10, figsize=(9.2, 4.6), layout="constrained")
-    for row, (name, rows) in zip(axes, pictures.items(), strict=True):
+    clean = images["clean"]
+    figure, axes = plt.subplots(len(images), 10, figsize=(9.2, 4.6), layout="constrained")
+    for row, (name, rows) in zip(axes, images.items(), strict=True):
         for ax, i in zip(row, shown, strict=True):
             ax.imshow(rows[i].reshape(8, 8), cmap="gray_r", vmin=0, vmax=1)
             ax.set_xticks([])
             ax.set_yticks([])
         error = np.mean((rows - clean) ** 2)
         row[0].set_ylabel(name if name == "clean" else f"{name}\n{error:.3f}", rotation=0, ha="right", va="center")
-    figure.suptitle("Digits without their noise (mean squared error)", x=0.01, ha="left", weight="bold")
+    figure.suptitle("Denoised digits (mean squared error)", x=0.01, ha="left", weight="bold")
     figure.savefig(path, dpi=150)
     plt.close(figure)
 

@@ -1,4 +1,4 @@
-"""Shepard diagrams of the nine US cities and of the handwritten digits, by metric and nonmetric scaling.
+"""Shepard diagrams of nine US cities and of handwritten digits, by metric and nonmetric MDS.
 
 python examples/shepard.py [folder]
 """
@@ -25,29 +25,29 @@ def main(folder: Path) -> None:
 
 
 def cities(path: Path) -> None:
-    """The map, and how nearly its distances are those by road and air."""
+    """The embedding of the cities, and its Shepard diagram."""
     table = datasets.load("cities")
     model = MDS(metric="precomputed", n_init=4, tol=1e-12).fit(table.X)
     figure, (left, right) = plt.subplots(1, 2, figsize=(11.5, 5), dpi=150, layout="constrained")
-    east, north = oriented(model.embedding_, table.names)
+    east, north = orient(model.embedding_, table.names)
     left.scatter(east, north, s=28, color="#0072B2")
     for name, x, y in zip(table.names, east, north, strict=True):
         left.annotate(name, (x, y), textcoords="offset points", xytext=(8, -4))
     left.set_aspect("equal")
     left.margins(0.2, 0.12)
     left.spines[["top", "right"]].set_visible(False)
-    left.set_xlabel("miles east of the middle")
-    left.set_ylabel("miles north of the middle")
-    left.set_title(f"Nine cities from their distances, stress-1 = {model.stress1_:.4f}", loc="left", weight="bold")
+    left.set_xlabel("miles east of the center")
+    left.set_ylabel("miles north of the center")
+    left.set_title(f"Nine US cities, stress-1 = {model.stress1_:.4f}", loc="left", weight="bold")
     plot.shepard(table.X, model.embedding_, ax=right, title="Shepard diagram")
     figure.savefig(path)
     plt.close(figure)
-    print(f"cities: raw stress {model.stress_:.3f}, stress-1 {model.stress1_:.6f}, {model.n_iter_} steps")
-    print(f"picture: {path.resolve()}")
+    print(f"cities: raw stress {model.stress_:.3f}, stress-1 {model.stress1_:.6f}, {model.n_iter_} iterations")
+    print(f"figure: {path.resolve()}")
 
 
 def digits(path: Path) -> None:
-    """Distances of 800 digits in the map against those in 64 columns, with the disparities that each method fits."""
+    """Embedding distances of 800 digits against their given distances, with the disparities of each method."""
     X = load_digits().data[:800]
     figure, axes = plt.subplots(1, 3, figsize=(15, 5), dpi=150, layout="constrained", sharey=True)
     methods = {
@@ -62,21 +62,21 @@ def digits(path: Path) -> None:
         order = np.argsort(shown.distances)
         ax.plot(shown.distances[order], shown.disparities[order], color="#D55E00", linewidth=2, label="disparities")
         ax.set_title(f"{name}: stress-1 = {model.stress1_:.3f}", loc="left", weight="bold")
-        ax.set_xlabel("distance of two digits")
+        ax.set_xlabel("given distance")
         ax.spines[["top", "right"]].set_visible(False)
         highest = max(highest, shown.mapped.max(), shown.disparities.max())
-        print(f"digits, {name}: stress-1 {model.stress1_:.4f}, {model.n_iter_} steps")
+        print(f"digits, {name}: stress-1 {model.stress1_:.4f}, {model.n_iter_} iterations")
         ax.set_xlim(0, None)
     axes[0].set_ylim(0, 1.02 * highest)
-    axes[0].set_ylabel("distance in the map")
+    axes[0].set_ylabel("embedding distance")
     axes[0].legend(frameon=False, loc="upper left")
     figure.savefig(path)
     plt.close(figure)
-    print(f"picture: {path.resolve()}")
+    print(f"figure: {path.resolve()}")
 
 
-def oriented(Z, names):
-    """The map with Boston in the east and Seattle in the north: distances don't know where that is."""
+def orient(Z, names):
+    """Reflect the embedding so that Boston is in the east and Seattle in the north."""
     names = list(names)
     east, north = Z.T
     east = east * np.sign(east[names.index("Boston")])

@@ -1,4 +1,4 @@
-"""What lowdim runs on."""
+"""Version, build and dependencies of lowdim: `lowdim.config()` and `lowdim.show_config()`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DEPENDENCIES = ("numpy", "scipy", "scikit-learn", "narwhals", "safetensors", "py
 
 
 def config() -> dict[str, Any]:
-    """Version, instruction set, threads, BLAS and dependencies, for programs."""
+    """Version, instruction set, threads, BLAS and dependencies, as a dictionary."""
     return {
         "lowdim": _version("lowdim"),
         "python": platform.python_version(),
@@ -35,11 +35,11 @@ def config() -> dict[str, Any]:
 
 
 def show_config(file: TextIO | None = None) -> None:
-    """Print what `config()` knows: paste it into a bug report."""
+    """Print `config()`, for bug reports."""
     out = file or sys.stdout
     for name, value in config().items():
         if isinstance(value, dict):
-            value = ", ".join(f"{key} {number or '(absent)'}" for key, number in value.items())
+            value = ", ".join(f"{key} {number or '(not installed)'}" for key, number in value.items())
         elif isinstance(value, list):
             value = ", ".join(dict.fromkeys(value)) or "none found"
         print(f"{name + ':':<17}{value}", file=out)

@@ -1,4 +1,4 @@
-"""A method on standardised columns: the scale is learned once, and new rows come in the same units."""
+"""Standardized: means and standard deviations are estimated once, and new rows are standardized by them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def X(rng):
     return rng.standard_normal((60, 4)) @ rng.standard_normal((4, 4))
 
 
-def test_it_is_what_pca_does_by_itself(X):
+def test_it_equals_pcas_own_standardization(X):
     ours, want = Standardized(PCA(2)).fit(UNITS * X + ZERO), PCA(2, standardize=True).fit(UNITS * X + ZERO)
     new = UNITS * X[:7] + ZERO + 1
     assert_allclose(ours.transform(new), want.transform(new), atol=1e-9)
@@ -31,17 +31,17 @@ def test_it_is_what_pca_does_by_itself(X):
 
 
 @pytest.mark.parametrize("model", [Isomap(2, n_neighbors=8), KernelPCA(2), MDS(2)], ids=str)
-def test_units_do_not_count(X, model):
+def test_units_do_not_matter(X, model):
     plain, other = (Standardized(model).fit(table) for table in (X, UNITS * X + ZERO))
     new = X[:9] + 0.1
     want = plain.transform(new)
     assert_allclose(other.transform(UNITS * new + ZERO), want, atol=1e-4 * np.abs(want).max())
-    scores = StandardScaler().fit(X).transform(new) * np.sqrt(59 / 60)  # which divides by n
+    scores = StandardScaler().fit(X).transform(new) * np.sqrt(59 / 60)  # its divisor is n
     assert_allclose(plain.transform(new), plain.model_.transform(scores), atol=1e-4 * np.abs(want).max())
-    assert not hasattr(model, "n_features_in_")  # a copy was fitted
+    assert not hasattr(model, "n_features_in_")  # a clone was fitted
 
 
-def test_the_fitted_map_is_the_methods_own(X):
+def test_fit_transform_returns_the_methods_embedding(X):
     model = Standardized(UMAP(n_epochs=20))
     Z = model.fit_transform(UNITS * X)
     assert_array_equal(Z, model.model_.embedding_)
@@ -57,7 +57,7 @@ def test_dtypes_and_sparse_rows(X):
     assert_allclose(sparse, dense, atol=1e-12)
 
 
-def test_a_column_that_does_not_vary_counts_for_nothing(X):
+def test_a_constant_column_adds_nothing(X):
     wide = np.column_stack([X, np.full(60, 0.1)])
     model = Standardized(PCA(2)).fit(wide)
     assert model.scale_[-1] == 1
@@ -73,7 +73,7 @@ def test_names_and_frames(X):
         model.transform(frame[list("bacd")])
 
 
-def test_only_what_the_method_can_do(X):
+def test_inverse_transform_only_if_the_method_has_it(X):
     assert hasattr(Standardized(PCA()), "inverse_transform")
     assert not hasattr(Standardized(Isomap()).fit(X), "inverse_transform")
 
@@ -92,7 +92,7 @@ def test_a_named_error_leaves_it_unfitted(X):
         with pytest.raises(error, match=words):
             model.fit(table)
         assert [name for name in vars(model) if name.endswith("_")] == []
-    with pytest.raises(Cancelled), lowdim.watch(lambda step: step.task == "standardising rows"):
+    with pytest.raises(Cancelled), lowdim.watch(lambda step: step.task == "standardizing rows"):
         model.fit(X)
     assert not hasattr(model, "mean_")
     for wrong in (None, StandardScaler(), PCA):

@@ -37,8 +37,8 @@ def test_iris_and_wine():
         assert choose.parallel_analysis(form="gaussian", keep="quantile")(spectrum) == expected
 
 
-def test_the_largest_shuffled_eigenvalue_is_near_marchenko_and_pasturs_edge():
-    """Tracy and Widom: below (1 + √(p/n))² by about 1.2 of its spread, which is a few per cent here."""
+def test_the_largest_permuted_eigenvalue_is_near_the_marchenko_pastur_edge():
+    """Tracy and Widom: below (1 + √(p/n))² by about 1.2 of its spread, which is a few percent here."""
     n, p = 400, 40
     X = np.random.default_rng(0).normal(size=(n, p))
     first = choose.parallel_analysis(30).run(choose.spectrum(X, standardize=True)).mean[0]
@@ -103,14 +103,14 @@ def evidence_by_the_paper(values, n, k):
     )
 
 
-def test_minkas_evidence_by_the_paper():
+def test_minkas_evidence_by_the_formula_of_the_paper():
     values = np.sort(np.random.default_rng(0).exponential(size=9))[::-1]
     expected = [evidence_by_the_paper(values, 70, k) for k in range(9)]
     np.testing.assert_allclose(log_evidence(values, 70, 9, 1e-300), expected, rtol=1e-10)
 
 
 def test_minkas_evidence_with_fewer_rows_than_columns():
-    """The eigenvalues that n < d leaves at zero count as any others do."""
+    """For n < d the zero eigenvalues count like all others."""
     values = np.sort(np.random.default_rng(1).exponential(size=5))[::-1]
     padded = np.concatenate([values, np.zeros(4)])
     expected = [evidence_by_the_paper(padded, 6, k) for k in range(5)]
@@ -118,7 +118,7 @@ def test_minkas_evidence_with_fewer_rows_than_columns():
 
 
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
-def test_minka_as_scikit_learn_has_it(load):
+def test_minka_agrees_with_scikit_learn(load):
     X = load().data
     for Y in (X, (X - X.mean(axis=0)) / X.std(axis=0)):
         reference = SklearnPCA(n_components="mle", svd_solver="full").fit(Y).n_components_
@@ -126,7 +126,7 @@ def test_minka_as_scikit_learn_has_it(load):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_minka_as_scikit_learn_has_it_on_planted_ranks(seed):
+def test_minka_agrees_with_scikit_learn_on_planted_ranks(seed):
     rng = np.random.default_rng(seed)
     n, d, k = int(rng.integers(40, 200)), int(rng.integers(5, 20)), int(rng.integers(1, 4))
     X = 2 * rng.normal(size=(n, k)) @ rng.normal(size=(k, d)) + rng.normal(size=(n, d))

@@ -1,4 +1,4 @@
-"""Horn's parallel analysis: the definition by brute force, its behaviour under the null, and its promises."""
+"""Horn's parallel analysis: the definition by brute force, its behavior under the null, and its invariances."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def signal(n=200, d=8, k=2, seed=0) -> np.ndarray:
 
 
 def brute(X: np.ndarray, replicates: int, seed: int, ddof: int, correlation: bool) -> np.ndarray:
-    """Eigenvalues of np.cov / np.corrcoef of tables whose columns are shuffled one by one, (R, d)."""
+    """Eigenvalues of np.cov / np.corrcoef of tables whose columns are permuted independently, (R, d)."""
     out = []
     for r in range(replicates):
         shuffled = generator(seed, r).permuted(X.T, axis=1)
@@ -34,7 +34,7 @@ def brute(X: np.ndarray, replicates: int, seed: int, ddof: int, correlation: boo
 
 @pytest.mark.parametrize("shape", [(7, 3), (5, 5), (4, 9)])
 @pytest.mark.parametrize(("ddof", "correlation"), [(0, False), (1, False), (1, True)])
-def test_p_values_mean_and_band_are_what_the_lecture_says(shape, ddof, correlation):
+def test_p_values_mean_and_quantile_by_definition(shape, ddof, correlation):
     rng = np.random.default_rng(4)
     X = rng.normal(size=shape) * 10.0 ** rng.integers(-2, 3, shape[1]) + 50
     drawn = brute(X, 40, 9, ddof, correlation)
@@ -49,7 +49,7 @@ def test_p_values_mean_and_band_are_what_the_lecture_says(shape, ddof, correlati
     np.testing.assert_array_equal(found.p_values_plus_one, (1 + reached) / 41)
 
 
-def test_shuffling_is_of_every_column_by_itself():
+def test_columns_are_permuted_independently():
     # Were whole rows shuffled, the eigenvalues would stay those of the data.
     found = choose.parallel_analysis(30).run(choose.spectrum(signal()))
     assert found.mean[0] < 0.8 * found.values[0]
@@ -86,7 +86,7 @@ def test_under_the_null_p_values_are_uniform(form, standardize):
 
 
 def test_unequal_scales():
-    """One wide column is no structure: neither form may keep it, and the covariance form may not call it one."""
+    """One column of large variance is not structure: neither form may keep a component for it."""
     X = np.random.default_rng(1).normal(size=(150, 6)) * [100, 1, 1, 1, 1, 1]
     for form in ("permutation", "gaussian"):
         rule = choose.parallel_analysis(60, form=form)
@@ -164,7 +164,7 @@ def test_moments_and_streams_use_the_normal_form():
     assert standardized.fit(iter(np.split(signal(), 4))).n_components_ == 2
 
 
-def test_rows_that_are_gone_are_a_named_error():
+def test_exhausted_rows_are_a_named_error():
     with pytest.raises(BadInput, match="gaussian"):
         PCA(choose.parallel_analysis()).fit(lowdim.moments(signal()))
 
@@ -175,13 +175,13 @@ def test_weights_are_refused():
         PCA(choose.parallel_analysis()).fit(X, sample_weight=np.full(len(X), 2.0))
 
 
-def test_sparse_rows_are_shuffled_densely():
+def test_sparse_rows_are_permuted_as_dense_ones():
     X = sp.random_array((80, 12), density=0.3, rng=np.random.default_rng(0), format="csr")
     sparse, dense = (choose.parallel_analysis(9).run(choose.spectrum(Y)) for Y in (X, X.toarray()))
     np.testing.assert_allclose(sparse.mean, dense.mean, rtol=1e-10)
 
 
-def test_a_copy_that_does_not_fit_is_refused_with_advice(monkeypatch):
+def test_a_copy_that_does_not_fit_is_refused_with_a_remedy(monkeypatch):
     spectrum = choose.spectrum(signal())
     monkeypatch.setattr("lowdim.runtime.memory.available_bytes", lambda: 20_000)
     with pytest.raises(MemoryTooSmall, match="gaussian"):
@@ -189,7 +189,7 @@ def test_a_copy_that_does_not_fit_is_refused_with_advice(monkeypatch):
     assert choose.parallel_analysis(form="gaussian", n_jobs=1)(Spectrum(np.ones(4), 50, 4, standardized=True)) == 0
 
 
-def test_it_can_be_watched_and_cancelled():
+def test_progress_and_cancellation():
     spectrum, seen = choose.spectrum(signal()), []
     with lowdim.watch(lambda step: seen.append((step.task, step.done, step.total))):
         choose.parallel_analysis(5).run(spectrum)
@@ -208,7 +208,7 @@ def test_the_input_is_not_changed():
 @pytest.mark.parametrize("standardize", [False, True])
 @pytest.mark.parametrize("form", ["permutation", "gaussian"])
 @pytest.mark.parametrize("X", [np.ones((6, 3)), np.arange(7.0)[:, None] + 1e6, np.eye(4), np.ones((2, 5))])
-def test_what_can_not_be_told_from_its_shuffles_is_not_kept(X, form, standardize):
+def test_components_that_do_not_exceed_the_null_are_not_kept(X, form, standardize):
     for dtype in (np.float64, np.float32):
         found = choose.parallel_analysis(25, form=form).run(choose.spectrum(X.astype(dtype), standardize=standardize))
         assert np.isfinite(found.mean).all() and np.isfinite(found.band).all()

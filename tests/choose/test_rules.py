@@ -58,7 +58,7 @@ def test_white_noise_has_no_component(rule):
     assert rule(choose.spectrum(X)) == 0
 
 
-def test_marchenko_pastur_edge_is_where_the_noise_ends():
+def test_marchenko_pastur_edge_bounds_the_noise():
     for n, d in [(2000, 200), (200, 2000), (1000, 1000)]:
         X = 3 * np.random.default_rng(1).normal(size=(n, d))
         spectrum = choose.spectrum(X)
@@ -75,7 +75,7 @@ def test_pca_takes_a_rule(rule):
     assert PCA(n_components=rule).fit(iter(np.split(X, 4))).n_components_ == 3
 
 
-def test_no_component_is_lifted_to_one_by_pca():
+def test_pca_keeps_at_least_one_component():
     X = np.random.default_rng(0).normal(size=(500, 10))
     assert choose.gavish_donoho()(choose.spectrum(X)) == 0
     assert PCA(choose.gavish_donoho()).fit(X).n_components_ == 1
@@ -95,7 +95,7 @@ def test_broken_stick_closed_form():
     assert choose.broken_stick()(of([25.0, 13.0, 7.0, 3.0])) == 0  # a tie is no excess
 
 
-def test_kaiser_asks_for_the_average():
+def test_kaiser_compares_with_the_average():
     assert choose.kaiser()(of([4, 2.6, 1, 0.4])) == 2  # average 2
     assert choose.kaiser(0.7)(of([4, 1.5, 1.3, 1.2])) == 2  # 0.7 · 2 = 1.4
     assert choose.kaiser()(of([1.2, 1.0, 0.8], standardized=True)) == 1
@@ -105,7 +105,7 @@ def test_kaiser_asks_for_the_average():
     assert choose.kaiser()(of([3.0, 1.5, 0.0], n=3, d=9)) == 2
 
 
-def test_elbow_by_chord_stops_before_the_bend():
+def test_elbow_by_chord_stops_before_the_elbow():
     assert choose.elbow()(of([10, 9, 8, 1, 0.9, 0.8])) == 3
     assert choose.elbow()(of([10, 1, 0.9, 0.8])) == 1
     assert choose.elbow()(of([6, 5, 4, 3, 2, 1])) == 0  # a straight scree
@@ -125,7 +125,7 @@ def test_elbow_by_likelihood_is_zhu_and_ghodsi():
     assert choose.elbow("likelihood")(of(values)) == best
 
 
-def test_minka_finds_an_exact_plane_and_survives_ties():
+def test_minka_finds_an_exact_subspace_and_handles_ties():
     rng = np.random.default_rng(0)
     plane = rng.normal(size=(50, 3)) @ rng.normal(size=(3, 8))
     assert choose.minka()(choose.spectrum(plane)) == 3

@@ -34,7 +34,7 @@ def X() -> np.ndarray:
     return 8 * rng.normal(size=(250, 3)) @ axes.T + rng.normal(size=(250, 10))
 
 
-def test_every_rule_speaks_once_and_as_it_would_alone(X):
+def test_every_rule_appears_once_with_its_own_result(X):
     choices = choose.table(X, replicates=40, random_state=3)
     assert [v.rule for v in choices.verdicts] == NAMES
     counts = {v.rule: v.k for v in choices.verdicts}
@@ -76,7 +76,7 @@ def test_without_pandas_there_is_a_named_error(X, monkeypatch):
         choices.to_pandas()
 
 
-def test_text_lines_up(X):
+def test_text_is_aligned(X):
     lines = str(choose.table(X, replicates=5)).splitlines()
     assert "250 rows, 10 columns, covariance" in lines[0]
     head, body = lines[2], lines[3:]
@@ -86,7 +86,7 @@ def test_text_lines_up(X):
     assert all(line.startswith(name) for line, name in zip(body, NAMES, strict=True))
 
 
-def test_plot_hands_itself_to_the_scree_plot(X, monkeypatch):
+def test_plot_calls_scree(X, monkeypatch):
     calls = []
     fake = types.ModuleType("lowdim.plot")
     fake.scree = lambda source, ax=None: calls.append((source, ax)) or "drawn"
@@ -96,7 +96,7 @@ def test_plot_hands_itself_to_the_scree_plot(X, monkeypatch):
     assert calls == [(choices, "here")]
 
 
-def test_any_table_will_do(X):
+def test_any_kind_of_table(X):
     expected = choose.table(X, replicates=5)
     for source in (pd.DataFrame(X), pl.DataFrame(X), X[:, ::-1][:, ::-1], np.asfortranarray(X), X.tolist()):
         assert [v.k for v in choose.table(source, replicates=5).verdicts] == [v.k for v in expected.verdicts]

@@ -1,4 +1,4 @@
-"""`lowdim map` with every method: it standardises, it shows what fitting found, and a kept model knows the scale."""
+"""`lowdim map` with every method: standardized columns, the fitted embedding, and saved models that keep the scale."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import lowdim
-from cli_runner import talk
+from cli_runner import run_lines
 
 pytest.importorskip("typer")
 pytest.importorskip("pyarrow")
@@ -47,8 +47,8 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def said(folder):
-    return talk(folder, [line for name in NAMES for line in lines_for(name).values()])
+def results(folder):
+    return run_lines(folder, [line for name in NAMES for line in lines_for(name).values()])
 
 
 def fitted(name, X):
@@ -59,10 +59,10 @@ def fitted(name, X):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_method_maps_standardised_columns(name, said, folder):
-    told = said[lines_for(name)["map"]]
-    assert told.code == 0, told.err
-    assert told.data["standardized"] is True and told.data["method"] == name
+def test_every_method_maps_standardized_columns(name, results, folder):
+    reported = results[lines_for(name)["map"]]
+    assert reported.code == 0, reported.err
+    assert reported.data["standardized"] is True and reported.data["method"] == name
     X = np.load(folder / "X.npy")
     scores = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
     Z, want = np.load(folder / f"{name.lower()}.npy"), fitted(name, scores)
@@ -73,10 +73,10 @@ def test_every_method_maps_standardised_columns(name, said, folder):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_map_is_what_fitting_found(name, said, folder):
+def test_the_map_is_what_fitting_found(name, results, folder):
     """Not what transform makes of the fitted rows, which takes as long again and may move duplicates."""
-    told = said[lines_for(name)["plain"]]
-    assert told.code == 0, told.err
+    reported = results[lines_for(name)["plain"]]
+    assert reported.code == 0, reported.err
     np.testing.assert_array_equal(
         np.load(folder / f"{name.lower()}_plain.npy"), fitted(name, np.load(folder / "X.npy"))
     )
@@ -84,10 +84,10 @@ def test_the_map_is_what_fitting_found(name, said, folder):
 
 @pytest.mark.parametrize("wish", WISHES)
 @pytest.mark.parametrize("name", NAMES)
-def test_a_kept_model_maps_rows_in_the_units_of_the_file(name, wish, said, folder):
+def test_a_saved_model_transforms_rows_in_their_original_units(name, wish, results, folder):
     lines, model = lines_for(name), f"{name.lower()}{wish}.lowdim"
     for step in (f"kept{wish}", f"again{wish}", "refitted", "other"):
-        assert said[lines[step]].code == 0, said[lines[step]].err
+        assert results[lines[step]].code == 0, results[lines[step]].err
     Z, again = np.load(folder / f"{model}_kept.npy"), np.load(folder / f"{model}_again.npy")
     assert np.median(np.linalg.norm(Z - again, axis=1)) < 0.1 * np.ptp(Z)
     if not wish:
@@ -101,8 +101,8 @@ def test_distances_and_directions_are_left_as_they_are(tmp_path):
         "map wine --method isomap --metric cosine -o w.npy --json",
         "map digits --method lle -o l.npy --json",
     ]
-    cities, refused, wine, digits = talk(tmp_path, lines).values()
+    cities, refused, wine, digits = run_lines(tmp_path, lines).values()
     assert cities.data["standardized"] is None
-    assert refused.code == 2 and "no columns to standardise" in refused.err
+    assert refused.code == 2 and "can't be standardized" in refused.err
     assert wine.data["standardized"] is False
     assert digits.data["standardized"] is False

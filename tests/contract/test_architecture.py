@@ -13,7 +13,7 @@ SOURCES = ROOT / "src/lowdim"
 
 
 def drawing() -> list[set[str]]:
-    """The storeys, from the top: the names before the first run of blanks."""
+    """The stories, from the top: the names before the first run of blanks."""
     block = re.search(r"```\n(.*?)```", TEXT, flags=re.DOTALL).group(1)
     return [set(re.split(r"\s{2,}", line)[0].split(" | ")) for line in block.splitlines()]
 

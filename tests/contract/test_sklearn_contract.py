@@ -1,4 +1,4 @@
-"""Every registered estimator keeps scikit-learn's contract, and so does one on standardised columns."""
+"""Every registered estimator keeps scikit-learn's contract, and so does one on standardized columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The built-in data sets have the numbers, and the geometry, that they claim."""
+"""Built-in data sets have the documented numbers and geometry."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from lowdim import PCA
 from lowdim.data import datasets
 from lowdim.errors import BadInput, BadParameter
 
-MADE = {"faces", "rings", "spiral", "swissroll", "scurve", "clusters"}
+SYNTHETIC = {"faces", "rings", "spiral", "swissroll", "scurve", "clusters"}
 
 
-def test_every_set_loads_and_names_its_source():
+def test_every_data_set_loads_and_names_its_source():
     listed = datasets.names()
-    assert {"digits", "iris", "wine", "arrests", "eight", "cities"} | MADE == set(listed)
+    assert {"digits", "iris", "wine", "arrests", "eight", "cities"} | SYNTHETIC == set(listed)
     for name, line in listed.items():
         table = datasets.load(name)
         assert table.source and table.source in line
@@ -23,8 +23,8 @@ def test_every_set_loads_and_names_its_source():
         assert np.isfinite(table.X).all()
         assert table.X.shape == (len(table.X), len(table.names))
         assert len(set(table.names)) == len(table.names)
-        for beside in (table.labels, table.ids):
-            assert beside is None or beside.shape == (len(table.X),)
+        for column in (table.labels, table.ids):
+            assert column is None or column.shape == (len(table.X),)
         if table.image_shape is not None:
             assert np.prod(table.image_shape) == len(table.names)
 
@@ -69,26 +69,26 @@ def test_cities_have_lecture_2s_spectrum():
     assert_allclose(spectrum, golden, atol=1e-3)
 
 
-def test_scikit_learn_sets_keep_their_labels():
+def test_scikit_learn_data_sets_keep_their_labels():
     digits, iris, wine = (datasets.load(name) for name in ("digits", "iris", "wine"))
     assert digits.image_shape == (8, 8) and digits.X.max() == 16
     assert_array_equal(np.unique(iris.labels, return_counts=True)[1], [50, 50, 50])
     assert set(iris.labels) == {"setosa", "versicolor", "virginica"}
     assert wine.names[-1] == "proline" and len(set(wine.labels)) == 3
-    # Fisher's flowers: the first axis carries 92.46 % of the variance.
+    # Iris: the first component explains 92.46% of the variance.
     assert_allclose(PCA(1).fit(iris.X).explained_variance_ratio_, 0.924619, atol=5e-7)
 
 
-@pytest.mark.parametrize("name", sorted(MADE))
-def test_made_data_follow_their_seed(name):
+@pytest.mark.parametrize("name", sorted(SYNTHETIC))
+def test_synthetic_data_depend_on_the_seed_only(name):
     same, again, other = (datasets.load(name, n=60, noise=0.1, random_state=s).X for s in (3, 3, 4))
     assert_array_equal(same, again)
     assert not np.allclose(same, other)
     assert len(same) == 60
 
 
-def along(table, columns):
-    """How far one walks from point to point in the order of the labels, and what the labels say of it."""
+def path_lengths(table, columns):
+    """The length of the path through the points in label order, and the arc length that the labels claim."""
     order = np.argsort(table.labels)
     steps = np.linalg.norm(np.diff(table.X[order][:, columns], axis=0), axis=1)
     return np.concatenate([[0], np.cumsum(steps)]), table.labels[order] - table.labels.min()
@@ -96,14 +96,14 @@ def along(table, columns):
 
 @pytest.mark.parametrize(("name", "columns"), [("spiral", [0, 1]), ("swissroll", [0, 2]), ("scurve", [0, 2])])
 def test_the_label_is_the_arc_length(name, columns):
-    walked, label = along(datasets.load(name, n=20_000), columns)
-    assert_allclose(walked, label, atol=2e-3 * label.max() / 10)
-    # Even along the curve: the labels are uniform.
+    path, label = path_lengths(datasets.load(name, n=20_000), columns)
+    assert_allclose(path, label, atol=2e-3 * label.max() / 10)
+    # Points are uniform along the curve, so the labels are uniform.
     assert_allclose(label / label.max(), np.linspace(0, 1, len(label)), atol=0.02)
 
 
 @pytest.mark.parametrize(("name", "columns"), [("spiral", [0, 1]), ("swissroll", [0, 2]), ("scurve", [0, 2])])
-def test_noise_moves_points_off_the_curve_and_not_along_it(name, columns):
+def test_noise_is_normal_to_the_curve(name, columns):
     clean, noisy = datasets.load(name, n=4000), datasets.load(name, n=4000, noise=0.01)
     assert_array_equal(noisy.labels, clean.labels)
     off = (noisy.X - clean.X)[:, columns]
@@ -127,26 +127,26 @@ def test_rings_lie_on_circles():
 
 def test_clusters_have_their_spread_and_distance():
     table = datasets.load("clusters", n=20_000, d=40, clusters=10, separation=8.0, noise=0.5)
-    centres = np.array([table.X[table.labels == c].mean(axis=0) for c in range(10)])
-    assert_allclose((table.X - centres[table.labels]).std(), 0.5, rtol=0.01)
-    gaps = np.linalg.norm(centres[:, None] - centres, axis=2)[np.triu_indices(10, 1)]
+    centers = np.array([table.X[table.labels == c].mean(axis=0) for c in range(10)])
+    assert_allclose((table.X - centers[table.labels]).std(), 0.5, rtol=0.01)
+    gaps = np.linalg.norm(centers[:, None] - centers, axis=2)[np.triu_indices(10, 1)]
     assert_allclose(gaps.mean(), 8, rtol=0.15)
     assert_array_equal(np.bincount(table.labels), [2000] * 10)
 
 
-def test_faces_are_pictures_with_few_factors():
+def test_faces_have_few_factors_of_variation():
     table = datasets.load("faces", noise=0.0)
     assert table.X.min() >= 0 and table.X.max() <= 1
     within = np.mean([table.X[table.labels == p].var(axis=0).sum() for p in range(40)])
     total = table.X.var(axis=0).sum()
-    assert within < 0.6 * total  # a person is recognisable
+    assert within < 0.6 * total  # a person is recognizable
     assert PCA(30).fit(table.X).explained_variance_ratio_.sum() > 0.97  # of 1,024 pixels
 
 
-def test_wrong_names_and_options_say_what_there_is():
+def test_errors_for_unknown_names_and_options():
     for arguments, options, word in [
         (("swisroll",), {}, "Did you mean swissroll"),
-        (("zzzzz",), {}, "There are digits"),
+        (("zzzzz",), {}, "Available: digits"),
         ((["digits"],), {}, "no data set"),
         (("rings",), {"sigma": 1}, "n=400, rings=2, gap=3.0, noise=0.05, random_state=0"),
         (("iris",), {"n": 3}, "no options"),
@@ -158,7 +158,7 @@ def test_wrong_names_and_options_say_what_there_is():
             datasets.load(*arguments, **options)
 
 
-def test_a_table_is_fitted_with_the_names_of_its_columns():
+def test_a_table_is_fitted_with_its_column_names():
     wine, cities = datasets.load("wine"), datasets.load("cities")
     model = PCA(2).fit(wine)
     assert model.feature_names_in_.tolist() == list(wine.names)

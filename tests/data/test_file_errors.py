@@ -1,4 +1,4 @@
-"""Every way a file can be wrong has an error that names the file, the place and what to do."""
+"""Malformed files: each error names the file, the location and a remedy."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ import pytest
 import scipy.sparse as sp
 
 from lowdim import PCA
-from lowdim.data.io import arrow_source as files_arrow
-from lowdim.data.io import delimited_text as files_text
-from lowdim.data.io.arrow_source import BatchRows
-from lowdim.data.io.column_roles import Wish
+from lowdim.data.io import arrow_source, delimited_text
+from lowdim.data.io.arrow_source import RecordBatchRows
+from lowdim.data.io.column_roles import ColumnSelection
 from lowdim.data.io.read import read_table
 from lowdim.errors import BadInput, BadInputType, BadParameter, MemoryTooSmall, MissingExtra
 
@@ -48,10 +47,10 @@ GOOD = "alpha,beta,kind\n1,2,x\n3,4,y\n"
         (b"\n\r\n  \n", ["empty"]),
         (b"a,b\n", ["no rows"]),
         (b"a,b", ["no rows"]),
-        (b"a,b\n1,2\n\n3\n", ["line 4", "row 2", "1 cells", "first line 2", "'3'"]),
+        (b"a,b\n1,2\n\n3\n", ["line 4", "row 2", "1 cells", "first line has 2", "'3'"]),
         (b"a,b\n1,2\n1,2,3\n", ["line 3", "3 cells", "'1,2,3'"]),
         (b"a,b,a\n1,2,3\n", ["columns 1 and 3", "both named 'a'"]),
-        (b"a,b\n1,x\n", ["column 'b'", "string", "line 2 (row 1): 'x'", "drop=['b']", "--drop b", "encode"]),
+        (b"a,b\n1,x\n", ["column 'b' holds text, not numbers", "line 2 (row 1): 'x'", "drop=['b']", "encode"]),
         (b"a,b\n1,2\n3,?\n", ["column 'b'", "line 3 (row 2): '?'"]),
         (b"a,b\n1,2020-01-31\n", ["column 'b'", "date", "2020-01-31"]),
         (b"a\xff,b\n1,2\n", ["UTF-8"]),
@@ -59,7 +58,7 @@ GOOD = "alpha,beta,kind\n1,2,x\n3,4,y\n"
         (b'a,b\n1,"2\n3,4\n', ["column 'b'"]),
     ],
 )
-def test_wrong_text(tmp_path, content, words):
+def test_malformed_text(tmp_path, content, words):
     path = save(tmp_path, content)
     says(path, str(path), *words)
 
@@ -69,41 +68,41 @@ def test_a_label_that_is_not_utf8(tmp_path):
 
 
 @pytest.mark.parametrize("limit", [0, 1 << 28])
-def test_text_far_down_a_column_of_numbers_is_found(tmp_path, monkeypatch, limit):
-    monkeypatch.setattr(files_text, "BLOCK_BYTES", 200)
-    monkeypatch.setattr(files_arrow, "WHOLE_BYTES", limit)
+def test_text_late_in_a_numeric_column_is_located(tmp_path, monkeypatch, limit):
+    monkeypatch.setattr(delimited_text, "BLOCK_BYTES", 200)
+    monkeypatch.setattr(arrow_source, "IN_MEMORY_BYTES", limit)
     path = save(tmp_path, "a,b\n" + "1,2\n" * 5000 + "1,oops\n" + "1,2\n" * 9)
     with pytest.raises(BadInput) as caught:
         PCA(1).fit(read_table(path).X)
-    for word in ("column 'b'", "line 5002", "row 5001", "'oops'", "drop=['b']", "--drop b"):
+    for word in ("column 'b'", "line 5002", "row 5001", "'oops'", "drop=['b']"):
         assert word in str(caught.value)
     path = save(tmp_path, "t\n" + "true\n" * 500 + "maybe\n")
-    with pytest.raises(BadInput, match=r"truth values.*line 502 \(row 501\): 'maybe'"):
+    with pytest.raises(BadInput, match=r"booleans.*line 502 \(row 501\): 'maybe'"):
         PCA(1).fit(read_table(path).X)
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_a_ragged_line_far_down_is_found(tmp_path, monkeypatch, packed):
-    monkeypatch.setattr(files_text, "BLOCK_BYTES", 200)
-    monkeypatch.setattr(files_arrow, "WHOLE_BYTES", 0)
+def test_a_late_ragged_line_is_located(tmp_path, monkeypatch, packed):
+    monkeypatch.setattr(delimited_text, "BLOCK_BYTES", 200)
+    monkeypatch.setattr(arrow_source, "IN_MEMORY_BYTES", 0)
     content = b"1,2\n" * 5000 + b"1\n"  # no header
     path = save(tmp_path, gzip.compress(content) if packed else content, "a.csv.gz" if packed else "a.csv")
-    with pytest.raises(BadInput, match=r"line 5001 \(row 5001\) has 1 cells and the first line 2"):
+    with pytest.raises(BadInput, match=r"line 5001 \(row 5001\) has 1 cells, but the first line has 2"):
         PCA(1).fit(read_table(path).X)
 
 
 @pytest.mark.parametrize("limit", [0, 1 << 28])
 @pytest.mark.parametrize(("cell", "value"), [("", "nan"), ("-inf", "-inf")])
-def test_a_missing_number_far_down_is_located(tmp_path, monkeypatch, limit, cell, value):
-    monkeypatch.setattr(files_text, "BLOCK_BYTES", 200)
-    monkeypatch.setattr(files_arrow, "WHOLE_BYTES", limit)
-    monkeypatch.setattr(files_arrow.BatchRows, "chunk_rows", 64)
+def test_a_late_missing_value_is_located(tmp_path, monkeypatch, limit, cell, value):
+    monkeypatch.setattr(delimited_text, "BLOCK_BYTES", 200)
+    monkeypatch.setattr(arrow_source, "IN_MEMORY_BYTES", limit)
+    monkeypatch.setattr(arrow_source.RecordBatchRows, "chunk_rows", 64)
     path = save(tmp_path, "a,b\n" + "1,2\n2,5\n" * 500 + f"1,{cell}\n" + "1,2\n" * 99)
     with pytest.raises(BadInput, match=rf"row 1000, column 1, 'b' \({value}\)"):
         PCA(1).fit(read_table(path).X)
 
 
-def test_a_missing_number_in_a_stream_is_located(rng):
+def test_a_missing_value_in_a_stream_is_located(rng):
     X = rng.normal(size=(90, 3))
     X[71, 2] = np.nan
     with pytest.raises(BadInput, match=r"row 71, column 2 \(nan\)"):
@@ -112,48 +111,48 @@ def test_a_missing_number_in_a_stream_is_located(rng):
         PCA(1).fit(iter(np.split(np.nan_to_num(X) * 1e200, 6)))
 
 
-def test_a_line_without_end(tmp_path, monkeypatch):
-    monkeypatch.setattr(files_text, "BLOCK_BYTES", 200)
+def test_an_endless_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(delimited_text, "BLOCK_BYTES", 200)
     says(save(tmp_path, 'a,b\n1,"' + "x" * 5000), "line of more than 200 bytes", "quote", label="b")
-    monkeypatch.setattr(files_text, "LONGEST_LINE", 1000)
+    monkeypatch.setattr(delimited_text, "LONGEST_LINE", 1000)
     says(save(tmp_path, b"\0" * (1 << 17)), "does not end")
 
 
-def test_a_cut_archive_of_text(tmp_path):
+def test_truncated_compressed_text(tmp_path):
     whole = gzip.compress(b"a,b\n" + os.urandom(3000).hex().encode())
     says(save(tmp_path, whole[:-200], "a.csv.gz"), "a.csv.gz", "complete")
     says(save(tmp_path, b"not gzip at all", "a.csv.gz"), "a.csv.gz")
 
 
-def test_no_file_a_folder_another_format(tmp_path):
+def test_missing_files_folders_and_unknown_extensions(tmp_path):
     save(tmp_path, GOOD, "people.csv")
     says(tmp_path / "poeple.csv", "there is no file", "people.csv")
     says(tmp_path / "no" / "x.csv", "there is no file")
     says(tmp_path, "folder")
     says(save(tmp_path, "x", "a.xlsx"), ".xlsx", ".parquet", ".csv")
-    says(save(tmp_path, "x", "noending"), "''")
+    says(save(tmp_path, "x", "noextension"), "''")
     says(save(tmp_path, "x", "a.npy.gz"), ".gz")
     says("a\0b.csv", "csv")
-    says(7, "name of a file", error=BadInputType)
+    says(7, "path of a file", error=BadInputType)
     os.mkfifo(tmp_path / "pipe.csv")
     says(tmp_path / "pipe.csv", "regular file")  # and does not wait for a writer
 
 
-def test_names_that_are_not_there(tmp_path):
+def test_unknown_column_names(tmp_path):
     path = save(tmp_path, GOOD)
     says(path, "label", "'kidn'", "Did you mean 'kind'", label="kidn")
     says(path, "columns", "'alpah'", "'alpha'", columns=["alpah"])
     says(path, "drop", "It has 'alpha', 'beta', 'kind'", drop="zzz")
     says(path, "id", "'knd'", id="knd")
-    says(path, "no column is left", drop=["alpha", "beta", "kind"])
+    says(path, "no feature columns are left", drop=["alpha", "beta", "kind"])
     says(path, "list of column names", columns=3, error=BadParameter)
     says(path, "list of column names", drop=[1], error=BadParameter)
-    says(path, "name of a column", label=1, error=BadParameter)
+    says(path, "column name or None", label=1, error=BadParameter)
     wide = save(tmp_path, ",".join(f"c{j}" for j in range(500)) + "\n" + ",".join("1" * 500) + "\n", "wide.csv")
     assert len(str(says(wide, "500 in all", label="zzz"))) < 500
 
 
-def test_columns_that_are_not_numbers(tmp_path):
+def test_columns_that_are_not_numeric(tmp_path):
     path = save(tmp_path, GOOD)
     says(path, "'kind'", "'x'", "label='kind'", "id='kind'", error=BadInputType)
     assert read_table(path, drop="kind").names == ("alpha", "beta")
@@ -164,30 +163,30 @@ def test_columns_that_are_not_numbers(tmp_path):
         else:
             with pa.ipc.new_file(tmp_path / name, table.schema) as writer:
                 writer.write_table(table)
-        says(tmp_path / name, "'when'", "1970-01-01", "--drop when", error=BadInputType)
-        says(tmp_path / name, "'c'", "'q'", drop="when", error=BadInputType)
+        says(tmp_path / name, "'when' holds dates", "1970-01-01", "drop=['when']", error=BadInputType)
+        says(tmp_path / name, "'c' holds text", "'q'", drop="when", error=BadInputType)
 
 
-def test_wrong_parquet_and_arrow(tmp_path):
+def test_malformed_parquet_and_arrow(tmp_path):
     for name in ("a.parquet", "a.arrow", "a.feather"):
         says(save(tmp_path, b"PAR1 but not really PAR1", name), name, "can't be read")
         says(save(tmp_path, b"", name), "empty")
     pq.write_table(pa.table({"a": pa.array([], pa.float64())}), tmp_path / "none.parquet")
     says(tmp_path / "none.parquet", "no rows")
-    twins = pa.Table.from_arrays([pa.array([1.0]), pa.array([2.0])], names=["a", "a"])
-    pq.write_table(twins, tmp_path / "twins.parquet")
-    says(tmp_path / "twins.parquet", "columns 1 and 2", "'a'")
-    with pa.ipc.new_file(tmp_path / "twins.arrow", twins.schema) as writer:
-        writer.write_table(twins)
-    says(tmp_path / "twins.arrow", "columns 1 and 2", "'a'")
+    repeated = pa.Table.from_arrays([pa.array([1.0]), pa.array([2.0])], names=["a", "a"])
+    pq.write_table(repeated, tmp_path / "repeated.parquet")
+    says(tmp_path / "repeated.parquet", "columns 1 and 2", "'a'")
+    with pa.ipc.new_file(tmp_path / "repeated.arrow", repeated.schema) as writer:
+        writer.write_table(repeated)
+    says(tmp_path / "repeated.arrow", "columns 1 and 2", "'a'")
     with pa.ipc.new_file(tmp_path / "void.arrow", pa.schema([])):
         pass
     says(tmp_path / "void.arrow", "no columns")
 
 
-def test_rows_that_a_file_declares_and_does_not_hold(tmp_path):
-    class Liar(files_arrow.Source):
-        path, what = tmp_path / "liar", "a lie"
+def test_a_false_number_of_rows(tmp_path):
+    class FalseSource(arrow_source.TableSource):
+        path, format = tmp_path / "false", "a false file"
         schema, names = pa.schema([("a", pa.float64())]), ("a",)
 
         def __init__(self, n):
@@ -196,18 +195,18 @@ def test_rows_that_a_file_declares_and_does_not_hold(tmp_path):
         def batches(self, columns):
             return iter([pa.record_batch({"a": [1.0, 2.0, 3.0]})])
 
-    assert len(BatchRows(Liar(3), ["a"]).whole()) == 3
+    assert len(RecordBatchRows(FalseSource(3), ["a"]).whole()) == 3
     for n in (-50, 0, 2, 4, 10**15):
         with pytest.raises(BadInput, match="declares"):
-            list(BatchRows(Liar(n), ["a"]).chunks())
-    liar = Liar(3)
-    liar.column = lambda name: pa.chunked_array([[1.0, 2.0]])
+            list(RecordBatchRows(FalseSource(n), ["a"]).chunks())
+    false = FalseSource(3)
+    false.column = lambda name: pa.chunked_array([[1.0, 2.0]])
     with pytest.raises(BadInput, match="columns of 3 and of 2 rows"):
-        files_arrow.table_of(liar, Wish.of("a", "a", None, ()))
+        arrow_source.load_table(false, ColumnSelection.of("a", "a", None, ()))
 
 
 class Bomb:
-    """What pickle would run."""
+    """Fails the test if it is unpickled."""
 
     def __reduce__(self):
         return (pytest.fail, ("a file was unpickled",))
@@ -221,7 +220,7 @@ def test_objects_are_never_unpickled(tmp_path):
     says(tmp_path / "a.npz", "never unpickles", "'X'", error=BadInputType)
     np.savez(tmp_path / "b.npz", X=np.ones((1, 2)), y=np.array([Bomb()], dtype=object))
     assert read_table(tmp_path / "b.npz").labels is None
-    says(tmp_path / "b.npz", "plain value", label="y")
+    says(tmp_path / "b.npz", "one number or text per row", label="y")
 
 
 @pytest.mark.parametrize(
@@ -235,11 +234,11 @@ def test_objects_are_never_unpickled(tmp_path):
         (np.array([["a", "b"]]), ["<U1", "not numbers"]),
         (np.zeros((2, 2), "M8[s]"), ["datetime64", "not numbers"]),
         (np.zeros((2, 2), [("f", "<f8")]), ["not numbers"]),
-        (np.zeros((2, 2), [("日", "<f8")]), ["fields with names"]),
+        (np.zeros((2, 2), [("日", "<f8")]), ["structured array"]),
     ],
 )
 @pytest.mark.filterwarnings("ignore:Stored array in format")
-def test_arrays_that_are_no_table(tmp_path, array, words):
+def test_arrays_that_are_not_tables(tmp_path, array, words):
     np.save(tmp_path / "a.npy", array)
     says(tmp_path / "a.npy", "a.npy", *words)
     np.savez(tmp_path / "a.npz", X=array)
@@ -253,11 +252,11 @@ def npy_bytes(array, shape=None):
     return stream.getvalue() + array.tobytes()
 
 
-def test_npy_that_is_cut_or_lies(tmp_path):
+def test_truncated_npy_and_false_headers(tmp_path):
     whole = npy_bytes(np.ones((4, 4)))
-    says(save(tmp_path, whole[:-1], "a.npy"), "cut short")
+    says(save(tmp_path, whole[:-1], "a.npy"), "truncated")
     says(save(tmp_path, whole[:40], "a.npy"), "a.npy")
-    says(save(tmp_path, npy_bytes(np.ones((4, 4)), (1 << 60, 1 << 60)), "a.npy"), "cut short")
+    says(save(tmp_path, npy_bytes(np.ones((4, 4)), (1 << 60, 1 << 60)), "a.npy"), "truncated")
     says(save(tmp_path, npy_bytes(np.ones((4, 4)), (-4, 4)), "a.npy"), "-4")
     says(save(tmp_path, b"\x93NUMPY\x02\x00" + struct.pack("<I", 1 << 31) + b"{}", "a.npy"), "header of")
     says(save(tmp_path, b"PK nonsense", "a.npz"), "npz")
@@ -269,7 +268,7 @@ def archive(path, **members):
             file.writestr(f"{key}.npy", content)
 
 
-def test_npz_sizes_are_judged_before_loading(tmp_path, monkeypatch):
+def test_npz_sizes_are_checked_before_loading(tmp_path, monkeypatch):
     path = tmp_path / "a.npz"
     archive(path, X=npy_bytes(np.ones((4, 4)), (1 << 40, 4)))
     says(path, "'X'", "declares", "damaged")  # a header that asks for 32 TiB
@@ -278,13 +277,13 @@ def test_npz_sizes_are_judged_before_loading(tmp_path, monkeypatch):
     np.savez_compressed(path, X=np.zeros((1000, 1000)), y=np.zeros(1000))
     assert path.stat().st_size < 20_000
     monkeypatch.setattr("lowdim.runtime.memory.available_bytes", lambda: 8_000_000)
-    says(path, "declares", "GiB", error=MemoryTooSmall)  # one array fits, their sum does not
+    says(path, "the arrays of", "GiB", error=MemoryTooSmall)  # one array fits, their sum does not
     monkeypatch.setattr("lowdim.runtime.memory.available_bytes", lambda: 8_010_000)
     assert read_table(path).array().shape == (1000, 1000)
 
 
 def test_npz_that_expands_to_more_than_it_declares(tmp_path):
-    """A directory entry that lies about the size: what is really read is counted and checked."""
+    """A directory entry with a false size: the bytes that are read are counted."""
     path = tmp_path / "a.npz"
     content = npy_bytes(np.ones((4, 4)))
     archive(path, X=content + b"\0" * 100_000)
@@ -294,12 +293,12 @@ def test_npz_that_expands_to_more_than_it_declares(tmp_path):
     says(path, "a.npz")
 
 
-def test_npz_with_too_much_choice(tmp_path):
+def test_ambiguous_npz(tmp_path):
     path = tmp_path / "a.npz"
     np.savez(path, one=np.ones((2, 2)), two=np.ones((3, 2)))
-    says(path, "one", "(2, 2)", "two", "named X or data", "--drop")
+    says(path, "one", "(2, 2)", "two", "named X or data", "drop")
     np.savez(path, X=np.ones((2, 2)), y=np.ones(3))
-    says(path, "'y'", "one plain value a row (2)", label="y")
+    says(path, "'y'", "one number or text per row (2)", label="y")
     np.savez(path)
     says(path, "no arrays")
     sp.save_npz(path, sp.eye_array(3).tocsr())

@@ -1,4 +1,4 @@
-"""Mutated files: a table or one of lowdim's errors, never anything else, and never an unpickling."""
+"""Fuzzing: a mutated file gives a table or one of lowdim's errors, and is never unpickled."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from lowdim.data.io import arrow_source as files_arrow
-from lowdim.data.io import delimited_text as files_text
+from lowdim.data.io import arrow_source, delimited_text
 from lowdim.data.io.read import read_table
 from lowdim.data.io.write import write_table
 from lowdim.data.table import Table
@@ -70,28 +69,28 @@ FILES = {
 
 
 def mutated(content: bytes, draw: random.Random) -> bytes:
-    """A few bytes changed, cut out, doubled or put in; the file cut short."""
+    """The content with a few bytes changed, deleted, repeated or inserted, or truncated."""
     out = bytearray(content)
     for _ in range(draw.choice([1, 1, 2, 5, 20])):
-        place = draw.randrange(len(out) + 1)
+        at = draw.randrange(len(out) + 1)
         match draw.randrange(6):
             case 0:
-                out[place : place + 1] = bytes([draw.randrange(256)])
-            case 1 if place < len(out):
-                out[place] ^= 1 << draw.randrange(8)
+                out[at : at + 1] = bytes([draw.randrange(256)])
+            case 1 if at < len(out):
+                out[at] ^= 1 << draw.randrange(8)
             case 2:
-                del out[place : place + draw.randrange(1, 16)]
+                del out[at : at + draw.randrange(1, 16)]
             case 3:
-                out[place:place] = out[max(0, place - 16) : place]
+                out[at:at] = out[max(0, at - 16) : at]
             case 4:
-                out[place : place + 4] = draw.choice([b"\xff\xff\xff\xff", b"\0\0\0\0", b"\xff\xff\xff\x7f", b'",\n\r'])
+                out[at : at + 4] = draw.choice([b"\xff\xff\xff\xff", b"\0\0\0\0", b"\xff\xff\xff\x7f", b'",\n\r'])
             case 5 if draw.random() < 0.2:
-                del out[place:]
+                del out[at:]
     return bytes(out)
 
 
 def survives(path, **asked):
-    """Reads the file and all of its numbers."""
+    """Read the file and all its numbers; the only exceptions allowed are lowdim's."""
     try:
         table = read_table(path, **asked)
         array = table.array()
@@ -116,20 +115,20 @@ def no_pickle(monkeypatch):
 @pytest.mark.parametrize("limit", [0, 1 << 28], ids=["streamed", "whole"])
 @pytest.mark.parametrize("name", FILES)
 def test_mutated_files(tmp_path, monkeypatch, name, limit):
-    monkeypatch.setattr(files_arrow, "WHOLE_BYTES", limit)
-    monkeypatch.setattr(files_text, "BLOCK_BYTES", 300)
+    monkeypatch.setattr(arrow_source, "IN_MEMORY_BYTES", limit)
+    monkeypatch.setattr(delimited_text, "BLOCK_BYTES", 300)
     monkeypatch.setattr("lowdim.runtime.memory.available_bytes", lambda: 1 << 28)
     draw = random.Random(name)
     path = tmp_path / name
     numpy = name.endswith((".npy", ".npz"))
-    for turn in range(150):
+    for trial in range(150):
         path.write_bytes(mutated(FILES[name], draw))
-        survives(path, **({} if numpy or turn % 5 == 0 else {"label": "k"}))
+        survives(path, **({} if numpy or trial % 5 == 0 else {"label": "k"}))
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_unmutated_files_are_read(tmp_path, name):
-    """Or the test above would prove nothing."""
+    """Otherwise the test above would prove nothing."""
     (tmp_path / name).write_bytes(FILES[name])
     numpy = name.endswith((".npy", ".npz"))
     table = read_table(tmp_path / name, **({} if numpy else {"label": "k"}))
@@ -163,8 +162,8 @@ words = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=
     data=st.data(),
 )
 @settings(max_examples=150)
-def test_what_is_written_is_read(tmp_path_factory, values, names, ending, data):
-    """Any numbers, any names and any labels: quotes, separators and line ends included."""
+def test_round_trip(tmp_path_factory, values, names, ending, data):
+    """Any numbers, names and labels, including quotes, delimiters and line breaks."""
     labels = data.draw(st.lists(words.map(lambda w: f"l{w}"), min_size=len(values), max_size=len(values)))
     path = tmp_path_factory.mktemp("round") / f"a{ending}"
     write_table(path, np.array(values), names, labels=labels, label_name="the label")

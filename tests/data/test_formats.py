@@ -1,4 +1,4 @@
-"""Every format gives back what was written, and rows of a file are as good as an array."""
+"""File formats: round trips are exact, and streamed files give the results of arrays."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from lowdim import PCA
-from lowdim.data.io import arrow_source as files_arrow
-from lowdim.data.io import delimited_text as files_text
-from lowdim.data.io.arrow_source import BatchRows
+from lowdim.data.io import arrow_source, delimited_text
+from lowdim.data.io.arrow_source import RecordBatchRows
 from lowdim.data.io.read import read_table
 from lowdim.data.io.write import write_table
-from lowdim.data.table import HeldRows
+from lowdim.data.table import NamedArrayRows
 from lowdim.errors import BadInput, MemoryTooSmall
 
 NAMES = ("height", "width", "log depth")
@@ -25,10 +24,10 @@ NAMES = ("height", "width", "log depth")
 
 @pytest.fixture
 def streaming(monkeypatch):
-    """Makes every file count as large, and its pieces as small."""
-    monkeypatch.setattr(files_arrow, "WHOLE_BYTES", 0)
-    monkeypatch.setattr(files_text, "BLOCK_BYTES", 500)
-    monkeypatch.setattr(BatchRows, "chunk_rows", 64)
+    """Treat every file as large, and read it in small blocks."""
+    monkeypatch.setattr(arrow_source, "IN_MEMORY_BYTES", 0)
+    monkeypatch.setattr(delimited_text, "BLOCK_BYTES", 500)
+    monkeypatch.setattr(RecordBatchRows, "chunk_rows", 64)
 
 
 def numbers(rng, n=300, d=3):
@@ -37,7 +36,7 @@ def numbers(rng, n=300, d=3):
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".parquet", ".feather", ".arrow", ".npz"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_round_trip_keeps_every_bit(tmp_path, rng, ending, dtype):
+def test_round_trips_are_exact(tmp_path, rng, ending, dtype):
     X = numbers(rng).astype(dtype)
     X[3, 1] = np.nan
     ids, labels = np.array([f"row {i}" for i in range(300)]), np.arange(300) % 4
@@ -55,7 +54,7 @@ def test_round_trip_keeps_every_bit(tmp_path, rng, ending, dtype):
     assert table.array().dtype == (np.float64 if text else dtype)
 
 
-def test_npy_round_trip_and_no_names_to_compare(tmp_path, rng):
+def test_npy_round_trip_has_no_feature_names(tmp_path, rng):
     X = numbers(rng)
     write_table(tmp_path / "a.npy", X)
     table = read_table(tmp_path / "a.npy")
@@ -67,21 +66,21 @@ def test_npy_round_trip_and_no_names_to_compare(tmp_path, rng):
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_large_npy_is_mapped_and_gives_the_same_axes(tmp_path, rng, monkeypatch, order):
+def test_a_large_npy_is_memory_mapped_and_gives_the_same_components(tmp_path, rng, monkeypatch, order):
     X = np.asarray(numbers(rng), order=order)
     np.save(tmp_path / "a.npy", X)
-    monkeypatch.setattr(files_arrow, "WHOLE_BYTES", 0)
+    monkeypatch.setattr(arrow_source, "IN_MEMORY_BYTES", 0)
     rows = read_table(tmp_path / "a.npy").X
     assert isinstance(rows.X, np.memmap)
     assert_array_equal(PCA(2).fit(rows).components_, PCA(2).fit(X).components_)
 
 
-def test_images_are_flattened_and_remembered(tmp_path, rng, monkeypatch):
+def test_images_are_flattened_and_their_shape_is_kept(tmp_path, rng, monkeypatch):
     images = rng.random((5, 4, 3))
     for order in "CF":
         np.save(tmp_path / "i.npy", np.asarray(images, order=order))
         for limit in (0, 1 << 20):
-            monkeypatch.setattr(files_arrow, "WHOLE_BYTES", limit)
+            monkeypatch.setattr(arrow_source, "IN_MEMORY_BYTES", limit)
             table = read_table(tmp_path / "i.npy")
             assert table.image_shape == (4, 3)
             assert_array_equal(np.asarray(table.array()).reshape(5, 4, 3), images)
@@ -90,7 +89,7 @@ def test_images_are_flattened_and_remembered(tmp_path, rng, monkeypatch):
     assert read_table(tmp_path / "i.npz").image_shape == (4, 3, 3)
 
 
-def test_npz_chooses_table_labels_and_ids(tmp_path, rng):
+def test_npz_selects_table_labels_and_ids(tmp_path, rng):
     X, y = numbers(rng), np.arange(300)
     path = tmp_path / "a.npz"
     np.savez(path, other=np.zeros((2, 2)), X=X, y=y, names=np.array(NAMES))
@@ -108,7 +107,7 @@ def test_npz_chooses_table_labels_and_ids(tmp_path, rng):
 
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("ending", [".parquet", ".feather", ".csv", ".csv.gz"])
-def test_streamed_axes_equal_those_of_the_array(tmp_path, rng, streaming, ending, threads):
+def test_streamed_components_equal_those_of_the_array(tmp_path, rng, streaming, ending, threads):
     X = numbers(rng, n=1000, d=4)
     path = tmp_path / f"big{ending}"
     names = [f"c{j}" for j in range(4)]
@@ -123,7 +122,7 @@ def test_streamed_axes_equal_those_of_the_array(tmp_path, rng, streaming, ending
         text = (tmp_path / "plain.csv").read_bytes()
         path.write_bytes(gzip.compress(text) if ending.endswith("gz") else text)
     rows = read_table(path).X
-    assert isinstance(rows, BatchRows) and rows.feature_names == tuple(names)
+    assert isinstance(rows, RecordBatchRows) and rows.feature_names == tuple(names)
     assert next(c.stop - c.start for c in rows.chunks()) in (63, 64)
     streamed, held = PCA(None, n_jobs=threads).fit(rows), PCA(None).fit(X)
     assert_allclose(streamed.components_, held.components_, atol=1e-10)
@@ -135,11 +134,11 @@ def test_streamed_axes_equal_those_of_the_array(tmp_path, rng, streaming, ending
 
 
 @pytest.mark.parametrize("ending", [".parquet", ".csv"])
-def test_streamed_axes_have_the_same_bits_for_any_threads_and_any_pass(tmp_path, rng, streaming, ending):
+def test_streamed_components_do_not_depend_on_threads_or_pass(tmp_path, rng, streaming, ending):
     write_table(tmp_path / f"a{ending}", numbers(rng, 1000))
     rows = read_table(tmp_path / f"a{ending}").X
     first = PCA(None, n_jobs=1).fit(rows)
-    assert rows.count == 1000  # counting must not change the route
+    assert rows.count == 1000  # counting must not change the chunks
     assert_array_equal(PCA(None, n_jobs=4).fit(rows).components_, first.components_)
 
 
@@ -152,11 +151,11 @@ def test_labels_and_ids_of_a_streamed_file(tmp_path, rng, streaming):
         assert_array_equal(table.labels, np.arange(300) / 2)
 
 
-def test_many_small_batches_and_kinds_of_number(tmp_path):
+def test_small_batches_and_every_numeric_type(tmp_path):
     table = pa.table(
         {
-            "whole": pa.array([1, None, 3], pa.int32()),
-            "truth": pa.array([True, None, False]),
+            "integer": pa.array([1, None, 3], pa.int32()),
+            "boolean": pa.array([True, None, False]),
             "half": pa.array(np.array([1, 2, 3], dtype=np.float16)),
             "money": pa.array([1, 2, None], pa.decimal128(7, 2)),
             "nothing": pa.nulls(3),
@@ -167,10 +166,10 @@ def test_many_small_batches_and_kinds_of_number(tmp_path):
     with pa.ipc.new_stream(tmp_path / "a.arrow", table.schema) as writer:
         writer.write_table(table, max_chunksize=2)
     nan = np.nan
-    truth = [[1, 1, 1, 1, nan], [nan, nan, 2, 2, nan], [3, 0, 3, nan, nan]]
+    expected = [[1, 1, 1, 1, nan], [nan, nan, 2, 2, nan], [3, 0, 3, nan, nan]]
     for name in ("a.parquet", "a.arrow"):
         found = read_table(tmp_path / name, label="kind")
-        assert_array_equal(found.array(), truth)
+        assert_array_equal(found.array(), expected)
         assert_array_equal(found.labels, ["a", "b", "a"])
     narrow = read_table(tmp_path / "a.parquet", columns="half")
     assert narrow.array().dtype == np.float32
@@ -182,7 +181,7 @@ def text(tmp_path, content, name="a.csv"):
     return path
 
 
-def test_a_first_row_of_numbers_is_data(tmp_path):
+def test_a_first_line_of_numbers_is_data(tmp_path):
     table = read_table(text(tmp_path, "1,2\n3,4"))
     assert_array_equal(table.array(), [[1, 2], [3, 4]])
     assert table.names == ("x0", "x1") and table.X.feature_names is None
@@ -196,7 +195,7 @@ def test_an_unnamed_first_column_holds_the_ids(tmp_path):
     assert read_table(text(tmp_path, ",a\n0,1\n"), drop="").ids is None
 
 
-def test_text_as_people_save_it(tmp_path):
+def test_delimiters_headers_missing_values_and_quotes(tmp_path):
     for content, name in [
         ("\ufeffa,b\r\n1, 2.5\r\n\r\n,NA\r\n", "a.csv"),
         ("a;b\n1;2.5\n;nan\n", "a.csv"),
@@ -212,15 +211,15 @@ def test_text_as_people_save_it(tmp_path):
     assert_array_equal(read_table(text(tmp_path, "t,v\nTrue,1\nfalse,2\n")).array(), [[1, 1], [0, 2]])
 
 
-def test_a_column_that_starts_whole_may_go_on_in_fractions(tmp_path, monkeypatch):
-    monkeypatch.setattr(files_text, "BLOCK_BYTES", 100)
+def test_a_column_that_starts_with_integers_may_continue_with_fractions(tmp_path, monkeypatch):
+    monkeypatch.setattr(delimited_text, "BLOCK_BYTES", 100)
     content = "a,b\n" + "1,\n" * 100 + "2.5,7\n"
     table = read_table(text(tmp_path, content), label="b")
     assert table.array()[-1, 0] == 2.5
     assert np.isnan(table.labels[0]) and table.labels[-1] == 7
 
 
-def test_csv_exports_are_harmless_in_a_spreadsheet(tmp_path):
+def test_csv_text_is_never_a_spreadsheet_formula(tmp_path):
     ids = ["=1+1", "+2", "-3", "@cmd", "\tx", "plain"]
     path = tmp_path / "out.csv"
     write_table(path, -np.arange(6.0)[:, None], ["=name"], ids=ids, labels=-np.arange(6))
@@ -232,7 +231,7 @@ def test_csv_exports_are_harmless_in_a_spreadsheet(tmp_path):
     assert_array_equal(table.labels, -np.arange(6))
 
 
-def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path, monkeypatch):
+def test_a_failed_write_keeps_the_old_file_and_leaves_no_other(tmp_path, monkeypatch):
     path = tmp_path / "a.csv"
     write_table(path, np.ones((2, 2)))
     before = path.read_bytes()
@@ -248,7 +247,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["a.csv"]
 
 
-def test_a_link_keeps_pointing_to_what_it_names(tmp_path):
+def test_writing_to_a_symbolic_link_replaces_its_target(tmp_path):
     write_table(tmp_path / "real.npy", np.ones((2, 2)))
     (tmp_path / "link.npy").symlink_to(tmp_path / "real.npy")
     write_table(tmp_path / "link.npy", np.zeros((2, 2)))
@@ -256,21 +255,21 @@ def test_a_link_keeps_pointing_to_what_it_names(tmp_path):
     assert_array_equal(np.load(tmp_path / "real.npy"), np.zeros((2, 2)))
 
 
-def test_what_can_not_be_written_says_why(tmp_path):
+def test_errors_of_write_table(tmp_path):
     for arguments, words in [
         ((tmp_path / "a.xls", np.ones((2, 2))), r"\.xls"),
         ((tmp_path / "a.csv", np.ones(2)), "table of numbers"),
-        ((tmp_path / "a.csv", np.ones((2, 2)), ["a"]), "one name a column"),
+        ((tmp_path / "a.csv", np.ones((2, 2)), ["a"]), "one name per column"),
         ((tmp_path / "a.csv", np.ones((2, 2)), ["a", "a"]), "both named 'a'"),
         ((tmp_path / "no" / "a.csv", np.ones((2, 2))), "can't write"),
     ]:
         with pytest.raises(BadInput, match=words):
             write_table(*arguments)
-    with pytest.raises(BadInput, match="one value a row"):
+    with pytest.raises(BadInput, match="one value per row"):
         write_table(tmp_path / "a.csv", np.ones((2, 2)), labels=[1])
 
 
-def test_a_streamed_file_that_can_not_fit_is_refused_before(tmp_path, rng, streaming, monkeypatch):
+def test_a_file_too_large_for_memory_is_refused_before_reading(tmp_path, rng, streaming, monkeypatch):
     write_table(tmp_path / "a.parquet", numbers(rng))
     rows = read_table(tmp_path / "a.parquet").X
     monkeypatch.setattr("lowdim.runtime.memory.available_bytes", lambda: 1000)
@@ -287,20 +286,20 @@ def test_big_endian_strided_and_half_arrays_are_written(tmp_path, rng):
         assert_array_equal(read_table(tmp_path / f"a{ending}").array().astype(np.float16), X)
 
 
-def test_held_rows_are_arrays_for_others(tmp_path):
+def test_named_array_rows_convert_to_arrays(tmp_path):
     rows = read_table(text(tmp_path, "a,b\n1,2\n3,4\n")).X
-    assert isinstance(rows, HeldRows)
+    assert isinstance(rows, NamedArrayRows)
     assert_array_equal(np.asarray(rows), [[1, 2], [3, 4]])
 
 
-def test_names_of_a_file_reach_the_model_and_are_compared(tmp_path, rng):
+def test_feature_names_of_a_file_are_recorded_and_compared(tmp_path, rng):
     X = rng.standard_normal((30, 3))
     write_table(tmp_path / "a.csv", X, ["x", "y", "z"])
     write_table(tmp_path / "b.csv", X[:, ::-1], ["z", "y", "x"])
     write_table(tmp_path / "c.csv", X[:, :2], ["x", "y"])
     model = PCA(2).fit(read_table(tmp_path / "a.csv").X)
     assert model.feature_names_in_.tolist() == ["x", "y", "z"]
-    with pytest.raises(BadInput, match="column 0 is 'z' and was 'x'"):
+    with pytest.raises(BadInput, match="column 0 is 'z', but was 'x'"):
         model.transform(read_table(tmp_path / "b.csv").X)
     with pytest.raises(BadInput, match="has 2 features"):
         model.transform(read_table(tmp_path / "c.csv").X)

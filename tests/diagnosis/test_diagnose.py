@@ -1,4 +1,4 @@
-"""The diagnosis as a whole: what it notices, what it says, and what it does with odd tables."""
+"""The diagnosis as a whole: findings, text, and degenerate tables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def X(rng) -> np.ndarray:
     return rng.normal(size=(300, 6))
 
 
-def test_odd_columns_are_named(rng):
+def test_problematic_columns_are_named(rng):
     frame = pd.DataFrame(rng.normal(size=(400, 4)), columns=["a", "b", "c", "d"])
     frame["still"] = 3.5
     frame["rare"] = np.where(np.arange(400) == 7, 1.0, 0.0)
@@ -62,7 +62,7 @@ def test_columns_in_another_order_of_rows_are_not_equal():
     assert diagnose(X).columns.duplicates == (("0", "2"),)
 
 
-def test_gaps_are_counted_and_complete_rows_are_used(X):
+def test_missing_values_are_counted_and_complete_rows_are_used(X):
     with_gaps = X.copy()
     with_gaps[::3, 1] = np.nan
     with_gaps[0, 4] = np.nan
@@ -79,7 +79,7 @@ def test_gaps_are_counted_and_complete_rows_are_used(X):
     assert "complete rows" in found.verdict[0]
 
 
-def test_nothing_but_gaps(X):
+def test_all_values_missing(X):
     found = diagnose(np.full((5, 3), np.nan))
     assert found.columns.missing == 1 and found.complete == 0
     assert found.correlations is found.intrinsic is found.space is None
@@ -117,7 +117,7 @@ def test_overflow_is_a_named_error(X):
     ],
     ids=lambda X: f"{X.shape}-{X.dtype}",
 )
-def test_odd_tables_get_a_finite_answer(X):
+def test_degenerate_tables_get_finite_measures(X):
     before = X.copy()
     found = diagnose(X)
     json.dumps(found.to_dict(), allow_nan=False)
@@ -134,7 +134,7 @@ def test_no_columns_or_rows_are_named_errors():
         diagnose(np.eye(3), sample=2)
 
 
-def test_wherever_the_rows_live_the_answer_is_the_same(X):
+def test_the_source_of_the_rows_does_not_matter(X):
     X[np.abs(X) < 0.8] = 0
     expected = diagnose(X, sample=100)
     for source in (sp.csr_array(X), iter(np.array_split(X, 7)), pd.DataFrame(X), np.asfortranarray(X)):
@@ -150,7 +150,7 @@ def test_same_bits_for_any_number_of_threads(rng):
     assert len({json.dumps(diagnose(X, sample=700, n_jobs=jobs).to_dict()) for jobs in (1, 2, 4)}) == 1
 
 
-def test_the_sample_is_fair_and_seeded(rng):
+def test_the_sample_is_uniform_and_seeded(rng):
     X = np.arange(3000.0)[:, None] + np.zeros((1, 2))
     hubs = [diagnose(X, sample=100, random_state=seed).hubness.hub for seed in range(30)]
     assert np.std(hubs) > 500 and 1000 < np.mean(hubs) < 2000

@@ -1,4 +1,4 @@
-"""What a diagnosis measures: known dimensions, laws of concentration and hubness, and definitions by brute force."""
+"""Measures of the diagnosis: known dimensions, laws of concentration and hubness, definitions by brute force."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lowdim.diagnosis import diagnose
 from lowdim.diagnosis._concentration import hubness, noise_rows
 from lowdim.diagnosis._empty_space import empty_space
 from lowdim.diagnosis._intrinsic_dimension import correlation_dimension, levina_bickel, two_nn
-from lowdim.diagnosis._sample_distances import distances, nearest
+from lowdim.knn.exact import euclidean_distances, neighbors_in_double
 
 
 def embedded(rows: np.ndarray, d: int = 12) -> np.ndarray:
@@ -67,24 +67,24 @@ def test_correlation_dimension_of_a_power_law():
     assert correlation_dimension(far[:, None]) == pytest.approx(4, rel=0.01)
 
 
-def test_a_lattice_has_no_ratio_to_measure():
+def test_a_lattice_has_no_distance_ratio():
     assert diagnose(np.arange(50.0)[:, None] * 0.1).intrinsic.two_nn is None
     assert diagnose(np.eye(20)).intrinsic.typical is None
 
 
-def test_nearest_is_what_sorting_all_distances_gives(rng):
+def test_nearest_neighbors_by_sorting_all_distances(rng):
     X = rng.normal(size=(300, 5)) + 1000
     full = cdist(X, X)
     np.fill_diagonal(full, np.inf)
-    numbers, near = nearest(X, 7, threads=2)
+    numbers, near = neighbors_in_double(X, 7, threads=2)
     np.testing.assert_array_equal(numbers, np.argsort(full, axis=1)[:, :7])
     np.testing.assert_allclose(near, np.sort(full, axis=1)[:, :7], rtol=1e-12)
 
 
-def test_nearest_keeps_the_digits_of_close_pairs(rng):
+def test_nearest_neighbors_keep_the_precision_of_close_pairs(rng):
     X = rng.normal(size=(50, 3))
     X[1] = X[0] + [1e-9, 0, 0]
-    _, near = nearest(X, 2, threads=1)
+    _, near = neighbors_in_double(X, 2, threads=1)
     assert near[0, 0] == pytest.approx(X[1, 0] - X[0, 0], rel=1e-12)
 
 
@@ -124,15 +124,19 @@ def test_hubness_by_definition():
 
 def test_the_hub_is_a_row_of_the_table(rng):
     X = rng.normal(size=(101, 40))
-    X[37] = 0  # the centre is near to everybody
+    X[37] = 0  # the center is close to all rows
     assert diagnose(X).hubness.hub == 37
 
 
 @pytest.mark.parametrize(("n", "d"), [(40, 6), (40, 300)])
-def test_noise_in_fewer_coordinates_has_the_distances_of_noise(n, d):
-    squares = [np.mean(distances(R, R)[np.triu_indices(n, 1)] ** 2) for R in (noise_rows(n, d, s) for s in range(30))]
+def test_noise_drawn_in_fewer_coordinates_has_the_same_distances(n, d):
+    squares = [
+        np.mean(euclidean_distances(R, R)[np.triu_indices(n, 1)] ** 2) for R in (noise_rows(n, d, s) for s in range(30))
+    ]
     assert np.mean(squares) == pytest.approx(2 * d, rel=0.05)
-    spread = [np.var(distances(R, R)[np.triu_indices(n, 1)] ** 2) for R in (noise_rows(n, d, s) for s in range(30))]
+    spread = [
+        np.var(euclidean_distances(R, R)[np.triu_indices(n, 1)] ** 2) for R in (noise_rows(n, d, s) for s in range(30))
+    ]
     assert np.mean(spread) == pytest.approx(8 * d, rel=0.15)  # Var of 2 χ²_d
 
 
@@ -150,7 +154,7 @@ def test_empty_cells_by_hand():
     assert empty_space(unequal, rows=10, bins=5).empty[0] == pytest.approx(3 / 5)
 
 
-def test_rows_strewn_evenly_leave_what_chance_leaves(rng):
+def test_uniform_rows_leave_the_expected_share_of_empty_cells(rng):
     found = diagnose(rng.uniform(size=(2000, 6))).space
     np.testing.assert_allclose(found.empty, found.expected_empty, atol=0.02)
 
@@ -191,7 +195,7 @@ def test_sphericity_is_uniform_under_the_null():
     assert scipy.stats.kstest(p, "uniform").pvalue > 0.01
 
 
-def test_sphericity_is_not_claimed_where_its_approximation_fails(rng):
+def test_sphericity_is_not_reported_where_its_approximation_fails(rng):
     assert diagnose(rng.normal(size=(300, 100))).correlations.bartlett_p is None
 
 

@@ -1,4 +1,4 @@
-"""Lines of the command line, and what they say."""
+"""Run command lines, and collect exit code, stdout and stderr."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from typing import Any
 DRIVER = """
 import contextlib, io, json, sys
 from lowdim.cli import main
-said = []
+results = []
 for line in json.load(sys.stdin):
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = main(line)
-    said.append([code, out.getvalue(), err.getvalue()])
-json.dump(said, sys.stdout)
+    results.append([code, out.getvalue(), err.getvalue()])
+json.dump(results, sys.stdout)
 """
 
 
 @dataclass(frozen=True)
-class Said:
+class CommandResult:
     code: int
     out: str
     err: str
@@ -35,10 +35,10 @@ class Said:
         return json.loads(self.out)
 
 
-def talk(folder: Path, lines: Iterable[str]) -> dict[str, Said]:
-    """What each line says, all of them in one process. Words are separated by spaces."""
+def run_lines(folder: Path, lines: Iterable[str]) -> dict[str, CommandResult]:
+    """The result of each line, all of them run in one process. Words are separated by spaces."""
     lines = list(lines)
     words = json.dumps([line.split() for line in lines])
     done = subprocess.run([sys.executable, "-c", DRIVER], input=words, capture_output=True, text=True, cwd=folder)
     assert done.returncode == 0, done.stderr
-    return dict(zip(lines, (Said(*said) for said in json.loads(done.stdout)), strict=True))
+    return dict(zip(lines, (CommandResult(*result) for result in json.loads(done.stdout)), strict=True))

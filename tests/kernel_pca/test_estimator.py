@@ -1,6 +1,9 @@
-"""Kernel PCA: the lectures' examples, solvers that agree, new rows, pre-images."""
+"""Kernel PCA: concentric rings, solvers that agree, new rows, the Nyström approximation, pre-images, model files."""
 
 from __future__ import annotations
+
+from copy import copy
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +14,7 @@ from sklearn.metrics import roc_auc_score
 import lowdim
 from lowdim import PCA, ClassicalMDS, KernelPCA
 from lowdim.errors import BadInput, BadInputType, BadParameter, Cancelled, LowdimWarning, ModelFileError, NotEnoughData
-from lowdim.kernels import from_distance, linear, polynomial, rbf, sigmoid
+from lowdim.kernels import from_distance, linear, polynomial, precomputed, rbf, sigmoid
 
 
 def auc(labels, scores):
@@ -19,16 +22,16 @@ def auc(labels, scores):
     return max(area, 1 - area)
 
 
-def test_rings_of_lecture_3():
-    """As it comes, kernel PCA puts the ring on its first axis; no axis of PCA tells it."""
+def test_concentric_rings_separate_on_the_first_component():
+    """By default kernel PCA separates the rings on its first component; no axis of PCA does."""
     for seed in range(3):
         table = lowdim.datasets.load("rings", random_state=seed)
         assert auc(table.labels, KernelPCA().fit_transform(table.X)[:, 0]) >= 0.99
         assert max(auc(table.labels, z) for z in PCA(2).fit_transform(table.X).T) < 0.65
 
 
-def test_rings_that_are_too_near_are_apart_on_a_later_axis():
-    """Radii 1 and 2: the waves around a ring of half the radius always vary more than its distance from the other."""
+def test_close_rings_separate_on_a_later_component():
+    """Radii 1 and 2: the angular components of a ring have more variance than the one that separates the rings."""
     table = lowdim.datasets.load("rings", gap=1.0)
     Z = KernelPCA(3, gamma=0.3).fit_transform(table.X)
     assert [auc(table.labels, z) >= 0.99 for z in Z.T] == [False, False, True]
@@ -50,8 +53,8 @@ def test_linear_kernel_pca_is_pca_is_classical_mds(solver, rng):
     assert_allclose(np.abs(same), np.abs(mds.embedding_), atol=1e-9)
 
 
-def test_components_have_length_one_in_the_kernels_space(rng):
-    """α scaled by 1/√λ: αᵀ G α = 1 (lecture 1), so scores have variance λ / n."""
+def test_components_are_unit_vectors_in_feature_space(rng):
+    """α scaled by 1/√λ: αᵀ G α = 1, so scores have variance λ / n."""
     X = rng.standard_normal((60, 3))
     model = KernelPCA(4, gamma=0.2)
     Z = model.fit_transform(X)
@@ -64,7 +67,7 @@ def test_components_have_length_one_in_the_kernels_space(rng):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("solver", ["dense", "lanczos", "nystrom"])
-def test_training_rows_come_back(solver, dtype, digits):
+def test_transform_of_the_fitted_rows_is_fit_transform(solver, dtype, digits):
     X = (digits[:500] / 16).astype(dtype)
     model = KernelPCA(5, gamma=0.05, solver=solver, n_landmarks=100)
     Z = model.fit_transform(X)
@@ -76,7 +79,7 @@ def test_training_rows_come_back(solver, dtype, digits):
     assert_array_equal(model.transform(X_changed), before)  # the model keeps its own rows
 
 
-def test_the_matrix_the_gram_and_the_rows_are_one(rng):
+def test_rows_gram_and_kernel_matrix_give_the_same_components(rng):
     X, new = rng.standard_normal((50, 3)), rng.standard_normal((6, 3))
     kernel = rbf(0.5) + 0.1 * linear()
     direct = KernelPCA(3, kernel=kernel).fit(X)
@@ -92,13 +95,14 @@ def test_the_matrix_the_gram_and_the_rows_are_one(rng):
 @pytest.mark.parametrize("landmarks", ["uniform", "kmeans++"])
 def test_nystrom(landmarks, digits):
     X = digits / 16
-    exact = KernelPCA(5, gamma=0.02, solver="lanczos").fit(X)
+    exact = KernelPCA(5, gamma=0.02, solver="lanczos")
+    exact_scores = exact.fit_transform(X)
     errors, angles = [], []
     for count in (20, 100, 400):
         model = KernelPCA(5, gamma=0.02, solver="nystrom", n_landmarks=count, landmarks=landmarks)
         Z = model.fit_transform(X)
         errors.append(model.nystrom_error_)
-        angles.append(subspace_angles(Z, exact.scores_).max())
+        angles.append(subspace_angles(Z, exact_scores).max())
         assert (model.eigenvalues_ <= exact.eigenvalues_ * (1 + 1e-9)).all()  # a projection can't gain variance
         assert model.X_fit_.shape == (count, 64)
     assert errors[0] > errors[1] > errors[2] > 0
@@ -106,7 +110,7 @@ def test_nystrom(landmarks, digits):
     assert angles[2] < 0.02
 
 
-def test_the_nystrom_error_is_the_trace_that_is_missed(rng):
+def test_the_nystrom_error_is_the_relative_trace_of_the_residual(rng):
     X = rng.standard_normal((90, 3))
     model = KernelPCA(2, gamma=0.3, solver="nystrom", n_landmarks=15).fit(X)
     K, C, L = rbf(0.3)(X), rbf(0.3)(X, model.X_fit_), rbf(0.3)(model.X_fit_)
@@ -114,7 +118,7 @@ def test_the_nystrom_error_is_the_trace_that_is_missed(rng):
     assert model.nystrom_error_ == pytest.approx(missed, rel=1e-6)
 
 
-def test_spread_landmarks_find_what_is_rare():
+def test_kmeans_plus_plus_landmarks_find_rare_clusters():
     rng = np.random.default_rng(0)
     X = np.vstack([rng.standard_normal((2000, 2)), 50 + rng.standard_normal((4, 2))])
     seen = {}
@@ -143,8 +147,8 @@ def test_pre_images_of_all_components_are_the_rows(solver, rng):
     assert_allclose(model.inverse_transform(model.transform(X)), X, atol=1e-4)
 
 
-def test_pre_images_take_noise_away():
-    """Rows about a circle: what a few components keep lies nearer to it (Mika and others)."""
+def test_pre_images_denoise():
+    """Noisy rows about a circle: the pre-images of their first components lie nearer to it (Mika et al. 1999)."""
     rng = np.random.default_rng(1)
     angle = rng.uniform(0, 2 * np.pi, 400)
     circle = 3 * np.column_stack([np.cos(angle), np.sin(angle)])
@@ -186,7 +190,7 @@ def test_what_is_refused(rng):
         KernelPCA(2, kernel="precomputed", solver="nystrom").fit(X @ X.T)
     with pytest.raises(BadParameter, match="fixed_point"):
         KernelPCA(2, kernel="linear", pre_image="fixed_point").fit(X).inverse_transform(X[:, :2])
-    with pytest.raises(BadInput, match="no rows to go back to"):
+    with pytest.raises(BadInput, match="no pre-images"):
         KernelPCA(2, kernel="precomputed").fit(X @ X.T).inverse_transform(X[:, :2])
     with pytest.raises(BadInput, match="3 columns and the model 2"):
         KernelPCA(2).fit(X).inverse_transform(X)
@@ -205,13 +209,12 @@ def test_an_indefinite_kernel_gives_no_nan(rng):
     assert (model.eigenvalues_ >= 0).all() and (model.eigenvalues_[-5:] == 0).all()
 
 
-def test_more_than_can_be_found_is_said(rng):
-    """A matrix of rank one has no second component to converge to beyond rounding; a tight budget is told of."""
+def test_lanczos_warns_if_it_does_not_converge(rng):
     X = rng.standard_normal((300, 30))
-    with pytest.warns(LowdimWarning, match="passes did not reach"):
+    with pytest.warns(LowdimWarning, match="did not converge within 300 passes"):
         model = KernelPCA(20, gamma=1e-3, solver="lanczos", tol=1e-300).fit(X)
     assert not model.converged_
-    assert np.isfinite(model.scores_).all()
+    assert np.isfinite(model.transform(X)).all()
 
 
 def test_cancelling_leaves_it_unfitted(digits):
@@ -235,11 +238,36 @@ def test_model_files(kernel, tmp_path, rng):
         assert_array_equal(loaded.inverse_transform(X), model.inverse_transform(X))
 
 
-@pytest.mark.parametrize("name", ["alphas_", "kernel_means_", "X_fit_", "scores_"])
-def test_a_model_that_contradicts_itself_is_not_saved(name, tmp_path, rng):
+@pytest.mark.parametrize("name", ["alphas_", "X_fit_", "eigenvalues_", "explained_variance_ratio_"])
+def test_an_inconsistent_model_is_not_saved(name, tmp_path, rng):
     model = KernelPCA(3).fit(rng.standard_normal((30, 3)))
-    setattr(model, name, getattr(model, name)[:-1])
-    with pytest.raises(ModelFileError, match="contradicts itself"):
+    for wrong in (getattr(model, name)[:-1], np.full_like(getattr(model, name), np.nan), None):
+        broken = copy(model)
+        setattr(broken, name, wrong)
+        with pytest.raises(ModelFileError, match="contradicts itself"):
+            lowdim.save(broken, tmp_path / "m")
+
+
+@pytest.mark.parametrize("name", ["kernel_means", "mean_weights", "scores"])
+def test_an_inconsistent_state_is_not_saved(name, tmp_path, rng):
+    model = KernelPCA(3).fit(rng.standard_normal((30, 3)))
+    found = getattr(model._state, name)
+    for wrong in (found[:-1], np.full_like(found, np.inf), None):
+        broken = copy(model)
+        broken._state = replace(model._state, **{name: wrong})
+        with pytest.raises(ModelFileError, match=rf"contradicts itself: state\.{name}"):
+            lowdim.save(broken, tmp_path / "m")
+
+
+@pytest.mark.parametrize("kernel", [precomputed(), rbf("scale"), 2 * rbf("median"), "rbf"])
+def test_the_fitted_kernel_must_fit_the_rows(kernel, tmp_path, rng):
+    model = KernelPCA(3).fit(rng.standard_normal((30, 3)))
+    model.kernel_ = kernel
+    with pytest.raises(ModelFileError, match="kernel_"):
+        lowdim.save(model, tmp_path / "m")
+    model = KernelPCA(2, kernel="precomputed").fit(np.eye(4))
+    model.n_features_in_ = 5
+    with pytest.raises(ModelFileError, match="for every column"):
         lowdim.save(model, tmp_path / "m")
 
 
@@ -251,15 +279,16 @@ def test_a_weight_of_two_is_a_row_given_twice(solver, least, rng):
     weights[:3] = least, 2, 3
     twice = np.repeat(np.arange(60), weights)
     kernel = rbf(0.2)
-    weighted = KernelPCA(3, solver=solver).fit(lowdim.gram(X, kernel, sample_weight=weights))
-    longer = KernelPCA(3, solver=solver).fit(lowdim.gram(X[twice], kernel))
+    weighted, longer = KernelPCA(3, solver=solver), KernelPCA(3, solver=solver)
+    Z_weighted = weighted.fit_transform(lowdim.gram(X, kernel, sample_weight=weights))
+    Z_longer = longer.fit_transform(lowdim.gram(X[twice], kernel))
     assert_allclose(weighted.eigenvalues_, longer.eigenvalues_, rtol=1e-8)
     assert_allclose(weighted.explained_variance_ratio_, longer.explained_variance_ratio_, rtol=1e-8)
-    signs = np.sign(np.sum(weighted.scores_[twice] * longer.scores_, axis=0))
-    assert_allclose(weighted.scores_[twice], longer.scores_ * signs, atol=1e-7)
+    signs = np.sign(np.sum(Z_weighted[twice] * Z_longer, axis=0))
+    assert_allclose(Z_weighted[twice], Z_longer * signs, atol=1e-7)
     for rows in (X, new):  # also rows of no weight
         assert_allclose(weighted.transform(rows), longer.transform(rows) * signs, atol=1e-7)
-    assert_allclose(weighted.transform(X), weighted.scores_, atol=1e-7)
+    assert_allclose(weighted.transform(X), Z_weighted, atol=1e-7)
     Z = weighted.transform(new)
     assert_allclose(weighted.inverse_transform(Z), longer.inverse_transform(Z * signs), atol=1e-4)
 
@@ -275,29 +304,29 @@ def test_a_dtype_other_than_the_fitted_one(solver, rng):
 
 
 @pytest.mark.parametrize("kernel", [sigmoid(1.0, -1.0), from_distance("manhattan"), rbf(1.0) + sigmoid()])
-def test_nystrom_says_where_its_error_means_nothing(kernel, rng):
+def test_nystrom_warns_of_kernels_that_may_be_indefinite(kernel, rng):
     X = rng.standard_normal((50, 3))
     with pytest.warns(LowdimWarning, match=r"not known to be one.*lanczos"):
         model = KernelPCA(2, kernel=kernel, solver="nystrom", n_landmarks=20).fit(X)
     assert np.isnan(model.nystrom_error_)
 
 
-def test_many_rows_are_approximated_and_say_so(monkeypatch, rng):
+def test_many_rows_are_approximated_by_default(monkeypatch, rng):
     import lowdim.kernel_pca.estimator as home
 
-    monkeypatch.setattr(home, "NYSTROM_FROM", 200)
+    monkeypatch.setattr(home, "NYSTROM_ROWS", 200)
     model = KernelPCA(2, n_landmarks=50)
     assert model.fit(rng.standard_normal((200, 3))).solver_ == "nystrom"
     assert 0 < model.nystrom_error_ < 1
     assert model.fit(rng.standard_normal((199, 3))).solver_ == "dense"
 
 
-def test_nystrom_needs_no_second_table(monkeypatch, rng):
+def test_nystrom_copies_the_landmarks_alone(monkeypatch, rng):
     import lowdim.kernel_pca.estimator as home
 
     X, seen = rng.standard_normal((300, 4)), []
-    original = home.by_nystrom
-    monkeypatch.setattr(home, "by_nystrom", lambda rows, *rest: seen.append(rows.X) or original(rows, *rest))
+    original = home.nystrom_components
+    monkeypatch.setattr(home, "nystrom_components", lambda rows, *rest: seen.append(rows.X) or original(rows, *rest))
     model = KernelPCA(2, solver="nystrom", n_landmarks=20).fit(X)
     assert np.shares_memory(seen[0], X)
     assert not np.shares_memory(model.X_fit_, X)
@@ -305,22 +334,24 @@ def test_nystrom_needs_no_second_table(monkeypatch, rng):
     assert not np.shares_memory(exact.X_fit_, X)  # what is kept for new rows must not change with X
 
 
-def test_pre_images_that_did_not_come_to_rest_are_counted(monkeypatch, rng):
+def test_pre_images_that_did_not_converge_are_counted(monkeypatch, rng):
     from lowdim.kernel_pca import preimage
 
     X = rng.standard_normal((40, 2)) * 3
-    model = KernelPCA(3, gamma=0.2).fit(X)
-    model.inverse_transform(model.scores_)
+    model = KernelPCA(3, gamma=0.2)
+    Z = model.fit_transform(X)
+    model.inverse_transform(Z)
     monkeypatch.setattr(preimage, "MAX_STEPS", 1)
-    with pytest.warns(LowdimWarning, match=r"\d+ of 40 pre-images still moved"):
-        model.inverse_transform(model.scores_)
+    with pytest.warns(LowdimWarning, match=r"\d+ of 40 pre-images did not converge"):
+        model.inverse_transform(Z)
 
 
 def test_what_pre_images_refuse(rng):
     X = np.repeat(rng.standard_normal((20, 3)), 2, axis=0)
-    model = KernelPCA(2, gamma=0.2).fit(X)
+    model = KernelPCA(2, gamma=0.2)
+    Z = model.fit_transform(X)
     with pytest.raises(BadInput, match="Z contains NaN"):
         model.inverse_transform(np.full((1, 2), np.nan))
     model.set_params(pre_image="ridge", alpha=1e-300)
     with pytest.raises(BadParameter, match="alpha=1e-300 is too small"):
-        model.inverse_transform(model.scores_)
+        model.inverse_transform(Z)

@@ -1,4 +1,4 @@
-"""Kernels: what the lectures prove of them, for any rows."""
+"""Kernels: closure properties, Schoenberg's theorems and tests of definiteness, for any rows."""
 
 from __future__ import annotations
 
@@ -66,15 +66,24 @@ def squares(X: np.ndarray) -> np.ndarray:
     return ((X[:, None] - X[None]) ** 2).sum(axis=-1)
 
 
+def test_the_package_shows_its_public_names_alone():
+    assert dir(kernels) == sorted(kernels.__all__)
+    for name in kernels.__all__:
+        found = getattr(kernels, name)
+        assert found.__doc__ and not found.__doc__.startswith(f"{name}("), name  # not the one that dataclasses make up
+        for method in (m for m in vars(found) if not m.startswith("_") and callable(getattr(found, m))):
+            assert getattr(found, method).__doc__ or getattr(kernels.Kernel, method).__doc__, (name, method)
+
+
 @given(composite, seeds)
-def test_what_the_algebra_makes_of_kernels_is_a_kernel(kernel, seed):
+def test_sums_products_and_polynomials_of_kernels_are_positive_semidefinite(kernel, seed):
     assert kernel.psd
     verdict = is_psd(kernel(rows(seed)), tol=1e-10)
     assert verdict, verdict
 
 
 @given(simple, simple, seeds, numbers)
-def test_the_algebra_means_what_it_says(a, b, seed, c):
+def test_composite_kernels_are_the_composites_of_their_matrices(a, b, seed, c):
     X, Y = rows(seed), rows(seed + 1, 7)
     assert_allclose((a + b)(X, Y), a(X, Y) + b(X, Y), rtol=1e-12)
     assert_allclose((a * b)(X, Y), a(X, Y) * b(X, Y), rtol=1e-12)
@@ -87,17 +96,17 @@ def test_the_algebra_means_what_it_says(a, b, seed, c):
 
 @given(composite, seeds)
 def test_diagonal_and_symmetry(kernel, seed):
-    from lowdim.kernels._row_blocks import Points
+    from lowdim.kernels._row_blocks import PreparedRows
 
     X = rows(seed)
     K = kernel(X)
     assert_allclose(K, K.T, rtol=1e-12, atol=1e-12)
-    assert_allclose(kernel.diagonal(Points(X)), np.diagonal(K), rtol=1e-9)
-    assert (np.outer(np.diagonal(K), np.diagonal(K)) * (1 + 1e-9) + 1e-12 >= K**2).all()  # Cauchy and Schwarz
+    assert_allclose(kernel.diagonal(PreparedRows(X)), np.diagonal(K), rtol=1e-9)
+    assert (np.outer(np.diagonal(K), np.diagonal(K)) * (1 + 1e-9) + 1e-12 >= K**2).all()  # Cauchy-Schwarz inequality
 
 
 @given(composite)
-def test_kernels_are_values(kernel):
+def test_kernels_are_values_that_compare_hash_and_print(kernel):
     names = {name: getattr(kernels, name) for name in kernels.__all__}
     assert kernel == clone(kernel)
     assert hash(kernel) == hash(clone(kernel))
@@ -141,7 +150,7 @@ def test_sums_and_products_are_associative():
         lambda: linear().with_gamma(1.0),
     ],
 )
-def test_what_is_no_kernel_is_refused_with_the_reason(invalid):
+def test_what_is_not_positive_semidefinite_is_refused_with_the_reason(invalid):
     with pytest.raises(BadParameter, match=r".{25}"):
         invalid()
 
@@ -167,7 +176,7 @@ def test_distances_do_not_cancel_far_from_the_origin():
     assert_array_equal(np.diagonal(rbf(1e6)(X)), 1)
 
 
-def test_sigmoid_says_that_it_need_not_be_a_kernel():
+def test_sigmoid_need_not_be_positive_semidefinite():
     X = rows(0)
     assert sigmoid().psd is None
     assert (rbf(1.0) + sigmoid()).psd is None
@@ -177,14 +186,14 @@ def test_sigmoid_says_that_it_need_not_be_a_kernel():
 
 
 @pytest.mark.parametrize("quick", [False, True])
-def test_verdicts_and_their_evidence(quick):
+def test_definiteness_and_its_eigenvalues(quick):
     X = rows(3, 60)
     D = np.sqrt(squares(X))
     assert is_psd(X @ X.T, quick=quick)
     assert is_euclidean(D, quick=quick)
     assert is_euclidean(D**2, squared=True, quick=quick)
     assert is_conditionally_negative_definite(D**2, quick=quick)
-    assert is_conditionally_negative_definite(D**2 + 7, quick=quick)  # a constant has no say where v sums to zero
+    assert is_conditionally_negative_definite(D**2 + 7, quick=quick)  # vᵀ11ᵀv = 0 where v sums to zero
     assert not is_euclidean(D**3, quick=quick)
     bad = X @ X.T - 0.5 * np.eye(60)
     verdict = is_psd(bad, quick=quick)
@@ -197,7 +206,7 @@ def test_verdicts_and_their_evidence(quick):
     assert ("another may be smaller" in str(is_psd(X @ X.T, quick=quick))) is quick
 
 
-def test_verdicts_are_as_strict_as_the_precision_of_the_matrix():
+def test_the_tolerance_follows_the_dtype_of_the_matrix():
     """Distances and products rounded to float32 are those of points nevertheless; in float64 they would not be."""
     X = rows(5, 40, 2).astype(np.float32)
     D, K = np.sqrt(squares(X.astype(float))).astype(np.float32), X @ X.T
@@ -211,7 +220,7 @@ def test_verdicts_are_as_strict_as_the_precision_of_the_matrix():
     assert not is_euclidean(D**3)
 
 
-def test_rounding_does_not_make_a_distance():
+def test_rounding_errors_on_the_diagonal_are_no_distances():
     """A correlation of a row with itself misses one by a bit."""
     X = rows(2, 30, 5)
     D = 1 - np.corrcoef(X)
@@ -220,7 +229,7 @@ def test_rounding_does_not_make_a_distance():
     assert is_euclidean(D, squared=True, tol=1e-6)
 
 
-def test_verdicts_are_refused_before_they_fill_the_memory(monkeypatch):
+def test_too_large_a_matrix_is_refused_before_memory_is_filled(monkeypatch):
     from lowdim.errors import MemoryTooSmall
     from lowdim.runtime import memory
 
@@ -230,7 +239,7 @@ def test_verdicts_are_refused_before_they_fill_the_memory(monkeypatch):
             verdict(np.zeros((30, 30)))
 
 
-def test_verdicts_need_symmetric_matrices():
+def test_definiteness_needs_symmetric_matrices():
     with pytest.raises(BadInput, match="symmetric"):
         is_psd(np.triu(np.ones((3, 3))))
     with pytest.raises(BadInput, match="symmetric"):
@@ -250,7 +259,7 @@ def test_verdicts_need_symmetric_matrices():
     ],
 )
 @given(numbers, seeds)
-def test_schoenberg_keeps_a_euclidean_matrix_euclidean(make, formula, a, seed):
+def test_schoenberg_transforms_keep_distances_euclidean(make, formula, a, seed):
     D = squares(rows(seed, 15))
     transform = make(a)
     assert_allclose(transform(D), formula(D, a), rtol=1e-10, atol=1e-12)
@@ -261,8 +270,8 @@ def test_schoenberg_keeps_a_euclidean_matrix_euclidean(make, formula, a, seed):
 
 
 @given(numbers)
-def test_the_transforms_fit_their_measures(a):
-    """Φ(t) = ∫ (1 - e^{-λt}) / λ g(λ) dλ with lecture 2's g."""
+def test_schoenberg_transforms_are_integrals_over_their_measures(a):
+    """Φ(t) = ∫ (1 - e^{-λt}) / λ g(λ) dλ."""
     from scipy.integrate import quad
 
     for transform, g in ((logarithm(a), lambda x: np.exp(-a * x)), (ratio(a), lambda x: x * np.exp(-a * x))):
@@ -273,7 +282,7 @@ def test_the_transforms_fit_their_measures(a):
 def test_complete_monotonicity():
     assert is_completely_monotone(lambda t: np.exp(-2 * t))
     assert is_completely_monotone(lambda t: 1 / (1 + t))
-    assert not is_completely_monotone(lambda t: np.exp(-(t**2)))  # convex only later
+    assert not is_completely_monotone(lambda t: np.exp(-(t**2)))  # not convex near 0
     assert not is_completely_monotone(lambda t: np.maximum(1 - t / 5, 0))
     X = rows(0)
     assert_allclose(radial(lambda t: np.exp(-0.3 * t))(X), rbf(0.3)(X))
@@ -293,7 +302,7 @@ def test_a_function_and_a_distance_as_kernels():
 
 
 def test_what_kernels_refuse():
-    with pytest.raises(BadInput, match="not negative"):
+    with pytest.raises(BadInput, match="nonnegative"):
         chi2()(rows(0))
     with pytest.raises(BadInput, match="3 columns and Y 2"):
         rbf(1.0)(rows(0), rows(0, 5, 2))
@@ -301,7 +310,7 @@ def test_what_kernels_refuse():
         rbf(1.0)(np.full((3, 3), np.nan))
 
 
-def test_parameters_of_the_parts_of_a_kernel():
+def test_nested_parameters():
     kernel = rbf(0.5) + 2 * (linear() * rational_quadratic(0.1, 3.0))
     assert kernel.get_params()["k1__gamma"] == 0.5
     assert kernel.get_params()["k2__kernel__k2__alpha"] == 3.0
@@ -316,7 +325,7 @@ def test_parameters_of_the_parts_of_a_kernel():
             clone(kernel).set_params(**wrong)
 
 
-def test_grid_search_reaches_into_a_kernel():
+def test_grid_search_over_nested_kernel_parameters():
     from sklearn.model_selection import GridSearchCV
     from sklearn.neighbors import KNeighborsClassifier
     from sklearn.pipeline import make_pipeline
@@ -341,7 +350,7 @@ def test_grid_search_reaches_into_a_kernel():
     assert search.best_estimator_[0].kernel == rbf(best) + 1e-9 * linear()
 
 
-def test_what_overflows_or_vanishes_is_named():
+def test_overflow_and_underflow_are_reported():
     X = rows(0)
     with pytest.raises(BadInput, match="overflow"):
         is_euclidean(np.sqrt(squares(X)) * 1e200)
@@ -350,7 +359,7 @@ def test_what_overflows_or_vanishes_is_named():
     with pytest.raises(BadInput, match=r"gamma=.* too large for float32"):
         KernelPCA().fit((X * 1e-25).astype(np.float32))
     assert_allclose(rbf()(X * 1e-150), rbf()(X), rtol=1e-9)
-    with pytest.raises(BadInput, match=r"must give a finite number .* gave nan"):
+    with pytest.raises(BadInput, match=r"must return finite numbers.* returned nan"):
         KernelPCA(kernel=lambda x, y: np.nan).fit(X)
     for tol in (-1.0, "a", np.nan):
         with pytest.raises(BadParameter, match="tol must be a number of at least 0"):

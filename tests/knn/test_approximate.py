@@ -1,4 +1,4 @@
-"""Laws of approximate neighbours, of queries, and of stopping either."""
+"""Laws of approximate neighbors, of queries, and of interrupting both."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -21,7 +20,7 @@ from subprocesses import run_python
 
 
 def recall(graph, truth):
-    """The share of neighbours no farther than the true k-th."""
+    """The share of neighbors no farther than the true k-th."""
     return float((graph.distances <= truth.distances[:, -1:]).mean())
 
 
@@ -41,27 +40,27 @@ def uniform(rng):
     return rng.random((4000, 8))
 
 
-def crowded(rng):
+def dense_cluster(rng):
     return np.repeat(rng.normal(size=(400, 6)), 10, axis=0)
 
 
-def one_crowd(rng):
+def one_dense_cluster(rng):
     X = rng.normal(size=(4000, 5))
     X[:3000] = 0.5
     return X
 
 
 def wide(rng):
-    """Rows of many columns with a few directions of structure: what a sketch is for."""
+    """Rows of many columns with a few directions of structure: what the projection is for."""
     return clusters(rng) @ rng.normal(size=(12, 300)) + 0.1 * rng.normal(size=(4000, 300))
 
 
 def wide_noise(rng):
-    """Rows of many columns without any: the sketch knows nothing of the neighbours."""
+    """Rows of many columns without any: the projection says nothing about the neighbors."""
     return np.repeat(rng.normal(size=(800, 200)), 5, axis=0) + 0.1 * rng.normal(size=(4000, 200))
 
 
-@pytest.mark.parametrize("make", [clusters, roll, uniform, crowded, one_crowd, wide])
+@pytest.mark.parametrize("make", [clusters, roll, uniform, dense_cluster, one_dense_cluster, wide])
 def test_approximate_reaches_the_recall_asked_for(rng, make):
     X = make(rng).astype(np.float32)
     graph = neighbors(X, 12, algorithm="approximate", recall=0.98)
@@ -75,7 +74,7 @@ def test_approximate_reaches_the_recall_asked_for(rng, make):
     assert (np.diff(graph.distances, axis=1) >= 0).all()
 
 
-def test_where_shortcuts_fall_short_the_recall_says_so_and_auto_does_not(rng, monkeypatch):
+def test_where_the_search_falls_short_the_recall_says_so_and_auto_compares_all_pairs(rng, monkeypatch):
     X = wide_noise(rng).astype(np.float32)
     truth = neighbors(X, 12, algorithm="exact")
     near = neighbors(X, 12, algorithm="approximate", recall=0.98)
@@ -185,7 +184,7 @@ def test_queries_must_fit_the_index(rng):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_queries_that_are_not_finite_are_named(rng, monkeypatch, few, dtype, value):
-    """By the walk along the graph as by comparing all pairs."""
+    """By beam search as by comparing all pairs."""
     monkeypatch.setattr("lowdim.knn.index.EXACT_ROWS", few)
     X = rng.normal(size=(500, 3)).astype(dtype)
     new = X[:6].copy()
@@ -219,12 +218,11 @@ def test_a_callback_can_stop_the_search(rng):
 
 
 def interrupted(X, algorithm):
-    """Whether Ctrl-C ends a search within a few seconds."""
+    """Whether Ctrl-C ends a search: the signal comes during the first of them, or a later one."""
     timer = threading.Timer(0.15, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
-    end = time.monotonic() + 5
     try:
-        while time.monotonic() < end:
+        for _ in range(50):
             neighbors(X, 15, algorithm=algorithm, recall=1.0)
     except KeyboardInterrupt:
         return True
@@ -243,7 +241,7 @@ def test_ctrl_c_ends_the_search_and_the_next_one_works(algorithm):
 
 
 @pytest.mark.parametrize("isa", ["baseline", "avx2", "avx512"])
-def test_every_instruction_set_finds_the_same_neighbours(isa):
+def test_every_instruction_set_finds_the_same_neighbors(isa):
     code = """
         import numpy as np
         from lowdim.knn.index import neighbors

@@ -1,4 +1,4 @@
-"""Laws of exact neighbours."""
+"""Laws of exact neighbors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lowdim.knn.index import NeighborIndex, neighbors
 
 
 def brute(X, k, metric="euclidean"):
-    """The definition: float32 distances, equal ones by index, a row not its own neighbour."""
+    """The definition: float32 distances, equal ones by index, a row not its own neighbor."""
     D = cdist(X, X, metric).astype(np.float32)
     np.fill_diagonal(D, np.inf)
     order = np.argsort(D, axis=1, kind="stable")[:, :k]
@@ -42,7 +42,7 @@ def test_exact_is_the_definition_with_its_ties(X, k, metric):
 
 
 @given(hnp.arrays(np.int8, st.tuples(st.integers(3, 80), st.integers(1, 4)), elements=st.integers(-2, 2)))
-def test_exact_orders_a_crowd_of_duplicates_by_index(X):
+def test_exact_orders_many_duplicates_by_index(X):
     k = min(9, len(X) - 1)
     assert same(neighbors(X, k), X, k)
 
@@ -69,7 +69,7 @@ def test_exact_follows_the_order_of_the_rows(X, random):
     assert np.array_equal(order[mixed.indices[alone]], plain.indices[order][alone])
 
 
-def test_shift_rotation_and_scale_leave_the_neighbours(rng):
+def test_shift_rotation_and_scale_leave_the_neighbors(rng):
     X = rng.normal(size=(800, 10))
     Q = np.linalg.qr(rng.normal(size=(10, 10)))[0]
     plain = neighbors(X, 8)
@@ -79,7 +79,7 @@ def test_shift_rotation_and_scale_leave_the_neighbours(rng):
         assert np.allclose(other.distances, plain.distances * np.float32(factor), rtol=1e-6)
 
 
-def test_a_distant_origin_costs_no_neighbour_in_float32(rng):
+def test_a_distant_origin_costs_no_neighbor_in_float32(rng):
     X = (5000 + rng.normal(size=(1500, 30))).astype(np.float32)
     assert same(neighbors(X, 10), X, 10)
 
@@ -88,8 +88,8 @@ def test_a_distant_origin_costs_no_neighbour_in_float32(rng):
 @pytest.mark.parametrize("away", [3, 30, 300, 1e4, 1e6])
 def test_clusters_far_apart_and_tight_are_still_exact(rng, away, dtype):
     # |a|² + |b|² - 2 a·b is mostly rounding here: it orders the rows of a cluster at random, or not at all.
-    centres = away * np.array([[1.0, 0.3, 0.0], [-1.0, 0.0, 0.3], [0.0, -1.0, 0.0]])
-    X = (np.repeat(centres, 100, axis=0) + 1e-3 * rng.normal(size=(300, 3))).astype(dtype)
+    centers = away * np.array([[1.0, 0.3, 0.0], [-1.0, 0.0, 0.3], [0.0, -1.0, 0.0]])
+    X = (np.repeat(centers, 100, axis=0) + 1e-3 * rng.normal(size=(300, 3))).astype(dtype)
     assert same(neighbors(X, 5), X, 5)
     found = NeighborIndex(X).query(X[::7], 6)
     assert np.array_equal(found.distances[:, 1:], neighbors(X, 5).distances[::7])
@@ -141,7 +141,7 @@ def test_any_table_gives_the_same_graph(rng):
     assert np.array_equal(neighbors(X, 4).indices, expected.indices)
 
 
-def test_whole_numbers_and_narrow_floats(rng):
+def test_integers_and_narrow_floats(rng):
     X = rng.integers(0, 255, size=(300, 12))
     for dtype in (np.uint8, np.int64, np.float32, np.float64):
         assert same(neighbors(X.astype(dtype), 9), X, 9)
@@ -153,7 +153,7 @@ def test_few_rows_and_one_column(n):
     assert same(neighbors(X, n - 1), X, n - 1)
 
 
-def test_equal_rows_are_each_other_s_neighbours_by_index():
+def test_equal_rows_are_each_other_s_neighbors_by_index():
     graph = neighbors(np.full((50, 3), 7.25), 4)
     assert (graph.distances == 0).all()
     assert graph.indices[0].tolist() == [1, 2, 3, 4]
@@ -161,7 +161,7 @@ def test_equal_rows_are_each_other_s_neighbours_by_index():
     assert graph.indices[49].tolist() == [0, 1, 2, 3]
 
 
-def test_too_many_neighbours_say_the_most():
+def test_too_many_neighbors_say_the_most():
     with pytest.raises(errors.NotEnoughData, match=r"at most 9.*got 10"):
         neighbors(np.eye(10), 10)
     with pytest.raises(errors.NotEnoughData, match="at most 0"):
@@ -186,7 +186,7 @@ def test_wrong_options_name_themselves():
             neighbors(X, 2)
 
 
-def test_rows_without_a_direction_are_alike_and_far_from_others():
+def test_zero_rows_are_at_distance_0_from_each_other_and_1_from_all_others():
     X = np.array([[0, 0, 0], [1, 0, 0], [0, 0, 0], [3, 0, 0], [0, 2, 0]], dtype=float)
     graph = neighbors(X, 4, metric="cosine")
     assert graph.indices[0].tolist() == [2, 1, 3, 4]
@@ -243,12 +243,12 @@ def test_rounding_does_not_make_a_distance(rng):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
 def test_exact_means_the_same_in_every_container(rng, dtype, metric):
-    """Clusters so tight that their order is lost where rows are centred and rounded to float32."""
+    """Clusters so tight that their order is lost where rows are centered and rounded to float32."""
     import pandas as pd
 
-    centres = 1e4 * np.array([[1.0, 0.3, 0.0], [-1.0, 0.0, 0.3]])
+    centers = 1e4 * np.array([[1.0, 0.3, 0.0], [-1.0, 0.0, 0.3]])
     tight = 1e-5 if dtype == np.float64 else 0.05
-    X = (np.repeat(centres, 60, axis=0) + tight * rng.normal(size=(120, 3))).astype(dtype)
+    X = (np.repeat(centers, 60, axis=0) + tight * rng.normal(size=(120, 3))).astype(dtype)
     strided = np.zeros((240, 6), dtype=dtype)[::2, ::2]
     strided[:] = X
     frame = pd.DataFrame(X)
@@ -260,7 +260,7 @@ def test_exact_means_the_same_in_every_container(rng, dtype, metric):
         assert np.array_equal(found.distances[:, 1:], neighbors(X, 5, metric=metric).distances[:7])
 
 
-def test_fractions_are_compared_exactly_with_whole_numbers(rng):
+def test_fractions_are_compared_exactly_with_integers(rng):
     X = rng.integers(0, 100, size=(50, 3))
     Y = rng.random((20, 3)) * 100 + 1e-9
     want = cdist(Y, X).min(axis=1).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Laws of the graph itself."""
+"""Laws of the k-NN graph: checks, formats, components and their minimum spanning tree."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_arrays_and_back(rng):
         Graph.from_arrays({k: v for k, v in graph.to_arrays().items() if k != "distances"})
 
 
-def test_components_and_the_bridges_between_them():
+def test_components_are_connected_by_their_shortest_edges():
     X = np.array([0, 1, 2, 10, 11, 12, 30, 31, 32, 33], dtype=float)[:, None]
     graph = neighbors(X, 2)
     labels = graph.components()
@@ -94,7 +94,7 @@ def test_duplicates_are_one_component():
 
 
 def asymmetric():
-    """0 → 1 at 3, 1 → 0 at 1; 2 → 0 at 5, which 0 does not name; 1 → 2 and 2 → 1 at 4 and 2."""
+    """0 → 1 at 3, 1 → 0 at 1; 2 → 0 at 5, which is not in the list of 0; 1 → 2 and 2 → 1 at 4 and 2."""
     return Graph(np.array([[1, 3], [0, 2], [1, 0], [0, 1]]), np.array([[3, 9.0], [1, 4], [2, 5], [7, 8]]))
 
 
@@ -109,7 +109,7 @@ def test_symmetrizing_asymmetric_distances_is_symmetric():
     np.testing.assert_array_equal(mean, (A + A.T) / 2)
 
 
-def test_neighbours_in_another_order_are_put_in_order():
+def test_neighbors_in_another_order_are_put_in_order():
     graph = Graph(
         np.array([[2, 1, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]]), np.array([[2, 1, 2.0], [1, 1, 1], [3, 2, 1], [1, 2, 3]])
     )
@@ -137,25 +137,25 @@ def test_a_graph_names_how_it_was_found():
 
 
 def spanning_tree(X, labels, metric="euclidean"):
-    """The lengths of a shortest spanning tree of the components, by Kruskal over all pairs of them."""
+    """The lengths of a minimum spanning tree of the components, by Kruskal's algorithm over all pairs of them."""
     from scipy.spatial.distance import cdist
 
     D = cdist(X, X, metric)
-    pieces = int(labels.max()) + 1
+    components = int(labels.max()) + 1
     gaps = sorted(
-        (D[np.ix_(labels == a, labels == b)].min(), a, b) for a in range(pieces) for b in range(a + 1, pieces)
+        (D[np.ix_(labels == a, labels == b)].min(), a, b) for a in range(components) for b in range(a + 1, components)
     )
-    piece, lengths = list(range(pieces)), []
+    component, lengths = list(range(components)), []
     for length, a, b in gaps:
-        if piece[a] != piece[b]:
+        if component[a] != component[b]:
             lengths.append(length)
-            old, new = piece[a], piece[b]
-            piece = [new if p == old else p for p in piece]
+            old, new = component[a], component[b]
+            component = [new if c == old else c for c in component]
     return np.sort(lengths)
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "cityblock", "chebyshev", "function", "precomputed"])
-def test_bridges_are_a_shortest_spanning_tree(rng, metric):
+def test_boruvka_edges_are_a_minimum_spanning_tree(rng, metric):
     from scipy.spatial.distance import cdist
 
     X = np.repeat(rng.random((70, 2)) * 100, rng.integers(2, 5, 70), axis=0)
@@ -168,17 +168,17 @@ def test_bridges_are_a_shortest_spanning_tree(rng, metric):
     measure = (lambda a, b: np.sqrt(((a - b) ** 2).sum())) if metric == "function" else metric
     table = cdist(X, X) if metric == "precomputed" else X
     joined = graph.join(table, metric=measure)
-    bridges = sp.csr_array(joined - graph.symmetrize())
-    bridges.eliminate_zeros()
-    np.testing.assert_allclose(np.sort(sp.triu(bridges).data), want, rtol=1e-6)
+    edges = sp.csr_array(joined - graph.symmetrize())
+    edges.eliminate_zeros()
+    np.testing.assert_allclose(np.sort(sp.triu(edges).data), want, rtol=1e-6)
     assert (abs(joined - joined.T)).nnz == 0
     assert sp.csgraph.connected_components(joined)[0] == 1
     same = graph.join(table, metric=measure, n_jobs=4)
     np.testing.assert_array_equal(same.toarray(), joined.toarray())
 
 
-def test_bridges_between_equal_distances_make_no_circle():
-    X = np.array([[i, j] for i in range(6) for j in range(6)], dtype=float) * 10  # many shortest bridges
+def test_boruvka_edges_of_equal_lengths_make_no_cycle():
+    X = np.array([[i, j] for i in range(6) for j in range(6)], dtype=float) * 10  # many edges of the shortest length
     X = np.repeat(X, 2, axis=0)
     graph = neighbors(X, 1)
     assert graph.components().max() == 35
@@ -188,7 +188,7 @@ def test_bridges_between_equal_distances_make_no_circle():
     assert joined.data.max() == 10
 
 
-def test_bridges_of_bits_and_of_wide_sparse_rows(rng, monkeypatch):
+def test_boruvka_edges_of_bits_and_of_wide_sparse_rows(rng, monkeypatch):
     bits = np.repeat(rng.random((20, 40)) < 0.5, 2, axis=0)
     graph = neighbors(bits, 1, metric="jaccard")
     np.testing.assert_allclose(

@@ -1,4 +1,4 @@
-"""Neighbours against scikit-learn and SciPy."""
+"""Neighbors against scikit-learn and SciPy."""
 
 from __future__ import annotations
 

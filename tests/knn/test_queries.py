@@ -1,4 +1,4 @@
-"""Laws of queries: what a row finds does not depend on the rows beside it, nor on what was asked before."""
+"""Laws of queries: what is found for a row depends neither on the other queries nor on earlier ones."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ ROWS = 12_500  # above what "auto" compares row by row
 
 
 def skewed(rng, n=ROWS):
-    """Half of the rows crowd into a spot that float32 hardly resolves, some are equal, the rest are spread wide."""
-    crowd = rng.normal(size=(n // 2, 20)) * 1e-6
-    crowd[: n // 8] = crowd[0]
-    return np.vstack([crowd, rng.normal(size=(n - n // 2, 20)) * 10])
+    """Half of the rows are so close that float32 hardly tells them apart, some are equal, the rest are spread out."""
+    close = rng.normal(size=(n // 2, 20)) * 1e-6
+    close[: n // 8] = close[0]
+    return np.vstack([close, rng.normal(size=(n - n // 2, 20)) * 10])
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def table():
 @pytest.mark.parametrize("algorithm", ["approximate", "auto"])
 def test_a_query_is_answered_as_if_it_were_alone(table, algorithm, monkeypatch):
     if algorithm == "auto":
-        monkeypatch.setattr(module, "BRUTE_FORCE_VALUES", 0)  # it walks
+        monkeypatch.setattr(module, "BRUTE_FORCE_VALUES", 0)  # a beam search
     index = NeighborIndex(table, algorithm=algorithm)
     rng = np.random.default_rng(1)
     asked = np.vstack([table[:40], table[-40:], skewed(rng, 80) + 1e-6])
@@ -44,15 +44,15 @@ def test_a_query_is_answered_as_if_it_were_alone(table, algorithm, monkeypatch):
         np.testing.assert_array_equal(alone.distances[0], whole.distances[i])
 
 
-def test_the_cells_of_a_crowd_are_in_pieces(table):
+def test_very_large_cells_are_split(table):
     """Otherwise the test above would say nothing about them."""
     index = NeighborIndex(table, algorithm="approximate")
     index.query(table[:1], 5)
-    pieces = index._query_graph[1].parts
-    assert np.diff(pieces).max() > 1
+    parts = index._query_graph[1].parts
+    assert np.diff(parts).max() > 1
 
 
-def test_few_values_are_scanned_and_no_graph_is_made(table):
+def test_a_small_table_is_searched_by_brute_force_without_a_graph(table):
     index = NeighborIndex(table)
     near = index.query(table[:50] + 1e-4, 5)
     assert index._query_graph is None
@@ -74,9 +74,9 @@ def model(request, table):
     return clone(MODELS[request.param]).fit(np.unique(table, axis=0)[:: 1 if request.param == "Isomap" else 4])
 
 
-@pytest.mark.parametrize("scanned", [1 << 22, 0], ids=["scanned", "walked"])
-def test_a_row_is_placed_as_if_it_were_alone(model, table, scanned, monkeypatch):
-    monkeypatch.setattr(module, "BRUTE_FORCE_VALUES", scanned)
+@pytest.mark.parametrize("values", [1 << 22, 0], ids=["brute force", "beam search"])
+def test_a_row_is_embedded_as_if_it_were_alone(model, table, values, monkeypatch):
+    monkeypatch.setattr(module, "BRUTE_FORCE_VALUES", values)
     monkeypatch.setattr(module, "EXACT_ROWS", 1000)
     again = pickle.loads(pickle.dumps(model))
     assert not hasattr(again, "_cache")
@@ -111,8 +111,8 @@ def test_umap_keeps_its_index_in_the_same_way(rng):
     assert "_cache" not in vars(model)
 
 
-def test_more_neighbours_than_a_piece_of_the_graph_has(rng):
-    """Groups of 20 rows so far apart that no way leads from one to another, and 60 neighbours asked for."""
+def test_more_neighbors_than_a_component_of_the_graph_has(rng):
+    """Groups of 20 rows that no edge of the graph connects, and 60 neighbors asked for."""
     X = np.repeat(np.arange(200.0)[:, None] * 1e3, 20, axis=0) + rng.normal(size=(4000, 3))
     near = NeighborIndex(X, algorithm="approximate").query(X[:50] + 0.1, 60)
     exact = NeighborIndex(X, algorithm="exact").query(X[:50] + 0.1, 60)

@@ -1,4 +1,4 @@
-"""Sparse distances are a graph: what is stored is near, and every neighbour method takes it."""
+"""A sparse table of distances is a graph: stored entries are neighbors, and every neighbor method takes it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def curve():
     return make_s_curve(300, random_state=0)[0]
 
 
-def test_neighbours_of_sparse_distances_are_those_of_the_rows(curve):
+def test_neighbors_of_sparse_distances_are_those_of_the_rows(curve):
     stored = kneighbors_graph(curve, 12, mode="distance", include_self=True)
     for matrix in (stored, sp.csc_array(stored), sp.coo_array(stored), stored.astype(np.float32)):
         graph = neighbors(matrix, 7, metric="precomputed")
@@ -41,7 +41,7 @@ def test_what_is_stored_counts_and_nothing_else():
     )  # 0 → 1 at 0, 0 → 2 at 2, 1 → 1 (itself), 1 → 0 at 5, 2 → 0 at 1, 2 → 1 at 3, 2 → 2 (itself)
     kept = matrix.copy()
     graph = Graph.from_sparse(matrix)
-    assert graph.indices.tolist() == [[1], [0], [0]]  # row 1 has a single neighbour, so all have one
+    assert graph.indices.tolist() == [[1], [0], [0]]  # row 1 has a single neighbor, so all have one
     assert graph.distances.tolist() == [[0], [5], [1]]
     with pytest.raises(NotEnoughData, match=r"2 stored neighbor.* row 1 has 1"):
         Graph.from_sparse(matrix, 2)
@@ -78,7 +78,7 @@ def test_laplacian_eigenmaps_too(curve):
     np.testing.assert_allclose(pipeline.transform(curve[:5] + 0.01), direct.transform(curve[:5] + 0.01), atol=1e-2)
 
 
-def test_maps_by_layout_too(curve):
+def test_tsne_and_umap_too(curve):
     pipeline = make_pipeline(
         KNeighborsTransformer(n_neighbors=30, mode="distance"), TSNE(perplexity=10, metric="precomputed", max_iter=60)
     )
@@ -126,7 +126,7 @@ def test_a_joined_graph_is_taken_as_it_is(rng):
 
 
 @pytest.mark.parametrize("method", [Isomap, LaplacianEigenmaps, TSNE, UMAP, LLE])
-def test_too_few_neighbours_and_odd_shapes_are_named(method, curve):
+def test_too_few_neighbors_and_odd_shapes_are_named(method, curve):
     few = kneighbors_graph(curve, 3, mode="distance")
     with pytest.raises(LowdimError, match=r"has 3|lacks most"):
         method(metric="precomputed").fit(few)

@@ -1,4 +1,4 @@
-"""PCA: missing values, counts and rules, memory maps, errors, interruption."""
+"""PCA: missing values, numbers of components, memory maps, errors, interruption."""
 
 from __future__ import annotations
 
@@ -36,32 +36,32 @@ def test_em_without_gaps_is_pca(rng):
     assert complete.solver_ == "covariance"
 
 
-def test_em_recovers_the_plane_and_the_values(rng):
+def test_em_recovers_the_axes_and_the_missing_values(rng):
     X = low_rank(rng, 600)
     gaps = rng.random(X.shape) < 0.2
-    holed = np.where(gaps, np.nan, X)
-    truth, model = PCA(2).fit(X), PCA(2, missing="em").fit(holed)
+    incomplete = np.where(gaps, np.nan, X)
+    truth, model = PCA(2).fit(X), PCA(2, missing="em").fit(incomplete)
     assert subspace_angles(model.components_.T, truth.components_.T).max() < 0.02
     assert_allclose(model.mean_, truth.mean_, atol=0.1)
     assert_allclose(model.explained_variance_, truth.explained_variance_, rtol=0.05)
-    Z = model.transform(holed)
+    Z = model.transform(incomplete)
     assert np.isfinite(Z).all()
-    assert np.sqrt(((model.inverse_transform(Z) - X)[gaps] ** 2).mean()) < 0.3  # columns have a spread of 1.5 to 5
-    assert np.isnan(holed[gaps]).all()  # the input is as it was
+    assert np.sqrt(((model.inverse_transform(Z) - X)[gaps] ** 2).mean()) < 0.3  # columns vary by 1.5 to 5
+    assert np.isnan(incomplete[gaps]).all()  # the input is as it was
 
 
-def test_em_maximises_the_likelihood_of_what_is_there(rng):
+def test_em_maximizes_the_likelihood_of_the_observed_values(rng):
     """The fitted model is a stationary point of the observed-data likelihood."""
     X = rng.standard_normal((40, 1)) @ rng.standard_normal((1, 3)) + 0.5 * rng.standard_normal((40, 3))
     X[rng.random(X.shape) < 0.15] = np.nan
     X = X[~np.isnan(X).all(axis=1)]
-    there = ~np.isnan(X)
+    observed = ~np.isnan(X)
 
     def loss(theta: np.ndarray) -> float:
         mean, w, log_noise = theta[:3], theta[3:6], theta[6]
         C = np.outer(w, w) + np.exp(log_noise) * np.eye(3)
         total = 0.0
-        for x, o in zip(X, there, strict=True):
+        for x, o in zip(X, observed, strict=True):
             r, S = x[o] - mean[o], C[np.ix_(o, o)]
             total += 0.5 * (np.linalg.slogdet(S)[1] + r @ np.linalg.solve(S, r))
         return total
@@ -73,7 +73,7 @@ def test_em_maximises_the_likelihood_of_what_is_there(rng):
     assert loss(start) - best.fun < 1e-6
 
 
-def test_em_says_when_it_stops_early(rng):
+def test_em_warns_if_it_does_not_converge(rng):
     X = low_rank(rng)
     X[rng.random(X.shape) < 0.4] = np.nan
     X = X[~np.isnan(X).all(axis=1)]
@@ -83,7 +83,7 @@ def test_em_says_when_it_stops_early(rng):
     assert model.n_iter_ == 2
 
 
-def test_em_refuses_what_can_not_be_learned(rng):
+def test_em_refuses_empty_columns_and_infinity(rng):
     X = low_rank(rng)
     X[:, 3] = np.nan
     with pytest.raises(BadInput, match=r"\[3\] hold nothing but NaN"):
@@ -94,13 +94,13 @@ def test_em_refuses_what_can_not_be_learned(rng):
         PCA(2, missing="em").fit(X)
 
 
-def test_share_of_variance(digits):
+def test_explained_variance_ratio(digits):
     full = PCA(None).fit(digits)
-    for share in (0.3, 0.8, 0.95):
-        k = PCA(share).fit(digits).n_components_
+    for ratio in (0.3, 0.8, 0.95):
+        k = PCA(ratio).fit(digits).n_components_
         reached = np.cumsum(full.explained_variance_ratio_)
-        assert reached[k - 1] > share
-        assert k == 1 or reached[k - 2] <= share
+        assert reached[k - 1] > ratio
+        assert k == 1 or reached[k - 2] <= ratio
 
 
 def test_a_rule_reads_the_spectrum(digits):
@@ -170,13 +170,13 @@ def test_a_text_column_is_named():
         PCA(1).fit(frame)
 
 
-def test_a_memory_map_is_let_go_of_and_not_changed(tmp_path, rng):
+def test_a_memory_map_is_not_changed(tmp_path, rng):
     X = rng.standard_normal((5000, 50))
     np.save(tmp_path / "x.npy", X)
     for mode in ("r", "r+", "c"):
         mapped = np.load(tmp_path / "x.npy", mmap_mode=mode)
         if mode == "c":
-            mapped[0, 0] = 5.0  # lives in memory only, and must stay
+            mapped[0, 0] = 5.0  # in memory only, and must stay
         PCA(2).fit(mapped)
         assert mapped[0, 0] == (5.0 if mode == "c" else X[0, 0])
         assert_array_equal(mapped[1:], X[1:])
@@ -195,7 +195,7 @@ def test_steps_are_reported_and_can_be_stopped(rng):
     with pytest.raises(Cancelled), lowdim.watch(lambda step: step.task == "EM" and step.done == 2):
         model.fit(X)
     assert not hasattr(model, "components_")
-    assert PCA(2).fit(np.nan_to_num(X)).n_components_ == 2  # the watch is over
+    assert PCA(2).fit(np.nan_to_num(X)).n_components_ == 2  # the watch has ended
 
 
 def test_interruption_leaves_it_unfitted(digits):
@@ -211,14 +211,14 @@ def test_interruption_leaves_it_unfitted(digits):
     assert model.fit(digits).n_components_ == 2
 
 
-def test_krylov_says_when_it_stops_early(rng):
+def test_krylov_tells_if_it_did_not_converge(rng):
     X = rng.standard_normal((300, 200))
     model = PCA(5, solver="krylov", max_iter=1, tol=1e-14).fit(X)
     assert not model.converged_
     assert PCA(5, solver="krylov").fit(X).converged_
 
 
-def test_lives_in_pipelines_and_searches(digits):
+def test_pipelines_and_grid_search(digits):
     from sklearn.linear_model import LogisticRegression
 
     y = np.arange(200) % 2
@@ -241,14 +241,14 @@ def test_one_row_at_a_time(rng):
 
 @pytest.mark.parametrize(("dtype", "size"), [(np.float32, 1e-18), (np.float32, 1e-30), (np.float64, 1e-160)])
 @pytest.mark.parametrize("solver", ["covariance", "gram", "svd", "krylov"])
-def test_values_whose_squares_vanish_are_refused(dtype, size, solver, rng):
+def test_variances_that_underflow_are_refused(dtype, size, solver, rng):
     X = (rng.standard_normal((40, 5)) * size).astype(dtype)
     with pytest.raises(BadInput, match="squares vanish"):
         PCA(2, solver=solver).fit(X)
 
 
 @pytest.mark.parametrize("value", [0.0, 1e-10, 1e-30, 3.3])
-def test_rows_that_do_not_vary_are_no_rows_whose_squares_vanish(value):
+def test_constant_rows_do_not_underflow(value):
     X = np.full((50, 3), value, dtype=np.float32)
     assert not PCA(2).fit_transform(X).any()
 

@@ -1,4 +1,4 @@
-"""PCA: what must hold for any table."""
+"""PCA: laws that hold for any data."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_whitened_scores_have_unit_covariance(seed):
 
 
 @given(seeds)
-def test_shift_and_rotation_change_only_the_frame(seed):
+def test_equivariance_under_translation_and_rotation(seed):
     X = table(seed)
     rng = np.random.default_rng(seed)
     Q = np.linalg.qr(rng.standard_normal((6, 6)))[0]
@@ -73,8 +73,7 @@ def test_row_order_does_not_matter(seed):
 
 
 @given(seeds)
-def test_reconstruction_error_is_the_variance_left_out(seed):
-    """L5: R = sum of the dropped eigenvalues (L4's factor one half is an error)."""
+def test_reconstruction_error_is_the_sum_of_the_variances_left_out(seed):
     X = table(seed)
     full, model = PCA(None, ddof=0).fit(X), PCA(2, ddof=0).fit(X)
     errors = model.reconstruction_error(X)
@@ -90,7 +89,7 @@ def test_all_components_reconstruct_the_rows(seed, whiten, standardize):
 
 
 @given(seeds)
-def test_standardising_is_pca_of_z_scores(seed):
+def test_standardize_is_pca_of_z_scores(seed):
     X = table(seed) * [1, 10, 100, 1, 1e3, 1]
     Y = (X - X.mean(0)) / X.std(0, ddof=1)
     a, b = PCA(3, standardize=True).fit(X), PCA(3).fit(Y)
@@ -102,7 +101,7 @@ def test_standardising_is_pca_of_z_scores(seed):
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-def test_a_column_that_does_not_vary_is_not_divided_by_its_rounding(solver, weighted, form, rng):
+def test_a_constant_column_is_not_divided_by_its_rounding_error(solver, weighted, form, rng):
     """Its mean is not quite its value: 60 times 0.1 is not 6."""
     X = np.column_stack([rng.standard_normal((60, 4)), np.full(60, 0.1), np.full(60, 1e6 / 3)])
     weights = rng.uniform(0.5, 2, 60) if weighted else None
@@ -112,7 +111,7 @@ def test_a_column_that_does_not_vary_is_not_divided_by_its_rounding(solver, weig
 
 
 @given(seeds, st.sampled_from(SOLVERS), st.sampled_from([(50, 6), (8, 40)]), st.booleans(), st.booleans())
-def test_every_solver_finds_the_same(seed, solver, shape, standardize, weighted):
+def test_all_solvers_agree(seed, solver, shape, standardize, weighted):
     n, d = shape
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, 5)) * [9, 5, 3, 2, 1] @ rng.standard_normal((5, d)) + rng.standard_normal(d)
@@ -139,7 +138,7 @@ def test_sparse_is_dense(solver, standardize, rng):
 
 
 @given(seeds, st.sampled_from(SOLVERS))
-def test_weights_count_rows(seed, solver):
+def test_weights_are_multiplicities(seed, solver):
     X = table(seed)
     w = np.random.default_rng(seed).integers(0, 3, len(X))
     a = PCA(3, solver=solver).fit(X, sample_weight=w)
@@ -212,7 +211,7 @@ def test_dtype_is_kept(solver, dtype):
 @pytest.mark.parametrize(
     "form", ["fortran", "strided", "read-only", "big-endian", "memory map", "int", "bool", "list", "half"]
 )
-def test_the_form_of_the_table_does_not_matter(form, tmp_path):
+def test_memory_layout_and_dtype_of_the_input_do_not_matter(form, tmp_path):
     X = np.round(table(0) * 100)
     expected = PCA(2).fit(X).transform(X)
     if form == "fortran":
@@ -268,7 +267,7 @@ def test_same_bits_for_any_number_of_threads(solver, shape, rng):
     assert_same_bits(work, (*THREADS, 2))
 
 
-def test_training_rows_come_back_bit_equal(rng):
+def test_transform_of_the_fitted_rows_is_fit_transform(rng):
     X = rng.standard_normal((700, 20))
     model = PCA(3)
     Z = model.fit_transform(X)

@@ -54,7 +54,7 @@ def test_scikit_learns_other_solvers(theirs, digits):
     assert subspace_angles(ours.components_.T, reference.components_.T).max() <= 1e-8
 
 
-def test_probabilistic_model_is_scikit_learns(digits):
+def test_probabilistic_pca_is_scikit_learns(digits):
     X = digits[:, [10, 12, 18, 20, 26, 28, 34]]
     ours, theirs = PCA(3).fit(X), Reference(3, svd_solver="full").fit(X)
     assert_allclose(ours.noise_variance_, theirs.noise_variance_)
@@ -73,7 +73,7 @@ def test_log_likelihood_is_that_of_the_gaussian(rng):
         assert_allclose(model.score_samples(X), expected, rtol=1e-9)
 
 
-def test_generalised_variance_is_the_determinant(rng):
+def test_generalized_variance_is_the_determinant(rng):
     X = rng.standard_normal((50, 6)) @ rng.standard_normal((6, 6))
     expected = np.linalg.slogdet(np.cov(X.T))[1]
     for solver in ("covariance", "svd"):
@@ -84,7 +84,7 @@ def test_generalised_variance_is_the_determinant(rng):
 
 
 def test_tiny_variances_keep_their_digits(rng):
-    """A covariance can't hold a variance of 1e-18 beside one of 1; the automatic choice notices."""
+    """A covariance matrix can't hold a variance of 1e-18 beside one of 1: solver="auto" takes the SVD instead."""
     axes = np.linalg.qr(rng.standard_normal((4, 4)))[0]
     U = np.linalg.qr(rng.standard_normal((200, 4)) - 0.0)[0]
     U = np.linalg.qr(U - U.mean(0))[0]

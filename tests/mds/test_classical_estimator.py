@@ -1,4 +1,4 @@
-"""Classical scaling: weights, landmarks, new rows, distances that are not Euclidean."""
+"""Classical scaling: weights, landmarks, out-of-sample extension, corrections, metrics, model files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scipy.spatial.distance import cdist
 import lowdim
 from lowdim import ClassicalMDS
 from lowdim.decomposition import gram_eigen as solver
-from lowdim.errors import BadInput, BadParameter, LowdimWarning, ModelFileError, NotEnoughData
+from lowdim.errors import BadInput, BadParameter, LowdimWarning, NotEnoughData
 from lowdim.kernels import is_euclidean
 
 
@@ -22,7 +22,7 @@ def table(seed, n=40, d=4):
 
 
 @given(st.integers(0, 1000))
-def test_euclidean_distances_come_back(seed):
+def test_euclidean_distances_are_recovered(seed):
     X = table(seed)
     D = cdist(X, X)
     for model, given_rows in ((ClassicalMDS(4), X), (ClassicalMDS(4, metric="precomputed"), D)):
@@ -33,7 +33,7 @@ def test_euclidean_distances_come_back(seed):
 
 @given(st.integers(0, 1000))
 def test_new_rows_keep_their_distances(seed):
-    """Gower's formula puts a new row of the same space exactly where it belongs."""
+    """Gower's formula is exact for a new row of the same space."""
     X, new = table(seed), table(seed + 1, 6)
     D, between = cdist(X, X), cdist(new, X)
     for model, fitted, placed in (
@@ -58,7 +58,7 @@ def test_a_weight_of_two_is_a_row_given_twice(metric, least, rng):
     longer = ClassicalMDS(3, metric=metric).fit(repeated)
     assert_allclose(weighted.eigenvalues_[:3], longer.eigenvalues_[:3], rtol=1e-9)
     assert_allclose(np.abs(weighted.embedding_[twice]), np.abs(longer.embedding_), atol=1e-8)
-    assert np.isfinite(weighted.embedding_).all()  # rows of no weight are placed all the same
+    assert np.isfinite(weighted.embedding_).all()  # rows of weight zero are embedded too
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "precomputed"])
@@ -75,7 +75,7 @@ def test_landmarks(metric):
 
 
 @pytest.mark.parametrize("correction", [None, "lingoes"])
-def test_large_matrices_go_the_iterative_way(correction, monkeypatch):
+def test_iterative_eigenpairs_agree_with_dense_ones(correction, monkeypatch):
     X = table(0, 150, 5)
     D = cdist(X, X, "cityblock")
     dense = ClassicalMDS(2, metric="precomputed", correction=correction).fit(D)
@@ -102,7 +102,7 @@ def test_sparse_rows_and_float32():
 
 
 @pytest.mark.parametrize("correction", ["lingoes", "cailliez"])
-def test_corrections_of_data_place_new_rows(correction):
+def test_corrected_distances_and_their_extension_to_new_rows(correction):
     X = table(0, 30, 4)
     model = ClassicalMDS(29, metric="chebyshev", correction=correction).fit(X)
     assert model.correction_constant_ > 0
@@ -114,7 +114,7 @@ def test_corrections_of_data_place_new_rows(correction):
     assert_allclose(model.transform(X), model.embedding_, atol=1e-5)
 
 
-def test_what_is_refused():
+def test_invalid_input_is_refused():
     D = cdist(table(0), table(0))
     model = ClassicalMDS(2, metric="precomputed")
     for bad, words in ((D[:5], "square"), (-D, "negative"), (D + np.eye(40), "itself"), (np.triu(D), "symmetric")):
@@ -139,15 +139,7 @@ def test_model_files(options, tmp_path):
     assert_array_equal(lowdim.load(tmp_path / "m").transform(X), model.transform(X))
 
 
-@pytest.mark.parametrize(("name", "value"), [("unit_", 0.0), ("unit_", None), ("constant_", -1.0), ("alphas_", ...)])
-def test_a_model_that_contradicts_itself_is_not_saved(name, value, tmp_path):
-    model = ClassicalMDS(2, metric="manhattan").fit(table(0))
-    setattr(model, name, model.alphas_[:-1] if value is ... else value)
-    with pytest.raises(ModelFileError, match=r"contradicts itself|must be"):
-        lowdim.save(model, tmp_path / "m")
-
-
-def test_all_rows_equal_is_one_point():
+def test_identical_rows_are_one_point():
     for metric in ("euclidean", "manhattan", "precomputed"):
         rows = np.zeros((5, 5)) if metric == "precomputed" else np.full((5, 3), 0.1)
         model = ClassicalMDS(2, metric=metric).fit(rows)
@@ -157,8 +149,8 @@ def test_all_rows_equal_is_one_point():
 
 @pytest.mark.parametrize("metric", ["cosine", "correlation", "sqeuclidean", "chebyshev", "manhattan"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_metrics_are_scipys(metric, dtype):
-    """Whatever MDS measures, and as SciPy does; a row's distance to itself is zero, and not what rounding left."""
+def test_metrics_are_those_of_scipy(metric, dtype):
+    """Distances as SciPy computes them; that of a row to itself is zero, without rounding."""
     X, new = (table(seed, n, 6).astype(dtype) for seed, n in ((0, 40), (1, 5)))
     name = {"manhattan": "cityblock"}.get(metric, metric)
     direct = ClassicalMDS(2, metric=metric).fit(X)
@@ -181,7 +173,7 @@ def test_metrics_of_sets(metric, rng):
         ClassicalMDS(2, metric=metric).fit(X + 1)
 
 
-def test_correlations_make_distances(rng):
+def test_one_minus_correlation_is_a_distance(rng):
     """1 - r is 2e-16 and -2e-16 where it should be zero."""
     X = rng.standard_normal((30, 8))
     D = 1 - np.corrcoef(X)
@@ -211,7 +203,7 @@ def test_corrected_distances_are_euclidean(correction, weighted, twice, rng):
     assert c > 0 and is_euclidean(wanted, tol=1e-9)
     assert_allclose(cdist(model.embedding_, model.embedding_), wanted, atol=1e-6 * wanted.max())
     assert model.eigenvalues_.min() > -1e-9 * model.eigenvalues_[0]
-    # Of rows given twice, which are apart on the map, a new one at no distance from both is the first.
+    # Of identical fitted rows, which a correction separates, a new one at distance 0 from both is the first.
     assert_allclose(model.transform(D)[:20], model.embedding_[:20], atol=1e-5)
     if correction == "lingoes":
         B = -0.5 * (np.eye(n) - 1 / n) @ D**2 @ (np.eye(n) - 1 / n)
@@ -227,7 +219,7 @@ def test_euclidean_distances_need_no_correction(correction, dtype):
     assert model.correction_constant_ == 0
 
 
-def test_a_dtype_other_than_the_fitted_one():
+def test_new_rows_of_another_dtype():
     X, new = table(0, 30, 3), table(1, 5, 3)
     for metric in ("euclidean", "manhattan", "cosine", "precomputed"):
         rows, others = (X, new) if metric != "precomputed" else (cdist(X, X), cdist(new, X))
@@ -238,18 +230,18 @@ def test_a_dtype_other_than_the_fitted_one():
             assert_allclose(Z, model.transform(others.astype(fitted)), atol=1e-4)
 
 
-def test_what_did_not_converge_is_said(monkeypatch):
+def test_eigenpairs_that_did_not_converge_warn(monkeypatch):
     X = table(0, 150, 5)
     D = cdist(X, X, "cityblock").astype(np.float32)
     monkeypatch.setattr(solver, "GRAM_ROWS", 100)
     assert ClassicalMDS(2, metric="precomputed").fit(D).converged_
     monkeypatch.setattr(solver, "MAX_PASSES", 2)
-    with pytest.warns(LowdimWarning, match="2 passes did not reach"):
+    with pytest.warns(LowdimWarning, match="did not converge within 2 passes"):
         model = ClassicalMDS(2, metric="precomputed").fit(D)
     assert not model.converged_
 
 
-def test_axes_that_did_not_converge_are_told_of(monkeypatch, rng):
+def test_principal_axes_that_did_not_converge_warn(monkeypatch, rng):
     from lowdim.decomposition import principal_axes as principal
 
     monkeypatch.setattr(principal, "COVARIANCE_ROWS", 10)
@@ -262,20 +254,20 @@ def test_axes_that_did_not_converge_are_told_of(monkeypatch, rng):
         return original(apply, n, k, **(options | {"max_iter": 3, "tol": 1e-15}))
 
     monkeypatch.setattr(principal, "block_lanczos", limited)
-    with pytest.warns(LowdimWarning, match="did not settle"):
+    with pytest.warns(LowdimWarning, match="did not converge within 3 passes"):
         model = ClassicalMDS(2, random_state=7).fit(X)
     assert not model.converged_
     assert seeds == [7]
 
 
-def test_a_distance_that_is_not_known_is_for_mds():
+def test_missing_distances_are_refused():
     D = cdist(table(0), table(0))
     D[3, 5] = D[5, 3] = np.nan
     with pytest.raises(BadInput, match=r"row 3 to row 5 is NaN.*MDS\(metric='precomputed'\)"):
         ClassicalMDS(2, metric="precomputed").fit(D)
 
 
-def test_what_fit_transform_returns_is_the_callers(rng):
+def test_fit_transform_returns_a_copy(rng):
     X = rng.standard_normal((30, 4))
     for model in (ClassicalMDS(), lowdim.MDS(), lowdim.NonmetricMDS(), lowdim.Isomap(), lowdim.LLE(),
                   lowdim.LaplacianEigenmaps()):  # fmt: skip
@@ -286,8 +278,8 @@ def test_what_fit_transform_returns_is_the_callers(rng):
 
 @pytest.mark.parametrize(("scale", "dtype"), [(1e-200, np.float64), (1e-30, np.float32), (1e145, np.float64)])
 @pytest.mark.parametrize("correction", [None, "lingoes", "cailliez"])
-def test_size_does_not_matter(scale, dtype, correction):
-    """Squares of such distances vanish, or are so large that their sum is not a number."""
+def test_scale_equivariance(scale, dtype, correction):
+    """Squares of such distances underflow, or their sum overflows."""
     X = table(2, 30, 4)
     D, new = (cdist(rows, X, "chebyshev").astype(dtype) for rows in (X, X[:5] + 1))
     options = {"metric": "precomputed", "correction": correction}

@@ -89,7 +89,7 @@ def test_scikit_learn(metric, rng):
     assert_allclose(np.abs(ours.embedding_), np.abs(theirs.embedding_), atol=1e-9)
 
 
-# Road distances in kilometres between 21 European cities, Athens first: R's eurodist, by columns below the diagonal.
+# Road distances in kilometers between 21 European cities, Athens first: R's eurodist, by columns below the diagonal.
 EUROPE = """
 3313 2963 3175 3339 2762 3276 2610 4485 2977 3030 4532 2753 3949 2865 2282 2179 3000 817 3927 1991
 1318 1326 1294 1498 2218 803 1172 2018 1490 1305 645 636 521 1014 1365 1033 1460 2868 1802

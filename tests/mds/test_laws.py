@@ -1,4 +1,4 @@
-"""Laws of scaling: descent, symmetry, recovery, new rows, the same bits for any number of threads."""
+"""Laws of MDS: monotone descent, equivariance, recovery, out-of-sample extension, the same bits on any threads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from scipy.spatial.distance import cdist, pdist, squareform
 
 from determinism import assert_same_bits
 from lowdim import MDS, NonmetricMDS
-from lowdim.mds.out_of_sample import least_sstress
+from lowdim.mds.initialization import random_init
+from lowdim.mds.out_of_sample import squared_range_least_squares
 
 KINDS = {
     "ratio": MDS(),
@@ -30,7 +31,7 @@ def kind(name, **params):
 
 
 def noisy(n=25, seed=0, whole=False):
-    """Distances that no plane shows, symmetric; whole numbers have ties."""
+    """Distances of no plane, symmetric; `whole` numbers have ties."""
     rng = np.random.default_rng(seed)
     d = pdist(rng.standard_normal((n, 6))) * 3 + rng.uniform(0, 2, n * (n - 1) // 2)
     return squareform(np.rint(d) if whole else d)
@@ -40,7 +41,7 @@ def noisy(n=25, seed=0, whole=False):
 @pytest.mark.parametrize("pairs", ["all", "weights", "missing"])
 @pytest.mark.parametrize("whole", [False, True])
 @pytest.mark.parametrize("name", KINDS)
-def test_no_step_raises_the_loss(name, pairs, whole):
+def test_no_iteration_raises_the_loss(name, pairs, whole):
     rng = np.random.default_rng(1)
     D, W = noisy(whole=whole), None
     if pairs == "weights":
@@ -51,7 +52,7 @@ def test_no_step_raises_the_loss(name, pairs, whole):
     for init in ("classical", "random"):
         model = kind(name, metric="precomputed", init=init, max_iter=60, tol=0).fit(D, weights=W)
         path = model.stress_path_
-        assert len(path) > 3 or path[-1] < 1e-12  # means that rise already fit tertiary ties
+        assert len(path) > 3 or path[-1] < 1e-12  # tertiary ties may fit at once
         assert (np.diff(path) <= 1e-9 * path[0]).all()
         assert path[-1] < 0.9 * path[0] or init == "classical" or path[-1] < 1e-12
         assert model.stress_ == pytest.approx(path[-1], rel=1e-6)
@@ -59,7 +60,7 @@ def test_no_step_raises_the_loss(name, pairs, whole):
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_the_order_of_rows_does_not_matter(name, rng):
+def test_equivariance_to_permutations(name, rng):
     D = noisy(18)
     order = rng.permutation(18)
     one = kind(name, metric="precomputed", tol=1e-12, max_iter=20000).fit(D)
@@ -71,22 +72,27 @@ def test_the_order_of_rows_does_not_matter(name, rng):
 
 
 @given(st.integers(0, 10**6), st.floats(0.01, 1e6))
-def test_rotated_shifted_scaled_rows_give_the_scaled_map(seed, scale):
+def test_invariance_to_rotation_and_shift_and_equivariance_to_scale(seed, scale):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((15, 4))
-    turn = np.linalg.qr(rng.standard_normal((4, 4)))[0]
-    one, other = MDS(max_iter=30, tol=1).fit(X), MDS(max_iter=30, tol=1).fit(scale * X @ turn + 3 * scale)
+    rotation = np.linalg.qr(rng.standard_normal((4, 4)))[0]
+    one, other = MDS(max_iter=30, tol=1).fit(X), MDS(max_iter=30, tol=1).fit(scale * X @ rotation + 3 * scale)
     np.testing.assert_allclose(pdist(other.embedding_), scale * pdist(one.embedding_), rtol=1e-6)
     assert other.stress_ == pytest.approx(scale**2 * one.stress_, rel=1e-6)
 
 
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("init", ["classical", "random"])
-def test_points_of_a_plane_come_back(name, init, rng):
+def test_points_of_a_plane_are_recovered(name, init, rng):
     P = rng.standard_normal((30, 2)) * [3, 1]
     D = squareform(pdist(P))
     model = kind(name, metric="precomputed", init=init, n_init=5, tol=1e-16, max_iter=5000).fit(D)
-    tight = name not in ("primary", "secondary", "tertiary", "spline")  # others fix the map only up to a bend
+    tight = name not in (
+        "primary",
+        "secondary",
+        "tertiary",
+        "spline",
+    )  # up to a monotone transformation
     np.testing.assert_allclose(pdist(model.embedding_), pdist(P), atol=1e-4 if tight else 0.15)
     assert model.stress1_ < (1e-5 if tight else 1e-3)
     assert model.embedding_.mean(axis=0) == pytest.approx([0, 0], abs=1e-9)
@@ -95,7 +101,7 @@ def test_points_of_a_plane_come_back(name, init, rng):
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_training_rows_keep_their_places(name, rng):
+def test_fitted_rows_keep_their_positions(name, rng):
     X = rng.standard_normal((40, 5))
     model = kind(name, tol=1e-13, max_iter=30000).fit(X)
     np.testing.assert_array_equal(model.transform(X), model.embedding_)
@@ -103,7 +109,7 @@ def test_training_rows_keep_their_places(name, rng):
     assert np.median(moved) < (1e-3 if name in ("ratio", "interval", "sstress") else 0.1)
 
 
-def test_new_points_of_a_plane_find_their_places(rng):
+def test_new_points_of_a_plane_are_recovered(rng):
     P, Q = rng.standard_normal((40, 2)), rng.standard_normal((9, 2))
     for loss in ("stress", "sstress"):
         by_rows = MDS(loss=loss, tol=1e-15).fit(P)
@@ -111,35 +117,35 @@ def test_new_points_of_a_plane_find_their_places(rng):
         D = cdist(Q, P)
         for Z, model in ((by_rows.transform(Q), by_rows), (by_table.transform(D), by_table)):
             np.testing.assert_allclose(cdist(Z, model.embedding_), D, atol=2e-4)
-        gaps = D.copy()
-        gaps[:, 5:15] = np.nan  # not all distances need be known
-        np.testing.assert_allclose(cdist(by_table.transform(gaps), by_table.embedding_), D, atol=2e-4)
+        missing = D.copy()
+        missing[:, 5:15] = np.nan
+        np.testing.assert_allclose(cdist(by_table.transform(missing), by_table.embedding_), D, atol=2e-4)
 
 
 @pytest.mark.parametrize("loss", ["stress", "sstress"])
-def test_a_new_row_goes_where_its_own_loss_is_least(loss, rng):
-    """Against a general optimiser, with everything else fixed."""
+def test_a_new_row_minimizes_its_own_loss(loss, rng):
+    """Against a general optimizer, with everything else fixed."""
     from scipy.optimize import minimize
 
     X = rng.standard_normal((30, 6))
     model = MDS(loss=loss).fit(X)
     new, power = rng.standard_normal((5, 6)), 1 if loss == "stress" else 2
-    for row, place in zip(new, model.transform(new), strict=True):
+    for row, position in zip(new, model.transform(new), strict=True):
         wanted = cdist(row[None], X)[0] ** power
 
         def own_loss(z, wanted=wanted):
             return ((cdist(z[None], model.embedding_)[0] ** power - wanted) ** 2).sum()
 
-        starts = [place + away for away in 2 * rng.standard_normal((8, 2))]
+        starts = [position + away for away in 2 * rng.standard_normal((8, 2))]
         found = min(
             minimize(own_loss, at, method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-12}).fun for at in starts
         )
-        assert own_loss(place) == pytest.approx(found, rel=1e-6)
+        assert own_loss(position) == pytest.approx(found, rel=1e-6)
 
 
 @given(st.integers(0, 10**6), st.integers(1, 3), st.booleans(), st.floats(0, 5))
-def test_the_least_squared_stress_of_a_row(seed, k, some_missing, away):
-    """No other start leads lower, also where fixed points lie on a line and nothing says which side."""
+def test_squared_range_least_squares_finds_the_global_minimum(seed, k, some_missing, away):
+    """No other start ends lower, also where the fixed points lie on a line and both sides are equal."""
     from scipy.optimize import minimize
 
     rng = np.random.default_rng(seed)
@@ -149,8 +155,8 @@ def test_the_least_squared_stress_of_a_row(seed, k, some_missing, away):
     known = rng.random((4, 9)) < 0.7 if some_missing else np.ones((4, 9), dtype=bool)
     known[:, 0] = True
     squares[0, known[0]] = 2.5
-    places = least_sstress(fixed, squares, known)
-    for y, wanted, there in zip(places, squares, known, strict=True):
+    positions = squared_range_least_squares(fixed, squares, known)
+    for y, wanted, there in zip(positions, squares, known, strict=True):
 
         def loss(z, wanted=wanted, there=there):
             return ((((z - fixed) ** 2).sum(axis=1) - wanted)[there] ** 2).sum()
@@ -161,8 +167,8 @@ def test_the_least_squared_stress_of_a_row(seed, k, some_missing, away):
 
 @pytest.mark.parametrize("loss", ["stress", "sstress"])
 @pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
-def test_new_rows_beside_a_map_without_width(loss, metric, rng):
-    """Fitted rows on a line, or in one place: a new one beside them keeps its distances, on either side."""
+def test_new_rows_beside_a_flat_embedding(loss, metric, rng):
+    """Fitted rows on a line, or identical: a new one beside them keeps its distances, on either side."""
     line, point = np.outer(rng.standard_normal(12), [1.0, 2.0, 2.0]), np.ones((5, 3))
     for X, new in ((line, rng.standard_normal((6, 3)) * 3), (point, 1 + rng.standard_normal((4, 3)))):
         given_rows, asked = (X, new) if metric == "euclidean" else (cdist(X, X), cdist(new, X))
@@ -175,12 +181,12 @@ def test_new_rows_beside_a_map_without_width(loss, metric, rng):
     assert np.abs(Z[:, 2:]).max() < 1e-6
 
 
-def test_rows_are_counted_from_the_first_one(monkeypatch, rng):
-    """New rows are placed in blocks; what is wrong with one is told by its own number."""
+def test_errors_number_rows_across_blocks(monkeypatch, rng):
+    """New rows are embedded in blocks; an error names the number of the row in X."""
     from lowdim.errors import BadInput
-    from lowdim.mds import out_of_sample as place
+    from lowdim.mds import out_of_sample
 
-    monkeypatch.setattr(place, "TABLE_VALUES", 30)
+    monkeypatch.setattr(out_of_sample, "BLOCK_VALUES", 30)
     X, new = rng.standard_normal((10, 3)), rng.standard_normal((9, 3))
     D, wrong = cdist(X, X), cdist(new, X)
     by_rows, by_table = MDS().fit(X), MDS(metric="precomputed").fit(D)
@@ -195,24 +201,22 @@ def test_rows_are_counted_from_the_first_one(monkeypatch, rng):
         by_table.transform(wrong)
 
 
-def test_several_starts_keep_the_best():
+def test_the_best_of_several_starts_is_kept():
     D = noisy(20, seed=3)
     many = NonmetricMDS(metric="precomputed", init="random", n_init=6, max_iter=3000).fit(D)
     alone = []
     for number in range(6):
-        from lowdim.mds.initialization import random_start
-
-        start = random_start(20, 2, 0, number)
+        start = random_init(20, 2, 0, number)
         unit = 2.0 ** np.round(np.log2(D.max()))
         alone.append(NonmetricMDS(metric="precomputed", init=start * unit, max_iter=3000).fit(D).stress_)
     assert many.stress_ == pytest.approx(min(alone), rel=1e-9)
-    assert max(alone) > min(alone) * 1.001  # there was something to choose
+    assert max(alone) > min(alone) * 1.001  # the starts differ
 
 
 @pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 @pytest.mark.parametrize("name", [*KINDS, "sgd", "starts"])
 def test_the_same_bits_for_any_number_of_threads(name, digits):
-    X = digits[:700]  # 512 rows and fewer are left to one thread
+    X = digits[:700]  # up to 512 rows are fitted on one thread
     if name == "sgd":
         model = MDS(solver="sgd", max_iter=4)
     elif name == "starts":

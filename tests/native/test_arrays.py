@@ -18,10 +18,10 @@ def test_one_wrong_index_anywhere_is_found(rng, threads, bad, place):
     columns[:2] = 0, 999
     starts = np.linspace(0, len(columns), 1001).astype(np.int64)
     values = np.ones(len(columns), dtype=np.float32)
-    _native.require_edges(starts, columns, values, 1000, threads)
+    _native.check_affinities(starts, columns, values, 1000, threads)
     columns[place] = bad
     with pytest.raises(ValueError, match="out of range"):
-        _native.require_edges(starts, columns, values, 1000, threads)
+        _native.check_affinities(starts, columns, values, 1000, threads)
 
 
 @pytest.mark.parametrize("bad", [-1, 4, 2**32, 2**63 - 1, -(2**63)])
@@ -36,8 +36,8 @@ def test_long_indices_are_looked_at_whole(bad):
 @pytest.mark.parametrize(
     ("starts", "message"),
     [
-        ([0, 2], "one start more"),
-        ([0, 2, 3, 3], "one start more"),
+        ([0, 2], "one more start"),
+        ([0, 2, 3, 3], "one more start"),
         ([0, 4, 3], "ascend"),
         ([-1, 2, 3], "begin with 0"),
         ([1, 2, 3], "begin with 0"),
@@ -48,10 +48,10 @@ def test_long_indices_are_looked_at_whole(bad):
 def test_starts_of_rows(starts, message):
     columns, values = np.array([0, 1, 1], dtype=np.int32), np.ones(3, dtype=np.float32)
     with pytest.raises(ValueError, match=message):
-        _native.require_edges(np.array(starts), columns, values, 2, 1)
+        _native.check_affinities(np.array(starts), columns, values, 2, 1)
 
 
-@pytest.mark.parametrize(("starts", "message"), [([-1, 2, 3], "among the entries"), ([0, 2, 4], "among the entries")])
+@pytest.mark.parametrize(("starts", "message"), [([-1, 2, 3], "within the entries"), ([0, 2, 4], "within the entries")])
 def test_starts_of_some_rows_of_many(starts, message):
     columns, values, out = np.array([0, 1, 1]), np.ones(3), np.empty((2, 1))
     _native.sparse_times(np.array([1, 2, 2]), columns, values, np.array([[3.0], [5.0]]), out)
@@ -66,22 +66,22 @@ def test_empty_places_are_allowed_where_lists_have_them(rng):
     nobody = np.iinfo(np.int32).max
     candidates = np.full((6, 3), nobody, dtype=np.int32)
     candidates[:, 1] = (np.arange(6) + 1) % 6
-    _native.refine_lists(x, x, candidates, None, 0, True, 1.0, distances, indices, 1)
+    _native.refine_candidates(x, x, candidates, None, 0, True, 1.0, distances, indices, 1)
     assert (indices[:, 0] == candidates[:, 1]).all() and (indices[:, 1] == nobody).all()
     for bad in (-1, 6, nobody - 1):
         candidates[3, 2] = bad
         with pytest.raises(ValueError, match="out of range"):
-            _native.refine_lists(x, x, candidates, None, 0, True, 1.0, distances, indices, 1)
+            _native.refine_candidates(x, x, candidates, None, 0, True, 1.0, distances, indices, 1)
 
 
 def test_a_step_of_a_filter_does_not_leave_its_arrays():
     x = np.ones((2, 8), dtype=np.float32)
     columns, values = np.array([0, 1, 1], dtype=np.int32), np.ones(3, dtype=np.float32)
     parts = [np.array([0, 2, 3]), columns, values, x, x, np.empty_like(x)]
-    _native.filter_step(*parts, 1.0, 0.0, 0.0, 1)
+    _native.three_term_step(*parts, 1.0, 0.0, 0.0, 1)
     columns[2] = 2
     with pytest.raises(ValueError, match="out of range"):
-        _native.filter_step(*parts, 1.0, 0.0, 0.0, 1)
+        _native.three_term_step(*parts, 1.0, 0.0, 0.0, 1)
     columns[2], parts[0][1] = 1, 9
     with pytest.raises(ValueError, match="ascend"):
-        _native.filter_step(*parts, 1.0, 0.0, 0.0, 1)
+        _native.three_term_step(*parts, 1.0, 0.0, 0.0, 1)

@@ -60,14 +60,14 @@ def test_mirrored_times(dtype, start, rows, width, rng):
     strip = rng.standard_normal((rows, stop + 3)).astype(dtype)[:, :stop]  # rows with a stride
     v = rng.standard_normal((stop + 5, width)).astype(dtype)
     own, above = np.ones((rows, width)), np.ones((start, width), dtype)
-    _native.mirrored_times(strip, start, v, own, above)
+    _native.half_symmetric_times(strip, start, v, own, above)
     wide = strip.astype(float)
     atol = 1e-3 if dtype == np.float32 else 1e-11
     assert_allclose(own, 1 + wide @ v[:stop], atol=atol)
     assert_allclose(above, 1 + wide[:, :start].T @ v[start:stop], atol=atol)
     for args in ((strip[:, 1:], start, v), (strip, start, v[:, :5].copy()), (strip, start, v[: stop - 1])):
         with pytest.raises(ValueError):
-            _native.mirrored_times(*args, own, above)
+            _native.half_symmetric_times(*args, own, above)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])

@@ -113,12 +113,12 @@ def test_barnes_hut_copes_with_any_embedding(rng, shape):
 def test_barnes_hut_with_every_node_opened_is_exact(rng):
     Y = (4 * rng.standard_normal((700, 3))).astype(np.float32)
     out = np.empty_like(Y)
-    total = _native.repel_by_tree(Y, 1.0, 1e-12, 0.0, out, 2)
+    total = _native.repulsion_barnes_hut(Y, 1.0, 1e-12, 0.0, out, 2)
     expected, expected_total = ExactRepulsion(1.0, 1)(Y)
     np.testing.assert_allclose(out, expected, atol=1e-4 * np.abs(expected).max())
     assert total == pytest.approx(expected_total, rel=1e-5)
-    with pytest.raises(ValueError, match="three axes"):
-        _native.repel_by_tree(Y[:, :2].copy(), 1.0, 0.5, 0.0, out[:, :2].copy(), 1)
+    with pytest.raises(ValueError, match="three dimensions"):
+        _native.repulsion_barnes_hut(Y[:, :2].copy(), 1.0, 0.5, 0.0, out[:, :2].copy(), 1)
 
 
 @pytest.mark.parametrize("dof", [1.0, 0.5, 4.0])
@@ -129,7 +129,7 @@ def test_a_far_node_acts_by_its_points_and_their_variance(dof):
     for size in (0.4, 0.2):
         Y = np.vstack([np.repeat(size * cluster, 2, axis=0), np.tile([1.5, 1.2, 0.9], (40, 1))]).astype(np.float32)
         out = np.empty_like(Y)
-        _native.repel_by_tree(Y, dof, 1.0, 0.0, out, 1)
+        _native.repulsion_barnes_hut(Y, dof, 1.0, 0.0, out, 1)
         expected = exact_forces(Y, dof)[0]
         worst.append(np.linalg.norm(out[-1] - expected[-1]) / np.linalg.norm(expected[-1]))
     assert worst[0] < 0.02
@@ -167,7 +167,7 @@ def test_a_new_row_follows_the_gradient_of_its_part_of_the_divergence(axes, dof,
     mesh = None, [], np.zeros(0, np.float32), 1.0
     how = (dof, 1 / mean, rate, 0.8, 5.0, 1, 0.0, 0.0)
     starts = np.arange(5, dtype=np.int64) * 7
-    _native.place_rows(starts, columns.ravel(), p.ravel(), Y, *mesh, how, out, 2)
+    _native.tsne_out_of_sample(starts, columns.ravel(), p.ravel(), Y, *mesh, how, out, 2)
 
     def loss(i, z_i):
         base = 1 + ((z_i - Y.astype(float)) ** 2).sum(axis=1) / dof
@@ -339,14 +339,14 @@ def test_kernels_refuse_rows_out_of_range(graph, rng):
     with pytest.raises(ValueError, match="out of range"):
         GradientDescent(bad, TsneOptions(), 2)
     with pytest.raises(ValueError, match="out of range"):
-        _native.log_lengths(bad.starts, bad.columns, bad.values, Y, 1.0, 2)
+        _native.attraction_loss(bad.starts, bad.columns, bad.values, Y, 1.0, 2)
     with pytest.raises(ValueError, match="out of range"):
         bad.reordered(np.arange(80, dtype=np.int32), 2)
     starts = P.starts.copy()
     starts[4] = -7
     state = [np.zeros_like(Y), np.ones_like(Y), np.empty_like(Y)]
     with pytest.raises(ValueError, match="ascend"):
-        _native.descend(starts, P.columns, P.values, Y, Y, (1.0, 1.0, 0.8, 5.0, 1.0, 1.0, 1.0), *state, 2)
+        _native.tsne_step(starts, P.columns, P.values, Y, Y, (1.0, 1.0, 0.8, 5.0, 1.0, 1.0, 1.0), *state, 2)
 
 
 def test_reordered_affinities_are_the_permuted_matrix(graph, rng):

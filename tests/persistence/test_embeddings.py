@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from lowdim import MDS, TSNE, UMAP, NonmetricMDS
+from lowdim import TSNE, UMAP
 from lowdim.errors import ModelFileError
 from lowdim.neighbor_embedding.umap.densmap import DensityCorrelation
 from lowdim.persistence import load, save
-from lowdim.persistence.codec import Unstorable, decode, encode
+from lowdim.persistence.codec import NotSerializable, decode, encode
 from lowdim.persistence.container import write_container
 from lowdim.persistence.manifest import describe, to_text
 
@@ -37,8 +37,6 @@ def maps(rows):
         "UMAP": UMAP(n_epochs=5, n_neighbors=5, densmap=True).fit(rows),
         "UMAP, sparse": UMAP(n_epochs=5, n_neighbors=5).fit(sp.csr_array(rows)),
         "UMAP, distances": UMAP(n_epochs=5, n_neighbors=5, metric="precomputed").fit(distances),
-        "MDS": MDS(transformation="spline").fit(rows),
-        "NonmetricMDS": NonmetricMDS().fit(rows),
     }
 
 
@@ -157,19 +155,6 @@ LIES = {
         ("state.density", density(original_min=2.0)),
     ],
     "UMAP, distances": [("n_features_in_", 29)],
-    "MDS": [
-        ("embedding_", np.zeros((40,))),
-        ("X_fit_", np.zeros((39, 4))),
-        ("X_fit_", np.zeros((40, 5))),
-        ("X_fit_", np.full((40, 4), np.nan)),
-        ("X_fit_", ...),
-        ("disparity_curve_", np.zeros((3, 5))),
-        ("disparity_curve_", np.zeros((2, 0))),
-        ("disparity_curve_", np.full((2, 3), np.nan)),
-        ("disparity_curve_", np.array([[3.0, 1.0, 2.0], [1.0, 2.0, 3.0]])),
-        ("disparity_curve_", "line"),
-    ],
-    "NonmetricMDS": [("X_fit_", np.zeros((2, 2))), ("disparity_curve_", ...)],
 }
 
 
@@ -209,7 +194,7 @@ def test_a_matrix_out_of_order_is_put_in_order_and_left_alone():
     back = decode(encode(given, "x_", tensors), "x_", tensors)
     np.testing.assert_array_equal(back.toarray(), [[2.0, 0.0, 4.0]])
     np.testing.assert_array_equal(given.indices, [2, 0, 2])
-    with pytest.raises(Unstorable):
+    with pytest.raises(NotSerializable):
         encode(sp.csc_array(given), "x_", {})
 
 

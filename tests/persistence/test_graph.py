@@ -56,8 +56,8 @@ def changed(array, value):
 LIES = {
     "an index too high": lambda g: {"tensors": {"indices": changed(g.indices, g.n)}},
     "an index below zero": lambda g: {"tensors": {"indices": changed(g.indices, -1)}},
-    "a row that is its own neighbour": lambda g: {"tensors": {"indices": changed(g.indices, 3)}},
-    "the same neighbour twice": lambda g: {"tensors": {"indices": changed(g.indices, g.indices[3, 1])}},
+    "a row that is its own neighbor": lambda g: {"tensors": {"indices": changed(g.indices, 3)}},
+    "the same neighbor twice": lambda g: {"tensors": {"indices": changed(g.indices, g.indices[3, 1])}},
     "fractions for indices": lambda g: {"tensors": {"indices": g.indices.astype(float)}},
     "fewer rows of distances": lambda g: {"tensors": {"distances": g.distances[:-1]}},
     "fewer columns of indices": lambda g: {"tensors": {"indices": g.indices[:, :-1]}},

@@ -22,7 +22,7 @@ from lowdim import PCA, TSNE
 from lowdim.errors import BadParameter, ModelFileError
 from lowdim.persistence import allowlist as known
 from lowdim.persistence import load, save
-from lowdim.persistence.codec import Unstorable, decode, encode
+from lowdim.persistence.codec import NotSerializable, decode, encode
 
 
 def table(dtype=np.float64, n=40, d=5, seed=0):
@@ -66,7 +66,7 @@ def round_trip(model, directory):
 VARIANTS = {
     "plain": PCA(2),
     "whitened": PCA(3, whiten=True),
-    "standardised": PCA(0.8, standardize=True, ddof=0),
+    "standardized": PCA(0.8, standardize=True, ddof=0),
     "svd": PCA(None, solver="svd"),
     "krylov": PCA(1, solver="krylov", tol=1e-4, random_state=2**100),
     "gaps": PCA(2, missing="em"),
@@ -120,7 +120,7 @@ def test_partial_fit_goes_on_with_the_same_bits(dtype, first, tmp_path):
     for model in (stayed, left):
         model.partial_fit(X[first:30]).partial_fit(X[30:])
     assert_same_model(stayed, left)
-    assert left.moments_.rows == 40
+    assert left._state.moments.rows == 40
     assert_same(stayed.transform(X), left.transform(X))
 
 
@@ -136,7 +136,7 @@ def test_feature_names_and_output_survive(tmp_path):
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(table(), columns=["a", "β", 'q"uote', "\N{SNOWMAN}", ""])
     model = PCA(2).set_output(transform="pandas").partial_fit(frame)
-    model.moments_.feature_names = model.feature_names_in_
+    model._state.moments.feature_names = model.feature_names_in_
     loaded = round_trip(model, tmp_path)
     assert_same_model(model, loaded)
     pd.testing.assert_frame_equal(model.transform(frame), loaded.transform(frame), check_exact=True)
@@ -145,12 +145,11 @@ def test_feature_names_and_output_survive(tmp_path):
 
 
 def test_odd_numbers_survive(tmp_path):
-    """Negative zero, the smallest denormal, and scalars that are not finite."""
+    """Negative zero, the smallest denormal, and a scalar that is not finite."""
     X = table()
     model = PCA(2).fit(X)
     model.mean_[:2] = -0.0, 5e-324
-    model.log_generalized_variance_, model.extra_ = -np.inf, np.nan
-    model.narrow_, model.flag_ = np.float32("nan"), np.True_
+    model.log_generalized_variance_ = -np.inf
     loaded = round_trip(model, tmp_path)
     assert_same_model(model, loaded)
     assert np.signbit(loaded.mean_[0])
@@ -190,7 +189,7 @@ def test_every_value_survives_json(value):
     ],
 )
 def test_what_is_not_plain_data_is_refused(value):
-    with pytest.raises(Unstorable):
+    with pytest.raises(NotSerializable):
         encode(value, "x_", {})
 
 
@@ -233,7 +232,7 @@ def rules(monkeypatch):
     home.__all__ = ["Half", "Result", "helper"]
     home.Half, home.Result, home.helper = Half, Result, len
     monkeypatch.setitem(sys.modules, "lowdim.choose", home)
-    monkeypatch.setattr(known, "RULE_HOMES", ("lowdim.choose",))
+    monkeypatch.setattr(known, "RULE_MODULES", ("lowdim.choose",))
     return home
 
 
@@ -272,8 +271,8 @@ def test_rules_of_the_library_come_back(tmp_path):
         (PCA(random_state=2**200), "random_state.*128 bits"),
         (PCA(-3), "n_components must be"),
         (make_pipeline(PCA(2)), "estimator of lowdim.*got Pipeline"),
-        (type("Mine", (PCA,), {})(2), "subclasses.*got Mine"),
-        (type("PCA", (PCA,), {})(2), "subclasses.*got PCA"),
+        (type("Mine", (PCA,), {})(2), "not a subclass.*got Mine"),
+        (type("PCA", (PCA,), {})(2), "not a subclass.*got PCA"),
         (PCA, "got type"),
         (None, "got NoneType"),
     ],
@@ -287,8 +286,6 @@ def test_what_cant_be_kept_is_refused_with_advice(model, words, tmp_path):
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("thing_", object(), "thing_ must hold.*holds a object"),
-        ("transform_", {1: 2}, "transform_ must hold"),
         ("mean_", np.zeros(4), "mean_ must be 5 finite"),
         ("components_", np.full((2, 5), np.nan), "components_ must be finite"),
     ],

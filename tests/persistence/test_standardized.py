@@ -1,4 +1,4 @@
-"""Model files of methods on standardised columns: the scale is kept with every bit, and lies are refused."""
+"""Model files of methods on standardized columns: the scale is kept with every bit, and lies are refused."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ LIES = {
     "fewer means": {"mean_": np.zeros(2)},
     "a scale of zero": {"scale_": np.array([1.0, 0.0, 1.0])},
     "a scale that is not finite": {"scale_": np.array([1.0, np.inf, 1.0])},
-    "a narrow scale": {"scale_": np.ones(3, dtype=np.float32)},
+    "a float32 scale": {"scale_": np.ones(3, dtype=np.float32)},
     "no scale": {"scale_": ...},
     "other columns": {"n_features_in_": 2, "mean_": np.zeros(2), "scale_": np.ones(2)},
     "a method of its own": {"fit": 1},

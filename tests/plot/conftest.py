@@ -1,4 +1,4 @@
-"""What the tests of pictures share."""
+"""Fixtures of the plot tests."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 
 
 @pytest.fixture
-def nothing_left() -> Iterator[None]:
-    """A picture changes nobody's settings, and its figures are closed."""
+def clean_matplotlib() -> Iterator[None]:
+    """Plots do not change rcParams; figures are closed after each test."""
     import matplotlib
     from matplotlib import pyplot
 

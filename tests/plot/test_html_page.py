@@ -1,4 +1,4 @@
-"""The interactive page: its text, and what a browser makes of it."""
+"""The interactive HTML page: its content, and how a browser renders it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ HOSTILE = "</script><img src=x onerror=\"document.title='owned'\"> $$x^2$$ @x {s
 
 
 def documents(html: str) -> dict[str, Any]:
-    """The models in the page, by kind."""
+    """The Bokeh models of the page, by type."""
     from html import unescape
 
     text = re.search(r'<script type="application/json"[^>]*>(.*?)</script>', html, re.DOTALL)[1]
@@ -63,7 +63,7 @@ def columns(source: dict[str, Any]) -> dict[str, np.ndarray]:
 # The text
 
 
-def test_the_page_holds_the_points_by_category_as_float32(rng) -> None:
+def test_points_are_stored_by_category_as_float32(rng) -> None:
     Z, labels = rng.normal(size=(60, 2)), rng.choice(["b", "a", "c"], 60)
     found = documents(plot.page(Z, labels))
     assert len(found["ColumnDataSource"]) == 3
@@ -76,7 +76,7 @@ def test_the_page_holds_the_points_by_category_as_float32(rng) -> None:
     assert found["Legend"][0]["click_policy"] == "hide"
 
 
-def test_amounts_have_a_bar_with_their_limits(rng) -> None:
+def test_values_have_a_color_bar_with_their_limits(rng) -> None:
     Z, values = rng.normal(size=(40, 2)), rng.uniform(2, 9, 40)
     found = documents(plot.page(Z, values))
     mapper = found["LinearColorMapper"][0]
@@ -86,7 +86,7 @@ def test_amounts_have_a_bar_with_their_limits(rng) -> None:
     np.testing.assert_array_equal(columns(found["ColumnDataSource"][0])["label"], values.astype(np.float32))
 
 
-def test_hover_lines_have_columns_of_our_own_names(rng) -> None:
+def test_tooltip_columns_never_have_names_of_the_user(rng) -> None:
     Z = rng.normal(size=(3, 2))
     hover = {"age@x": [1, 2, 3], "w{safe}": [0.5, 1.5, np.nan], HOSTILE: ["a", None, "c"]}
     found = documents(plot.page(Z, ids=["p", "q", "r"], hover=hover))
@@ -98,7 +98,7 @@ def test_hover_lines_have_columns_of_our_own_names(rng) -> None:
     assert list(data["id"]) == ["p", "q", "r"]
 
 
-def test_pictures_come_back_from_their_tags(rng) -> None:
+def test_thumbnails_decode_to_the_images(rng) -> None:
     from matplotlib.image import imread
 
     images = rng.integers(0, 17, size=(4, 5, 6))
@@ -111,22 +111,22 @@ def test_pictures_come_back_from_their_tags(rng) -> None:
         np.testing.assert_allclose(shown, (image - low) / (high - low), atol=1 / 255)
 
 
-def test_only_pictures_pass_as_html(rng) -> None:
+def test_only_thumbnails_are_html(rng) -> None:
     html = plot.page(rng.normal(size=(2, 2)), [HOSTILE, "b"], ids=[HOSTILE] * 2, hover={HOSTILE: [HOSTILE] * 2})
     found = documents(html)
     assert "safe" not in " ".join(line[1] for line in found["HoverTool"][0]["tooltips"])
     assert "<img" not in re.sub(r"<script>.*?</script>", "", html, flags=re.DOTALL)
 
 
-def test_formulas_are_not_set_for_they_would_be_fetched(rng) -> None:
+def test_math_is_not_typeset(rng) -> None:
     html = plot.page(rng.normal(size=(2, 2)), ["$$x$$", "b"], title="$$y$$")
     found = documents(html)
     assert found["Title"][0]["text"]["name"] == "PlainText"
     assert found["PlainText"][0]["text"] == "$$y$$"
-    assert len(html) < len(plot.page(rng.normal(size=(2, 2)))) + 5000  # no typesetter came along
+    assert len(html) < len(plot.page(rng.normal(size=(2, 2)))) + 5000  # no MathJax was included
 
 
-def test_the_page_asks_nothing_of_the_network(rng) -> None:
+def test_the_page_makes_no_network_request(rng) -> None:
     html = plot.page(rng.normal(size=(5, 2)), title="t")
     own = re.sub(r"<script.*?</script>", "", html, flags=re.DOTALL)
     assert not re.search(r"(src|href)\s*=", own)
@@ -142,7 +142,7 @@ def test_70000_points_take_a_few_megabytes() -> None:
     assert len(html) < 3_000_000
 
 
-def test_many_categories_are_joined_and_the_legend_has_columns(rng) -> None:
+def test_many_categories_are_pooled_and_the_legend_has_columns(rng) -> None:
     found = documents(plot.page(rng.normal(size=(900, 2)), rng.permutation(np.arange(900) % 90).astype(str)))
     assert len(found["LegendItem"]) == 60
     assert found["LegendItem"][-1]["label"]["value"] == "31 others"
@@ -150,7 +150,7 @@ def test_many_categories_are_joined_and_the_legend_has_columns(rng) -> None:
 
 
 @pytest.mark.parametrize("Z", [np.zeros((1, 2)), np.zeros((4, 1)), np.ones((4, 3), dtype=np.float32)])
-def test_odd_tables_make_a_page(Z) -> None:
+def test_degenerate_tables(Z) -> None:
     found = documents(plot.page(Z, [None] * len(Z)))
     assert [item["label"]["value"] for item in found["LegendItem"]] == ["missing"]
 
@@ -160,23 +160,23 @@ def test_odd_tables_make_a_page(Z) -> None:
     [
         ({"images": np.zeros((2, 3, 3))}, r"\(3, height, width\)"),
         ({"images": np.full((3, 2, 2), np.nan)}, "not finite"),
-        ({"hover": {"age": [1]}}, r"hover\['age'\] must have one entry a row"),
+        ({"hover": {"age": [1]}}, r"hover\['age'\] must have one entry per row"),
         ({"hover": [1, 2, 3]}, "map names"),
         ({"ids": [1]}, "ids must have"),
-        ({"labels": [1]}, "one label a row"),
+        ({"labels": [1]}, "one label per row"),
     ],
 )
-def test_arguments_are_checked(arguments, words) -> None:
+def test_errors_of_page(arguments, words) -> None:
     with pytest.raises(errors.BadInput, match=words):
         plot.page(np.eye(3, 2), **arguments)
 
 
-def test_pictures_are_for_small_tables() -> None:
+def test_thumbnails_are_for_small_tables() -> None:
     with pytest.raises(errors.BadInput, match="at most 5000 rows"):
         plot.page(np.zeros((5001, 2)), images=np.zeros((5001, 1, 1)))
 
 
-def test_the_page_is_written_whole_or_not_at_all(tmp_path, monkeypatch) -> None:
+def test_the_page_is_written_atomically(tmp_path, monkeypatch) -> None:
     target = tmp_path / "map.html"
     assert plot.page(np.eye(2), path=target) == target.read_text(encoding="utf-8")
     target.write_text("old")
@@ -234,7 +234,7 @@ FIRST_POINT = """(() => {
 
 
 class Tab:
-    """A page in a browser, spoken to through its debugging protocol."""
+    """A page in a browser, controlled by the Chrome DevTools protocol."""
 
     def __init__(self, socket: Any) -> None:
         self.socket, self.numbers = socket, itertools.count(1)
@@ -262,7 +262,7 @@ class Tab:
             await asyncio.sleep(0.05)
         raise AssertionError(f"never true: {expression}")
 
-    async def picture(self) -> np.ndarray:
+    async def screenshot(self) -> np.ndarray:
         from matplotlib.image import imread
 
         data = (await self.call("Page.captureScreenshot", format="png"))["data"]
@@ -300,7 +300,7 @@ def browser(tmp_path_factory):
 
 
 def visit(port: int, path: Path, look: Any) -> Any:
-    """Open the page, wait until it is drawn, look at it, and check that nothing went wrong or out."""
+    """Open the page, wait until it is drawn, inspect it, and require that it had no error and made no request."""
     from tornado.websocket import websocket_connect
 
     async def run() -> Any:
@@ -329,25 +329,25 @@ def visit(port: int, path: Path, look: Any) -> Any:
     return asyncio.run(run())
 
 
-def test_the_map_is_drawn_in_the_colours_of_its_categories(browser, tmp_path) -> None:
+def test_points_are_drawn_in_the_colors_of_their_categories(browser, tmp_path) -> None:
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 3, 3000)
     Z = rng.normal(size=(3000, 2)) + 8 * np.eye(3)[labels][:, :2]
     plot.page(Z, labels, title="Three", path=tmp_path / "map.html")
 
     async def look(tab: Tab) -> tuple[np.ndarray, str]:
-        return await tab.picture(), await tab.value("document.title")
+        return await tab.screenshot(), await tab.value("document.title")
 
-    picture, title = visit(browser, tmp_path / "map.html", look)
+    screenshot, title = visit(browser, tmp_path / "map.html", look)
     assert title == "Three"
     for color in plot.palette(3):
         wanted = [int(color[i : i + 2], 16) for i in (1, 3, 5)]
-        # Three quarters of the colour and a quarter of white; several dots on top of one another are fuller.
-        near = (np.abs(picture - wanted).max(axis=-1) < 70) & (np.ptp(picture, axis=-1) > 60)
+        # Three quarters of the color and a quarter of white; several dots on top of one another are fuller.
+        near = (np.abs(screenshot - wanted).max(axis=-1) < 70) & (np.ptp(screenshot, axis=-1) > 60)
         assert near.sum() > 500, color
 
 
-def test_a_hostile_label_stays_text_everywhere(browser, tmp_path) -> None:
+def test_a_hostile_label_stays_text(browser, tmp_path) -> None:
     Z = np.array([[0.0, 0.0], [1.0, 0.7], [1.0, 0.0]])
     labels = [HOSTILE, "b", "c"]
     path = tmp_path / "map.html"
@@ -383,7 +383,7 @@ def test_a_hostile_label_stays_text_everywhere(browser, tmp_path) -> None:
     assert any(text.startswith("</script><img") and text.endswith("…") for text in texts)  # the legend, cut
 
 
-def test_a_tooltip_shows_the_picture_and_a_click_hides_a_category(browser, tmp_path) -> None:
+def test_a_tooltip_shows_the_thumbnail_and_a_click_hides_a_category(browser, tmp_path) -> None:
     Z = np.array([[0.0, 0.0], [1.0, 0.7], [1.0, 0.0]])
     path = tmp_path / "map.html"
     plot.page(Z, ["a", "b", "b"], images=np.arange(12).reshape(3, 2, 2), path=path)

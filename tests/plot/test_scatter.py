@@ -1,4 +1,4 @@
-"""Maps: what is drawn is what was given, and nothing of the user's changes."""
+"""Scatter plots and densities draw the given points; inputs and settings of the user do not change."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from matplotlib.colors import to_hex, to_rgba
 from matplotlib.text import Text
 
 from lowdim import errors, plot
-from lowdim.plot._colors import ABSENT, GREY, OKABE_ITO, color_distance, palette
-from lowdim.plot._density_shading import cell_edges, shaded_cells
-from lowdim.plot._inputs import Categories, Gradient, read_labels
-from lowdim.plot._label_placement import write_beside
+from lowdim.plot._colors import ABSENT, GRAY, OKABE_ITO, color_distance, palette
+from lowdim.plot._density_shading import cell_edges, shade_cells
+from lowdim.plot._inputs import Categories, ColorScale, read_labels
+from lowdim.plot._label_placement import place_labels
 from lowdim.plot._scatter import density_cells
 
 matplotlib.use("Agg")
 from matplotlib import pyplot
 
-pytestmark = pytest.mark.usefixtures("nothing_left")
+pytestmark = pytest.mark.usefixtures("clean_matplotlib")
 
 
-def dots(ax) -> PathCollection:
+def markers(ax) -> PathCollection:
     (found,) = [c for c in ax.collections if isinstance(c, PathCollection)]
     return found
 
@@ -45,16 +45,16 @@ def legend_of(ax) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int16])
-def test_the_dots_are_the_rows_in_their_order(rng, dtype) -> None:
+def test_markers_are_the_rows_in_order(rng, dtype) -> None:
     Z = (100 * rng.normal(size=(50, 2))).astype(dtype)
     kept = Z.copy()
     ax = plot.scatter(Z)
-    np.testing.assert_array_equal(dots(ax).get_offsets(), Z)
+    np.testing.assert_array_equal(markers(ax).get_offsets(), Z)
     np.testing.assert_array_equal(Z, kept)
     assert ax.get_aspect() == 1
 
 
-def test_the_axes_given_are_the_axes_returned_and_no_figure_is_made(rng) -> None:
+def test_the_given_axes_are_returned_and_no_figure_is_made(rng) -> None:
     _, ax = pyplot.subplots()
     count = len(pyplot.get_fignums())
     Z = rng.normal(size=(30, 2))
@@ -63,38 +63,38 @@ def test_the_axes_given_are_the_axes_returned_and_no_figure_is_made(rng) -> None
     assert len(pyplot.get_fignums()) == count
 
 
-def test_axes_that_share_their_limits_can_be_drawn_on(rng) -> None:
+def test_axes_with_shared_limits(rng) -> None:
     figure, (left, right) = pyplot.subplots(1, 2, sharex=True, sharey=True)
     for ax in (left, right):
         plot.scatter(rng.normal(size=(30, 2)), ax=ax)
     figure.draw_without_rendering()
 
 
-def test_a_dataframe_and_an_array_give_the_same_picture(rng) -> None:
+def test_a_dataframe_and_an_array_give_the_same_plot(rng) -> None:
     Z = rng.normal(size=(20, 2))
     ax = plot.scatter(pd.DataFrame(Z), pd.Series(["a", "b"] * 10))
-    np.testing.assert_array_equal(dots(ax).get_offsets(), Z)
+    np.testing.assert_array_equal(markers(ax).get_offsets(), Z)
     assert list(legend_of(ax)) == ["a", "b"]
 
 
-def test_one_column_becomes_lanes_that_do_not_meet(rng) -> None:
+def test_one_column_becomes_strips_that_do_not_overlap(rng) -> None:
     Z, labels = rng.normal(size=(300, 1)), rng.choice(["b", "a", "c"], 300)
     ax = plot.scatter(Z, labels)
-    x, y = np.asarray(dots(ax).get_offsets()).T
+    x, y = np.asarray(markers(ax).get_offsets()).T
     np.testing.assert_array_equal(x, Z[:, 0])
     np.testing.assert_array_equal(np.round(y), np.searchsorted(["a", "b", "c"], labels))
     assert [t.get_text() for t in ax.get_yticklabels()] == ["a", "b", "c"]
 
 
-def test_of_many_columns_two_are_drawn_and_the_picture_says_so(rng) -> None:
+def test_of_many_columns_two_are_drawn_and_the_plot_says_so(rng) -> None:
     Z = rng.normal(size=(20, 5))
     ax = plot.scatter(Z)
-    np.testing.assert_array_equal(dots(ax).get_offsets(), Z[:, :2])
-    assert [t.get_text() for t in ax.texts] == ["the first 2 of 5 axes"]
+    np.testing.assert_array_equal(markers(ax).get_offsets(), Z[:, :2])
+    assert [t.get_text() for t in ax.texts] == ["the first 2 of 5 dimensions"]
     assert not plot.scatter(Z[:, :2]).texts
 
 
-def test_three_dimensional_axes_get_three_columns(rng) -> None:
+def test_three_dimensional_axes_draw_three_columns(rng) -> None:
     Z = rng.normal(size=(20, 3))
     ax = pyplot.figure().add_subplot(projection="3d")
     plot.scatter(Z, ax=ax, axis_names=("u", "v", "w"))
@@ -126,7 +126,7 @@ def test_constant_points_are_drawn_without_a_warning(Z) -> None:
         (None, errors.BadInputType, "table of numbers"),
     ],
 )
-def test_what_can_not_be_drawn_is_named(Z, error, words) -> None:
+def test_errors_of_points(Z, error, words) -> None:
     with pytest.raises(error, match=words):
         plot.scatter(Z)
 
@@ -134,60 +134,60 @@ def test_what_can_not_be_drawn_is_named(Z, error, words) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"labels": [1, 2]}, r"one label a row \(3\)"),
-        ({"labels": np.zeros((3, 2))}, "one label a row"),
-        ({"ids": ["a"]}, r"one entry a row \(3\)"),
+        ({"labels": [1, 2]}, r"one label per row \(3\)"),
+        ({"labels": np.zeros((3, 2))}, "one label per row"),
+        ({"ids": ["a"]}, r"one entry per row \(3\)"),
         ({"labels": [0, 1, 2], "names": ["a"]}, "each of the 3 labels"),
         ({"labels": [0, 1, 2], "names": 7}, "mapping or a sequence"),
-        ({"labels": [-1e308, 0.5, 1e308]}, "too far apart"),
-        ({"axis_names": ["x"]}, "2 words"),
+        ({"labels": [-1e308, 0.5, 1e308]}, "too wide a range"),
+        ({"axis_names": ["x"]}, "2 names"),
         ({"ax": "left"}, "matplotlib axes"),
     ],
 )
-def test_other_arguments_are_checked_too(arguments, words) -> None:
+def test_errors_of_other_arguments(arguments, words) -> None:
     with pytest.raises(errors.BadInput, match=words):
         plot.scatter(np.eye(3, 2), **arguments)
 
 
-# Colours and labels
+# Colors and labels
 
 
-def test_categories_have_one_colour_each_that_the_legend_tells(rng) -> None:
+def test_each_category_has_the_color_of_the_legend(rng) -> None:
     labels = rng.choice(["c10", "c2", "c1"], 90)
     ax = plot.scatter(rng.normal(size=(90, 2)), labels)
     legend = legend_of(ax)
     assert list(legend) == ["c1", "c2", "c10"]
     assert list(legend.values()) == [c.lower() for c in OKABE_ITO[:3]]
-    for label, color in zip(labels, dots(ax).get_facecolors(), strict=True):
+    for label, color in zip(labels, markers(ax).get_facecolors(), strict=True):
         assert to_hex(color) == legend[label]
 
 
-def test_missing_labels_are_grey_and_last(rng) -> None:
+def test_missing_labels_are_gray_and_last(rng) -> None:
     for labels in ([2.0, np.nan, 1.0, 2.0], ["2", None, "1", "2"], pd.array([2, None, 1, 2], dtype="Int64")):
         ax = plot.scatter(rng.normal(size=(4, 2)), labels)
         assert list(legend_of(ax)) == ["1", "2", "missing"]
-        assert to_hex(dots(ax).get_facecolors()[1]) == ABSENT
+        assert to_hex(markers(ax).get_facecolors()[1]) == ABSENT
 
 
-def test_amounts_get_a_bar_with_their_limits(rng) -> None:
+def test_values_get_a_color_bar_with_their_limits(rng) -> None:
     Z, values = rng.normal(size=(40, 2)), rng.uniform(-3, 7, 40)
     values[5] = np.nan
     ax = plot.scatter(Z, values)
     bar = ax.figure.axes[-1]
     assert bar.get_ylim() == pytest.approx((np.nanmin(values), np.nanmax(values)))
-    assert len(dots(ax).get_offsets()) == 40
+    assert len(markers(ax).get_offsets()) == 40
     ax.figure.draw_without_rendering()
-    colors = dots(ax).get_facecolors()
+    colors = markers(ax).get_facecolors()
     assert to_hex(colors[5]) == ABSENT
     expected = matplotlib.colormaps["viridis"](0.0)
     np.testing.assert_allclose(colors[np.nanargmin(values)][:3], expected[:3])
 
 
-def test_what_counts_as_category_and_what_as_amount() -> None:
+def test_labels_are_categories_or_values() -> None:
     assert isinstance(read_labels(np.arange(30), 30), Categories)
-    assert isinstance(read_labels(np.arange(31), 31), Gradient)
+    assert isinstance(read_labels(np.arange(31), 31), ColorScale)
     assert isinstance(read_labels([0.0, 1.0], 2), Categories)
-    assert isinstance(read_labels([0.5, 1.0], 2), Gradient)
+    assert isinstance(read_labels([0.5, 1.0], 2), ColorScale)
     assert isinstance(read_labels([True, False], 2), Categories)
     assert isinstance(read_labels([str(i) for i in range(99)], 99), Categories)
     assert read_labels([0.5, 1.0], 2, {0.5: "half"}).names == ("half", "1")
@@ -205,18 +205,18 @@ def test_names_replace_labels_by_order_or_by_mapping(rng) -> None:
     assert list(legend_of(plot.scatter(Z, labels, names={2: "two"}))) == ["0", "1", "two"]
 
 
-def test_of_many_categories_the_largest_keep_their_names() -> None:
+def test_of_many_categories_the_smallest_are_pooled() -> None:
     sizes = np.arange(1, 21)
     labels = np.repeat([f"c{i}" for i in range(20)], sizes)
     ax = plot.scatter(np.random.default_rng(0).normal(size=(len(labels), 2)), labels)
     legend = legend_of(ax)
     assert list(legend) == [*(f"c{i}" for i in range(9, 20)), "9 others"]
-    assert legend["9 others"] == GREY
-    assert sum(to_hex(c) == GREY for c in dots(ax).get_facecolors()) == sizes[:9].sum()
+    assert legend["9 others"] == GRAY
+    assert sum(to_hex(c) == GRAY for c in markers(ax).get_facecolors()) == sizes[:9].sum()
 
 
 @pytest.mark.parametrize("word", ["$x^$", "_hidden", "a\nb", "</script>", "{0}", "%s", "x" * 500])
-def test_labels_are_text_and_nothing_else(word) -> None:
+def test_labels_are_plain_text(word) -> None:
     Z = np.array([[0.0, 0.0], [1.0, 1.0]])
     ax = plot.scatter(Z, [word, "other"], title=word, ids=[word, "b"], axis_names=(word, word))
     shown = [text.get_text() for text in ax.get_legend().get_texts()]
@@ -225,18 +225,18 @@ def test_labels_are_text_and_nothing_else(word) -> None:
     plot.scatter(Z[:, :1], [word, "other"]).figure.draw_without_rendering()
 
 
-def test_the_palette_begins_with_okabe_ito_and_grows_without_changing() -> None:
+def test_the_palette_begins_with_okabe_ito_and_is_extended_without_changes() -> None:
     assert palette(8) == OKABE_ITO
     assert palette(30)[:11] == palette(11)
     assert len(set(palette(40))) == 40
     assert palette(41)[40] == palette(1)[0]
 
 
-def test_colours_can_be_told_apart_by_every_eye() -> None:
+def test_colors_are_distinguishable_with_color_vision_deficiency() -> None:
     first = palette(12)
     nearest = min(color_distance(a, b) for i, a in enumerate(first) for b in first[:i])
     assert nearest > 0.07
-    # Red and green of one lightness: far apart for most, near for some.
+    # Red and green of equal lightness: far apart with normal vision, close without.
     assert color_distance("#c0504d", "#7f8f3f") < 0.09
     assert color_distance("#000000", "#ffffff") == pytest.approx(1.0, abs=1e-3)
 
@@ -246,21 +246,21 @@ def test_any_labels_are_read(labels) -> None:
     values = np.empty(len(labels), dtype=object)
     values[:] = labels
     try:
-        marks = read_labels(values, len(labels))
+        point_colors = read_labels(values, len(labels))
     except errors.BadInput as error:
-        assert "too far apart" in str(error)
+        assert "too wide a range" in str(error)
         return
-    if isinstance(marks, Categories):
-        assert marks.codes.min() >= 0
-        assert marks.codes.max() == len(marks.names) - 1 == len(marks.colors) - 1
+    if isinstance(point_colors, Categories):
+        assert point_colors.codes.min() >= 0
+        assert point_colors.codes.max() == len(point_colors.names) - 1 == len(point_colors.colors) - 1
     else:
-        assert marks.low < marks.high
+        assert point_colors.low < point_colors.high
 
 
 # Many points
 
 
-def test_many_points_are_shaded_by_what_cells_hold(rng) -> None:
+def test_many_points_become_shaded_cells(rng) -> None:
     Z = rng.normal(size=(21_000, 2))
     labels = np.where(Z[:, 0] < 0, "left", "right")
     ax = plot.scatter(Z, labels)
@@ -281,11 +281,11 @@ def test_many_points_are_shaded_by_what_cells_hold(rng) -> None:
     assert list(legend_of(ax)) == ["left", "right"]
 
 
-def test_cells_mix_light_by_counts_and_leave_empty_ones_clear() -> None:
+def test_cells_mix_linear_light_by_counts_and_empty_ones_are_transparent() -> None:
     points = np.array([[0.0, 0.0]] * 3 + [[1.0, 1.0]] * 2 + [[0.0, 0.0]])
-    marks = Categories(("black", "white"), np.array([0, 0, 0, 1, 1, 1]), ("#000000", "#ffffff"))
+    point_colors = Categories(("black", "white"), np.array([0, 0, 0, 1, 1, 1]), ("#000000", "#ffffff"))
     edges = (np.array([-0.5, 0.5, 1.5]), np.array([-0.5, 0.5, 1.5]))
-    cells = shaded_cells(points, marks, edges)
+    cells = shade_cells(points, point_colors, edges)
     # A quarter of the light of white is 0.537 in sRGB.
     np.testing.assert_allclose(cells[0, 0, :3], 0.5371, atol=1e-3)
     np.testing.assert_allclose(cells[1, 1, :3], 1.0)
@@ -293,10 +293,10 @@ def test_cells_mix_light_by_counts_and_leave_empty_ones_clear() -> None:
     assert cells[0, 0, 3] > cells[1, 1, 3] > 0
 
 
-def test_cells_of_amounts_take_the_colour_of_the_mean() -> None:
+def test_cells_of_values_have_the_color_of_the_mean() -> None:
     points = np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 0.0]])
     edges = (np.array([-0.5, 0.5, 1.5]), np.array([-0.5, 0.5]))
-    cells = shaded_cells(points, Gradient(np.array([0.0, 4.0, np.nan]), 0.0, 8.0), edges)
+    cells = shade_cells(points, ColorScale(np.array([0.0, 4.0, np.nan]), 0.0, 8.0), edges)
     np.testing.assert_allclose(cells[0, 0, :3], matplotlib.colormaps["viridis"](0.25)[:3])
     np.testing.assert_allclose(cells[0, 1, :3], to_rgba(ABSENT)[:3])
 
@@ -308,7 +308,7 @@ def test_cells_cover_all_points_and_are_square(rng) -> None:
     assert np.histogram2d(*points.T, bins=(x, y))[0].sum() == 500
 
 
-# Density and words
+# Density and text labels
 
 
 def test_density_is_the_kernel_estimate_with_scotts_bandwidth(rng) -> None:
@@ -320,7 +320,7 @@ def test_density_is_the_kernel_estimate_with_scotts_bandwidth(rng) -> None:
     kernel_x = np.exp(-0.5 * ((across[:, None] - points[:, 0]) / width[0]) ** 2)
     kernel_y = np.exp(-0.5 * ((up[:, None] - points[:, 1]) / width[1]) ** 2)
     expected = kernel_y @ kernel_x.T / (60 * 2 * np.pi * width.prod())
-    # Points move to the middle of their cells, which costs about 2 %.
+    # Points move to the centers of their cells, an error of about 2%.
     np.testing.assert_allclose(heights, expected, atol=0.03 * expected.max())
 
 
@@ -332,34 +332,34 @@ def test_density_draws_its_cells(rng) -> None:
     assert ax.get_title(loc="left") == "t"
 
 
-def test_words_beside_points_do_not_cover_one_another() -> None:
-    # A tight row and column of points: every word has to dodge.
+def test_text_labels_do_not_overlap() -> None:
+    # A tight row and column of points, where every label has to move.
     Z = np.array([(i * 0.4, 0.0) for i in range(6)] + [(0.0, i * 0.15) for i in range(1, 6)] + [(9.0, 9.0)])
-    words = [f"point {i}" for i in range(len(Z))]
-    ax = plot.scatter(Z, ids=words)
+    ids = [f"point {i}" for i in range(len(Z))]
+    ax = plot.scatter(Z, ids=ids)
     ax.figure.draw_without_rendering()
-    assert [t.get_text() for t in ax.texts] == words
-    boxes = [Text.get_window_extent(t).padded(-1) for t in ax.texts]  # without the leaders
+    assert [t.get_text() for t in ax.texts] == ids
+    boxes = [Text.get_window_extent(t).padded(-1) for t in ax.texts]  # without the leader lines
     overlaps = sum(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
     assert overlaps == 0
     np.testing.assert_array_equal([t.xy for t in ax.texts], Z)
 
 
-def test_a_word_stays_inside_the_frame() -> None:
+def test_a_text_label_stays_inside_the_frame() -> None:
     _, ax = pyplot.subplots()
     ax.set(xlim=(0, 1), ylim=(0, 1))
-    write_beside(ax, np.array([[0.99, 0.5], [0.01, 0.5]]), ["at the right edge", "at the left edge"])
+    place_labels(ax, np.array([[0.99, 0.5], [0.01, 0.5]]), ["at the right edge", "at the left edge"])
     assert [t.get_ha() for t in ax.texts] == ["right", "left"]
 
 
-def test_many_rows_have_no_words(rng) -> None:
+def test_many_rows_have_no_text_labels(rng) -> None:
     assert not plot.scatter(rng.normal(size=(31, 2)), ids=range(31)).texts
 
 
 # Files
 
 
-def test_save_writes_by_ending_and_lets_go(tmp_path, rng) -> None:
+def test_save_writes_by_extension_and_closes_the_figure(tmp_path, rng) -> None:
     ax = plot.scatter(rng.normal(size=(20, 2)))
     number = ax.figure.number
     path = plot.save(ax, tmp_path / "map.png", dpi=50)
@@ -369,7 +369,7 @@ def test_save_writes_by_ending_and_lets_go(tmp_path, rng) -> None:
     assert sorted(p.name for p in tmp_path.iterdir()) == ["map.png", "map.svg"]
 
 
-def test_save_names_what_is_wrong(tmp_path) -> None:
+def test_errors_of_save(tmp_path) -> None:
     ax = plot.scatter(np.eye(2))
     with pytest.raises(errors.BadParameter, match=r"path must end in one of .*png"):
         plot.save(ax, tmp_path / "map.docx")
@@ -397,13 +397,13 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch) -> None:
         plot.scatter(np.eye(2))
 
 
-def test_nothing_heavy_is_loaded_before_the_first_picture() -> None:
+def test_nothing_heavy_is_imported_before_the_first_plot() -> None:
     code = "import sys, lowdim.plot as p; [getattr(p, n) for n in p.__all__]; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"matplotlib", "bokeh", "PIL", "pandas", "scipy.stats", "sklearn"} & set(loaded)
 
 
-def test_every_public_name_is_there_and_functions_are_not_hidden_by_modules() -> None:
+def test_public_names_are_functions() -> None:
     for name in plot.__all__:
         assert callable(getattr(plot, name)), name
     assert sorted(plot.__all__) == dir(plot)
@@ -419,7 +419,7 @@ def test_edges_are_lines_between_their_rows(rng):
     ax = plot.scatter(Z, edges=edges)
     (lines,) = [c for c in ax.collections if isinstance(c, LineCollection)]
     np.testing.assert_array_equal(lines.get_segments(), Z[edges][:, :, :2])
-    assert lines.get_zorder() < dots(ax).get_zorder()
+    assert lines.get_zorder() < markers(ax).get_zorder()
     solid = plot.scatter(Z, ax=pyplot.figure().add_subplot(projection="3d"), edges=edges)
     solid.figure.canvas.draw()
     assert sum(isinstance(c, LineCollection) for c in solid.collections) == 1
@@ -428,8 +428,8 @@ def test_edges_are_lines_between_their_rows(rng):
 
 
 @pytest.mark.parametrize("edges", [[[0, 30]], [[-1, 2]], [[0.0, 1.0]], [0, 1], [[0, 1, 2]]], ids=str)
-def test_edges_of_no_rows_are_refused(rng, edges):
+def test_errors_of_edges(rng, edges):
     with pytest.raises(errors.BadInput, match="edges must be pairs of rows"):
         plot.scatter(rng.standard_normal((30, 2)), edges=edges)
-    with pytest.raises(errors.BadInput, match="at least 2 axes"):
+    with pytest.raises(errors.BadInput, match="at least 2 dimensions"):
         plot.scatter(rng.standard_normal((30, 1)), edges=[[0, 1]])

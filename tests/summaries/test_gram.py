@@ -1,4 +1,4 @@
-"""Gram: the centred matrix in every form is H K Hᵀ."""
+"""Gram: the centered kernel matrix in every form is H K Hᵀ."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 import lowdim
 from determinism import assert_same_bits
 from lowdim import ClassicalMDS, KernelPCA
-from lowdim.decomposition.gram_eigen import smallest_of_gram, top_of_gram
+from lowdim.decomposition.gram_eigen import largest_of_gram, smallest_of_gram
 from lowdim.errors import BadInput, LowdimWarning
 from lowdim.kernels import from_distance, rbf
 from lowdim.summaries import gram as module
@@ -27,7 +27,7 @@ def small_strips(request, monkeypatch):
         monkeypatch.setattr(module, "available_bytes", lambda: 0)
 
 
-def centred(K, weights=None):
+def centered(K, weights=None):
     n = len(K)
     w = np.full(n, 1 / n) if weights is None else weights / weights.sum()
     H = np.eye(n) - np.outer(np.ones(n), w)
@@ -43,18 +43,17 @@ def test_every_form_is_the_same_matrix(small_strips, kernel, weighted, rng):
     K = rbf(0.3)(X) if kernel == "precomputed" else kernel(X)
     weights = rng.integers(1, 4, 33).astype(float) if weighted else None
     found = gram(K if kernel == "precomputed" else X, kernel, sample_weight=weights, n_jobs=2)
-    G = centred(K, weights)
+    G = centered(K, weights)
     assert_allclose(found.dense(), G, atol=1e-12)
     V = rng.standard_normal((33, 3))
     assert_allclose(found.times(V), G @ V, atol=1e-11)
     assert_allclose(found.rows(5, 9), K[5:9])
-    assert_allclose(found.centred_rows(5, 9), centred(K)[5:9] if not weighted else found.centred_rows(0, 33)[5:9])
+    assert_allclose(found.centered_rows(5, 9), centered(K)[5:9] if not weighted else found.centered_rows(0, 33)[5:9])
     assert found.trace == pytest.approx(np.trace(G))
     assert_allclose(found.means, (K @ weights / weights.sum()) if weighted else K.mean(axis=0))
 
 
-def test_lecture_3s_centring(rng):
-    """G' - 1Ḡ' - Ḡ'ᵀ1ᵀ + γ11ᵀ is the Gram matrix of the centred rows."""
+def test_the_linear_kernel_gives_the_gram_matrix_of_centered_rows(rng):
     X = rng.standard_normal((20, 3)) + 2
     P = X - X.mean(axis=0)
     assert_allclose(gram(X, "linear").dense(), P @ P.T, atol=1e-12)
@@ -65,7 +64,7 @@ def test_top(seed, solver):
     X = np.random.default_rng(seed).standard_normal((60, 3))
     found = gram(X, "rbf", gamma=0.1)
     values, vectors = np.linalg.eigh(found.dense())
-    top = top_of_gram(found, 4, solver=solver)
+    top = largest_of_gram(found, 4, solver=solver)
     assert_allclose(top.values, values[::-1][:4], rtol=1e-8)
     assert_allclose(np.abs(np.sum(top.vectors * vectors[:, ::-1][:, :4], axis=0)), 1, atol=1e-6)
 
@@ -79,8 +78,8 @@ def test_the_smallest_eigenvalue(rng):
     assert smallest_of_gram(found, float(values[-1])) == pytest.approx(values[0], rel=1e-6)
 
 
-def test_the_smallest_eigenvalue_ends_where_the_precision_does(rng, monkeypatch):
-    """Products in float32 can't be better than 1e-6; asking for more would cost all passes, and in silence."""
+def test_the_smallest_eigenvalue_stops_at_the_precision_of_the_entries(rng, monkeypatch):
+    """Products in float32 reach a residual of 1e-6 at best; a smaller tolerance would use up all passes."""
     from lowdim.decomposition import gram_eigen as solver
 
     D = rng.uniform(1, 2, (300, 300)).astype(np.float32)
@@ -92,7 +91,7 @@ def test_the_smallest_eigenvalue_ends_where_the_precision_does(rng, monkeypatch)
     assert smallest_of_gram(found, float(values[-1])) == pytest.approx(values[0], rel=1e-4)
     assert len(passes) < 100
     monkeypatch.setattr(solver, "MAX_PASSES", 3)
-    with pytest.warns(LowdimWarning, match="3 passes did not reach .* smallest"):
+    with pytest.warns(LowdimWarning, match="did not converge within 3 passes .* smallest"):
         smallest_of_gram(found, float(values[-1]))
 
 
@@ -120,7 +119,7 @@ def test_the_same_bits_for_any_number_of_threads(model, dtype, digits):
     assert_same_bits(work)
 
 
-def test_matrices_are_checked_at_the_door():
+def test_precomputed_matrices_are_checked():
     for bad, words in ((np.ones((3, 2)), "square"), (np.triu(np.ones((3, 3))), "symmetric"), ([[np.nan]], "NaN")):
         with pytest.raises(BadInput, match=words):
             lowdim.gram(bad, "precomputed")

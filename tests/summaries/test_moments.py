@@ -1,4 +1,4 @@
-"""Moments: parts add to the whole, offsets cost no digits, weights count rows."""
+"""Moments: additive, accurate for large means, and weights are multiplicities."""
 
 from __future__ import annotations
 
@@ -72,22 +72,22 @@ def test_a_large_mean_costs_no_digits(offset, rng):
     noise = rng.standard_normal((20_000, 3))
     noise[:, 1] += noise[:, 0]
     X = noise + offset
-    expected = np.cov((X - offset).T)  # the rounding of X itself is not ours
+    expected = np.cov((X - offset).T)  # without the rounding of X itself
     assert_allclose(lowdim.moments(X).covariance(), expected, rtol=1e-7, atol=1e-9)
 
 
-def test_a_mean_that_drifts_from_chunk_to_chunk(rng):
-    """The few rows that guess a chunk's mean must not be trusted blindly."""
+def test_a_bimodal_column(rng):
+    """The rows that estimate a chunk's shift come from one mode only."""
     X = np.zeros((4096, 2))
-    X[1::2] = 1e9  # the strided guess sees one half only
+    X[1::2] = 1e9  # the strided estimate sees one half only
     X += rng.standard_normal(X.shape)
     assert_allclose(lowdim.moments(X).covariance(), np.cov(X.T), rtol=1e-9)
 
 
-def test_misleading_guess_is_repeated(rng):
+def test_a_poor_shift_is_replaced(rng):
     n = 128 * 8
     X = rng.standard_normal((n, 3))
-    X[::8] += 1e9  # exactly the rows that the guess reads
+    X[::8] += 1e9  # exactly the rows that the estimate reads
     assert_allclose(lowdim.moments(X).covariance(), np.cov(X.T), rtol=1e-9)
 
 
@@ -99,7 +99,7 @@ def test_float32_is_summed_in_float64(rng):
     assert_allclose(m.covariance(), np.cov(X.T.astype(np.float64)), rtol=2e-5, atol=2e-4)
 
 
-def test_weights_count_rows(rng):
+def test_weights_are_multiplicities(rng):
     X, w = table(3), rng.integers(0, 4, 60)
     weighted, repeated = lowdim.moments(X, sample_weight=w), lowdim.moments(np.repeat(X, w, axis=0))
     assert weighted.n == repeated.n
@@ -141,13 +141,13 @@ def test_same_bits_for_any_number_of_threads(rng, threads):
     assert_array_equal(one.means, many.means)
 
 
-def test_errors_name_what_to_do():
+def test_errors_say_what_to_do():
     X = table(0)
     with pytest.raises(BadInput, match=r"row 7, column 2 \(nan\)"):
         bad = X.copy()
         bad[7, 2] = np.nan
         lowdim.moments(bad)
-    with pytest.raises(BadInput, match="one label a row"):
+    with pytest.raises(BadInput, match="one label per row"):
         lowdim.moments(X, np.zeros(3))
     with pytest.raises(BadInput, match="not negative"):
         lowdim.moments(X, sample_weight=-np.ones(60))

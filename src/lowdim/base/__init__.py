@@ -1,1 +1,1 @@
-"""What every estimator is, what all linear ones share, and `Standardized`. Imports `decomposition` and below."""
+"""The base of all estimators, of the linear ones, and `Standardized`. Imports `decomposition` and below."""

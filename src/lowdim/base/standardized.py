@@ -1,4 +1,4 @@
-"""A method on standardised columns, which keeps their scale for new rows."""
+"""Standardized: a method on standardized columns, which keeps their means and standard deviations for new rows."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim.base.estimator import Estimator
+from lowdim.base.state import StateCheck, check_state
 from lowdim.data.rows import Rows
 from lowdim.data.validation import overflow_error, read_rows
 from lowdim.errors import BadParameter
@@ -20,101 +21,111 @@ from lowdim.linalg.centered import Centered, column_means
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
 from lowdim.runtime.threads import thread_count
-from lowdim.summaries.moments import spread_or_one
+from lowdim.summaries.moments import nonzero_scale
 
 __all__ = ["Standardized"]
 
 Array = NDArray[Any]
 
 
-def _has_a_way_back(owner: Standardized) -> bool:
+def _has_inverse(owner: Standardized) -> bool:
     return hasattr(owner.model, "inverse_transform")
 
 
 @dataclasses.dataclass(eq=False, repr=False)
 class Standardized(Estimator):
-    """A method on columns of one scale: each less its mean, divided by its standard deviation (n - 1).
+    """A method on z-scores: columns minus their means, divided by their standard deviations (divisor n - 1).
 
         model = Standardized(UMAP()).fit(X)
         lowdim.save(model, "map.lowdim")
 
-    The scale is found by `fit` and is a part of the model, also in a model file, so that new rows come in the
-    units of the fitted ones. `PCA` does the same by `standardize=True`, without a scaled copy of the rows.
+    Means and standard deviations are estimated by `fit` and saved with the model, so that new rows are standardized
+    like the fitted ones. `PCA(standardize=True)` does the same without a standardized copy of the rows.
 
     Parameters
     ----------
     model : an estimator of lowdim
-        The method. It stays as it is: a copy of it is fitted.
+        The method. A clone of it is fitted.
 
     Attributes
     ----------
-    mean_, scale_ : arrays of shape (d,)
-        What is taken from every column, and what it is then divided by (1 where a column does not vary).
-    model_ : the fitted method
+    mean_, scale_ : array (d,)
+        Means and standard deviations of the columns (1 for a constant column).
+    model_ : estimator
+        The fitted method.
 
     """
 
     model: Any
 
     def fit(self, X: Any, y: Any = None) -> Standardized:
-        """Find the scale of the columns, and fit the method to standardised rows."""
+        """Estimate means and standard deviations, and fit the method to the standardized rows."""
         with self._fitting():
-            self.model_ = self._copied().fit(self._learned(X), y)
+            self.model_ = self._clone().fit(self._fit_scale(X), y)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
-        """`fit`, and what the method makes of the fitted rows, (n, k)."""
+        """Fit, and return the method's embedding or scores of the fitted rows, (n, k)."""
         with self._fitting():
-            model = self._copied()
-            Z = model.fit_transform(self._learned(X), y)
+            model = self._clone()
+            Z = model.fit_transform(self._fit_scale(X), y)
             self.model_ = model
         return np.asarray(Z)
 
     def transform(self, X: Any) -> Array:
-        """New rows, standardised as the fitted ones were, through the method, (m, k)."""
+        """Standardize rows like the fitted ones, and transform them by the method, (m, k)."""
         check_is_fitted(self)
-        return self.model_.transform(self._scores(read_rows(self, X, fitting=False)))
+        return self.model_.transform(self._z_scores(read_rows(self, X, fitting=False)))
 
-    @available_if(_has_a_way_back)  # type: ignore[untyped-decorator]
+    @available_if(_has_inverse)  # type: ignore[untyped-decorator]
     def inverse_transform(self, Z: Any) -> Array:
-        """Rows in the units of the fitted ones for places Z (m, k), where the method has a way back."""
+        """Rows in the original units for positions or scores Z (m, k), if the method has an inverse_transform."""
         check_is_fitted(self)
         rows = np.asarray(self.model_.inverse_transform(Z))
         return rows * self.scale_.astype(rows.dtype) + self.mean_.astype(rows.dtype)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """The names that the method gives to its axes."""
+        """The names of the method's output columns."""
         check_is_fitted(self)
         return np.asarray(self.model_.get_feature_names_out())
 
-    def _copied(self) -> Any:
+    def _clone(self) -> Any:
         if not isinstance(self.model, Estimator):
             raise BadParameter(
                 f"Standardized: model must be an estimator of lowdim; got {self.model!r}. Try Standardized(PCA(2))."
             )
         return clone(self.model)
 
-    def _learned(self, X: Any) -> Array:
-        """Standardised rows of X, (n, d), by a scale that is kept."""
+    def _fit_scale(self, X: Any) -> Array:
+        """Estimate and keep means and standard deviations; returns the z-scores of X, (n, d)."""
         rows = read_rows(self, X, fitting=True)
         threads = thread_count(getattr(self.model, "n_jobs", None))
         n, mean = column_means(rows, None, threads)
         variance = Centered(rows, mean, None, None, threads).column_scatter(n) / max(n - 1, 1)
         if not np.isfinite(variance).all():
             raise overflow_error()
-        self.mean_, self.scale_ = mean, spread_or_one(np.sqrt(variance), mean, rows.dtype)
-        return self._scores(rows)
+        self.mean_, self.scale_ = mean, nonzero_scale(np.sqrt(variance), mean, rows.dtype)
+        return self._z_scores(rows)
 
-    def _scores(self, rows: Rows) -> Array:
-        """(x - mean) / scale, (n, d), dense."""
+    def _z_scores(self, rows: Rows) -> Array:
+        """(x - mean) / scale as a dense array, (n, d)."""
         needed = rows.count * rows.d * rows.dtype.itemsize
-        require_memory(needed, f"{rows.count} x {rows.d} standardised values", "Use fewer rows, or their own units.")
-        centred = Centered(rows, self.mean_, 1.0 / self.scale_, None, 1)
+        require_memory(needed, f"{rows.count} x {rows.d} standardized values", "Use fewer rows, or do not standardize.")
+        centered = Centered(rows, self.mean_, 1.0 / self.scale_, None, 1)
         out = np.empty((rows.count, rows.d), dtype=rows.dtype)
         for chunk in rows.chunks():
-            out[chunk.start : chunk.stop] = centred.panel(chunk, chunk.load())
-            report("standardising rows", chunk.stop, rows.count)
+            out[chunk.start : chunk.stop] = centered.panel(chunk, chunk.load())
+            report("standardizing rows", chunk.stop, rows.count)
         return out
+
+    def _check_state(self, check: StateCheck) -> None:
+        for name in ("mean_", "scale_"):
+            found = check.floats(name, "d")
+            check.require(found is not None and found.dtype == np.float64, f"{name} must be float64")
+        check.require((self.scale_ > 0).all(), "scale_ must be positive")
+        model, d = check.instance("model_", Estimator), check.sizes["d"]
+        check.require(getattr(model, "n_features_in_", None) == d, f"the method must have been fitted to {d} columns")
+        check_state(model)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -32,10 +32,10 @@ def check_state(model: Any) -> None:
     if not fitted_names(model):
         return
     check = StateCheck(model)
-    if "n_features_in_" in vars(model):
-        check.number("n_features_in_", Integer(1), size="d")
-    else:
+    if "n_features_in_" not in vars(model) and getattr(model._method, "summary", None) == "graph":
         check.sizes["d"] = 0  # fitted to a graph, which has no columns: nothing with columns may be there
+    else:
+        check.number("n_features_in_", Integer(1), size="d")
     if hasattr(model, "feature_names_in_"):
         check.texts("feature_names_in_", "d")
     model._check_state(check)

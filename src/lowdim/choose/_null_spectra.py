@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from lowdim.choose._rules import degrees_of_freedom
 from lowdim.data.rows import Rows
 from lowdim.decomposition.component_count import Spectrum
-from lowdim.decomposition.principal_axes import Plan, centre
+from lowdim.decomposition.principal_axes import PCAOptions, center_rows
 from lowdim.errors import BadInput
 from lowdim.linalg.dense_eigen import eigh_largest
 from lowdim.runtime.memory import require_memory
@@ -91,7 +91,7 @@ def bartlett(size: int, freedom: float, random: np.random.Generator) -> Array:
 
 def column_variances(rows: Rows, spectrum: Spectrum, threads: int) -> Array:
     """Variances of the columns, which divide by n - ddof, (d,)."""
-    n, centered, _ = centre(rows, None, Plan(1, spectrum.ddof, threads=threads))
+    n, centered, _ = center_rows(rows, None, PCAOptions(1, spectrum.ddof, threads=threads))
     return centered.column_sums_of_squares() / (n - spectrum.ddof)
 
 
@@ -117,7 +117,7 @@ def _rows(spectrum: Spectrum) -> Rows:
 
 def _centered_columns(rows: Rows, spectrum: Spectrum, threads: int) -> NDArray[np.floating]:
     """The centered (and standardized) columns, each contiguous, (d, n)."""
-    _, centered, _ = centre(rows, None, Plan(1, spectrum.ddof, spectrum.standardized, threads=threads))
+    _, centered, _ = center_rows(rows, None, PCAOptions(1, spectrum.ddof, spectrum.standardized, threads=threads))
     base = np.empty((rows.d, rows.count), dtype=rows.dtype)
     for chunk in rows.chunks():
         base[:, chunk.start : chunk.stop] = centered.panel(chunk, chunk.load()).T

@@ -2,9 +2,9 @@
 
     lowdim map digits -o map.html
 
-A command is a function that returns an `Answer`; `running` prints it, for people or as JSON, and turns every
-error into one line and an exit code. Nothing heavy is imported before a command needs it, so that `--help`
-answers at once.
+A command is a function that returns a `CommandOutput`; `runner` prints it, as text or as JSON, and turns every error
+into one line and an exit code. Nothing heavy is imported before a command needs it, so that `--help` is immediate.
+Imports `workflow` and below.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the result is the exit code."""
+    """Run one command and return its exit code."""
     from lowdim.cli.runner import run
 
     return run(list(sys.argv[1:] if arguments is None else arguments))

@@ -1,54 +1,60 @@
-"""All commands in one program."""
+"""The program: all commands under one name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import cleandoc
 from typing import Annotated, Any
 
 import typer
 
 import lowdim
-from lowdim.cli import commands_about, commands_look, commands_map, commands_models
-from lowdim.cli.command import MethodCommand, PlainCommand
+from lowdim.cli import commands_explore, commands_info, commands_map, commands_models
+from lowdim.cli.command import Command, MethodCommand
 from lowdim.cli.exit_codes import EXIT_CODES
-from lowdim.cli.output import Answer
+from lowdim.cli.output import CommandOutput
 
-__all__ = ["command"]
+__all__ = ["make_program"]
 
-START = "lowdim map digits is a good start; lowdim datasets lists what else needs no file. "
+START = "Start with `lowdim map digits`; `lowdim datasets` lists more data that need no file."
 
-COMMANDS: dict[str, tuple[type[PlainCommand], Callable[..., Answer]]] = {
+COMMANDS: dict[str, tuple[type[Command], Callable[..., CommandOutput]]] = {
     "map": (MethodCommand, commands_map.draw_map),
-    "choose": (PlainCommand, commands_look.choose),
-    "diagnose": (PlainCommand, commands_look.diagnose),
+    "choose": (Command, commands_explore.choose),
+    "diagnose": (Command, commands_explore.diagnose),
     "fit": (MethodCommand, commands_models.fit),
-    "transform": (PlainCommand, commands_models.transform),
-    "inverse": (PlainCommand, commands_models.inverse),
-    "methods": (PlainCommand, commands_about.methods),
-    "datasets": (PlainCommand, commands_about.datasets),
-    "config": (PlainCommand, commands_about.config),
+    "transform": (Command, commands_models.transform),
+    "inverse": (Command, commands_models.inverse),
+    "methods": (Command, commands_info.methods),
+    "datasets": (Command, commands_info.datasets),
+    "config": (Command, commands_info.config),
 }
 
 
-def command() -> Any:
-    """The program, made when it is needed."""
-    # Plain help: rich takes as long to import as the rest together.
+def make_program() -> Any:
+    """The program with all its commands."""
+    # Plain help: rich takes as long to import as everything else together.
     app = typer.Typer(name="lowdim", add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    app.callback(epilog=START + EXIT_CODES)(_root)
-    for name, (kind, work) in COMMANDS.items():
-        app.command(name, cls=kind, epilog=EXIT_CODES)(work)
+    app.callback(epilog=f"{START}\n\n{EXIT_CODES}")(_root)
+    for name, (cls, function) in COMMANDS.items():
+        app.command(name, cls=cls, help=_help(function))(function)
     return typer.main.get_command(app)
 
 
-def _say_version(asked: bool) -> None:
-    if asked:
+def _help(function: Callable[..., CommandOutput]) -> str:
+    """The docstring; a backspace before the examples keeps click from rewrapping them."""
+    return cleandoc(function.__doc__ or "").replace("\n\nExample", "\n\n\b\nExample")
+
+
+def _print_version(requested: bool) -> None:
+    if requested:
         typer.echo(f"lowdim {lowdim.__version__}")
         raise typer.Exit
 
 
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Print the version.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Fewer dimensions: which picture, how many, and how far to trust it."""
+    """Dimensionality reduction: draw a map of your data, choose the number of dimensions, and fit models."""

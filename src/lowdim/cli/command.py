@@ -1,4 +1,4 @@
-"""How commands read their line and show their help."""
+"""Commands: how they parse their arguments and format their help."""
 
 from __future__ import annotations
 
@@ -7,80 +7,87 @@ from typing import TYPE_CHECKING, Any
 
 from typer.core import TyperCommand
 
-from lowdim.cli.flags import find_method, flag_lines, flags_of, has_strangers, take_flags, value_of
-from lowdim.cli.global_flags import EVERYWHERE
+from lowdim.cli.flags import flag_help, has_unknown_flags, method_flags, parse_flags, peek_flag
+from lowdim.cli.global_flags import GLOBAL_HELP
 
 if TYPE_CHECKING:
     from lowdim.base.estimator import Method
 
-__all__ = ["DEFAULT_METHOD", "MethodCommand", "PlainCommand", "Wanted", "wanted"]
+__all__ = ["DEFAULT_METHOD", "Command", "MethodChoice", "MethodCommand", "method_choice"]
 
 DEFAULT_METHOD = "pca"
-KEY = "lowdim.wanted"  # in the context's notes
+CHOICE, NAMED = "lowdim.method_choice", "lowdim.method_named"  # keys of the context's meta
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """A method by name, and what its flags say."""
+class MethodChoice:
+    """A method by name, and the settings that its flags make."""
 
     name: str
     settings: dict[str, Any]
 
     @property
     def method(self) -> Method:
+        """The registered method; importing it takes a second."""
+        from lowdim.registry import find_method
+
         return find_method(self.name)
 
 
-def wanted(context: Any) -> Wanted:
-    """What the line said about the method."""
-    found: Wanted = context.meta[KEY]
-    return found
+def method_choice(context: Any) -> MethodChoice:
+    """The method and settings of the command that is being run."""
+    choice: MethodChoice = context.meta[CHOICE]
+    return choice
 
 
-class PlainCommand(TyperCommand):
-    """A command whose flags are all its own."""
+class Command(TyperCommand):
+    """A command with a fixed set of flags."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Refuse flags that are not there, with the nearest ones."""
-        if has_strangers(args, self.own_flags()):
-            take_flags(args, self.own_flags(), {}, f"{ctx.command_path} --help")
+        """Reject unknown flags, with suggestions."""
+        if has_unknown_flags(args, self.own_flags()):
+            parse_flags(args, self.own_flags(), {}, f"{ctx.command_path} --help")
         return super().parse_args(ctx, args)
 
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Required arguments without braces, as in most manuals."""
+        return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """The command's own flags, then those of every command."""
+        """The command's own flags, then the global ones."""
         super().format_options(ctx, formatter)
-        with formatter.section("Everywhere"):
-            formatter.write_dl(list(EVERYWHERE))
+        with formatter.section("Global options"):
+            formatter.write_dl(list(GLOBAL_HELP))
 
     def own_flags(self) -> set[str]:
-        """All ways to write the command's own flags."""
+        """All spellings of the command's own flags."""
         declared: list[Any] = list(self.params)
         return {"--help"} | {flag for option in declared for flag in (*option.opts, *option.secondary_opts)}
 
 
-class MethodCommand(PlainCommand):
+class MethodCommand(Command):
     """A command that passes further flags to a method."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Take the method's flags out of the line; the method is imported only if there are any."""
-        own, name = self.own_flags(), value_of("--method", args)
-        ctx.meta["lowdim.shown"] = name
-        settings: dict[str, Any] = {}
-        if has_strangers(args, own):
-            method = find_method(name or DEFAULT_METHOD)
-            help = f"{ctx.command_path} --method {method.name.lower()} --help"
-            settings, args = take_flags(args, own, flags_of(method), help)
-        ctx.meta[KEY] = Wanted(name or DEFAULT_METHOD, settings)
+        """Take the method's flags out of the arguments; the method is imported only if there are any."""
+        own, name = self.own_flags(), peek_flag("--method", args)
+        ctx.meta[NAMED] = name
+        choice = MethodChoice(name or DEFAULT_METHOD, {})
+        if has_unknown_flags(args, own):
+            help = f"{ctx.command_path} --method {choice.method.name.lower()} --help"
+            settings, args = parse_flags(args, own, method_flags(choice.method), help)
+            choice = MethodChoice(choice.name, settings)
+        ctx.meta[CHOICE] = choice
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """The method's flags too, if the line names one; importing it takes a second."""
+        """The method's flags as well, if the arguments name a method."""
         super().format_options(ctx, formatter)
-        name = ctx.meta.get("lowdim.shown")
+        name = ctx.meta.get(NAMED)
         if name is None:
-            with formatter.section("Flags of the method"):
-                formatter.write_text(f"See {ctx.command_path} --method {DEFAULT_METHOD} --help, or lowdim methods.")
+            with formatter.section("Method options"):
+                formatter.write_text(f"See `{ctx.command_path} --method NAME --help`, or `lowdim methods NAME`.")
             return
-        method = find_method(name)
-        with formatter.section(f"Flags of {method.name}"):
-            formatter.write_dl(flag_lines(method, self.own_flags()))
+        method = MethodChoice(name, {}).method
+        with formatter.section(f"Options of {method.name}"):
+            formatter.write_dl(flag_help(method, self.own_flags()))

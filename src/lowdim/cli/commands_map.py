@@ -1,4 +1,4 @@
-"""`lowdim map`: read, standardise, reduce, draw."""
+"""`lowdim map`: read, standardize, reduce, draw."""
 
 from __future__ import annotations
 
@@ -8,29 +8,33 @@ from typing import Annotated
 
 import typer
 
-from lowdim.cli.command import DEFAULT_METHOD, wanted
-from lowdim.cli.options import Columns, Data, Drop, Id, Label, MethodName, Standardize, listed
-from lowdim.cli.output import Answer, printable
+from lowdim.cli.command import DEFAULT_METHOD, method_choice
+from lowdim.cli.options import Columns, Data, Drop, Id, Label, MethodName, Standardize, split_names
+from lowdim.cli.output import CommandOutput, printable
 
 __all__ = ["draw_map"]
 
 Color = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="Colour by this column, be it text or numbers. [the labels]")
+    str | None,
+    typer.Option(metavar="COLUMN", help="Column to color by, text or numbers.", show_default="the labels"),
 ]
-Maps = Annotated[
+MapOutputs = Annotated[
     list[str] | None,
     typer.Option(
         "--output",
         "-o",
         metavar="FILE",
-        help="Where to: .html (interactive), .png .svg .pdf (picture), .csv .tsv .parquet .feather .arrow .npy .npz "
-        "(coordinates). May be repeated. [map.html and map.png]",
+        help="Output file: .html (interactive page), .png, .svg, .pdf (figure), .csv, .tsv, .parquet, .feather, "
+        ".arrow, .npy, .npz (coordinates). Repeatable.",
+        show_default="map.html and map.png",
     ),
 ]
-Keep = Annotated[str | None, typer.Option("--save-model", metavar="FILE", help="Keep the fitted model here.")]
+SaveModel = Annotated[
+    str | None, typer.Option("--save-model", metavar="FILE", help="Save the fitted model for `transform`.")
+]
 
 
-def draw_map(  # noqa: PLR0913  (a flag each)
+def draw_map(  # noqa: PLR0913  (one argument per flag)
     context: typer.Context,
     data: Data,
     method: MethodName = DEFAULT_METHOD,
@@ -40,35 +44,41 @@ def draw_map(  # noqa: PLR0913  (a flag each)
     drop: Drop = None,
     columns: Columns = None,
     standardize: Standardize = None,
-    output: Maps = None,
-    save_model: Keep = None,
-) -> Answer:
-    """Draw a map of the rows: read, standardise, reduce, draw.
+    output: MapOutputs = None,
+    save_model: SaveModel = None,
+) -> CommandOutput:
+    """Draw a map of the rows of DATA.
 
-    lowdim map digits
+    Reads and standardizes the data, reduces them to two dimensions, and writes figures and coordinates.
 
-    lowdim map flowers.csv --color species -o map.html -o map.csv
+    Examples:
+      lowdim map digits
+      lowdim map flowers.csv --color species -o map.html -o map.csv
+      lowdim map wine --method umap --n-neighbors 30
+
     """
+    from lowdim.cli.fit_output import fit_output
     from lowdim.persistence import save
-    from lowdim.workflow.fit import fit_method, told
-    from lowdim.workflow.outputs import MAPS, Map, outputs, require_folder, write_map
-    from lowdim.workflow.source import Asked, color_values, read_source
+    from lowdim.workflow.fit import fit_method
+    from lowdim.workflow.outputs import MAPS, EmbeddingOutput, check_outputs, check_writable, write_embedding
+    from lowdim.workflow.source import ColumnChoice, color_values, read_data
 
     start = perf_counter()
-    paths = outputs(output or ["map.html", "map.png"], MAPS, [data])
-    kept = None if save_model is None else Path(save_model).absolute()
-    if kept is not None:
-        require_folder(kept)
-    table = read_source(data, Asked(label, id, listed(drop), listed(columns)), color)
-    color_values(table, color)  # a wrong name is told before the work
-    fitted = fit_method(wanted(context), table, standardize)
-    Z = fitted.places()
-    names = [str(axis) for axis in fitted.model.get_feature_names_out()]
-    shares = getattr(fitted.reduction, "explained_variance_ratio_", None)
-    drawn = Map(Z, names, table, color, id, f"{printable(Path(data).name)}, {fitted.method.name}", shares)
+    paths = check_outputs(output or ["map.html", "map.png"], MAPS, [data])
+    model_path = None if save_model is None else Path(save_model).absolute()
+    if model_path is not None:
+        check_writable(model_path)
+    table = read_data(data, ColumnChoice(label, id, split_names(drop), split_names(columns)), color)
+    color_values(table, color)  # raises for an unknown column before the work starts
+    choice = method_choice(context)
+    fitted = fit_method(choice.method, choice.settings, table, standardize)
+    embedding = fitted.embedding()
+    axes = [str(axis) for axis in fitted.model.get_feature_names_out()]
+    title = f"{printable(Path(data).name)}, {fitted.method.name}"
+    ratios = getattr(fitted.estimator, "explained_variance_ratio_", None)
     for path in paths:
-        write_map(path, drawn)
-    if kept is not None:
-        save(fitted.model, kept)
-        paths.append(kept)
-    return told("map", data, table, fitted, len(Z), paths, perf_counter() - start)
+        write_embedding(path, EmbeddingOutput(embedding, axes, table, color, id, title, ratios))
+    if model_path is not None:
+        save(fitted.model, model_path)
+        paths.append(model_path)
+    return fit_output("map", data, table, fitted, len(embedding), paths, perf_counter() - start)

@@ -1,35 +1,44 @@
-"""`lowdim fit`, `transform` and `inverse`: a model file, and rows through it."""
+"""`lowdim fit`, `transform` and `inverse`: fit a model, save it, and apply it to new data."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lowdim.cli.command import DEFAULT_METHOD, wanted
-from lowdim.cli.options import Columns, Data, Drop, Id, Label, MethodName, ModelPath, Standardize, listed
-from lowdim.cli.output import Answer, aligned, number, wrote
+from lowdim.cli.command import DEFAULT_METHOD, method_choice
+from lowdim.cli.options import (
+    Columns,
+    Data,
+    Drop,
+    Id,
+    Label,
+    MethodName,
+    ModelPath,
+    Standardize,
+    TableOutputs,
+    split_names,
+)
+from lowdim.cli.output import CommandOutput, align, printable, written_lines
 
 if TYPE_CHECKING:
-    from lowdim.workflow.source import Asked
+    from lowdim.workflow.apply import AppliedModel
+    from lowdim.workflow.source import ColumnChoice
 
 __all__ = ["fit", "inverse", "transform"]
 
-ModelOutput = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The model file; .lowdim is usual.")]
-Tables = Annotated[
-    list[str],
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        help="Where to: .csv .tsv .parquet .feather .arrow .npy .npz. May be repeated.",
-    ),
+ModelOutput = Annotated[
+    str, typer.Option("--output", "-o", metavar="FILE", help="The model file, by convention *.lowdim.")
+]
+Coordinates = Annotated[
+    str, typer.Argument(metavar="COORDINATES", help="A file of coordinates written by `transform` or `map`.")
 ]
 
 
-def fit(  # noqa: PLR0913  (a flag each)
+def fit(  # noqa: PLR0913  (one argument per flag)
     context: typer.Context,
     data: Data,
     output: ModelOutput,
@@ -39,70 +48,90 @@ def fit(  # noqa: PLR0913  (a flag each)
     drop: Drop = None,
     columns: Columns = None,
     standardize: Standardize = None,
-) -> Answer:
-    """Fit a method, and keep the model in a file.
+) -> CommandOutput:
+    """Fit a method to DATA and save the model.
 
-    lowdim fit flowers.csv --label species -o flowers.lowdim
+    Examples:
+      lowdim fit flowers.csv --label species -o flowers.lowdim
+      lowdim fit digits --method umap -o digits.lowdim
+
     """
+    from lowdim.cli.fit_output import fit_output
     from lowdim.persistence import save
-    from lowdim.workflow.fit import fit_method, told
-    from lowdim.workflow.outputs import require_folder
-    from lowdim.workflow.source import Asked, named_rows, read_source
+    from lowdim.workflow.fit import fit_method
+    from lowdim.workflow.outputs import check_writable
+    from lowdim.workflow.source import ColumnChoice, read_data
 
     start = perf_counter()
     path = Path(output).absolute()
-    require_folder(path)
-    table = read_source(data, Asked(label, id, listed(drop), listed(columns)))
-    fitted = fit_method(wanted(context), table, standardize)
+    check_writable(path)
+    table = read_data(data, ColumnChoice(label, id, split_names(drop), split_names(columns)))
+    choice = method_choice(context)
+    fitted = fit_method(choice.method, choice.settings, table, standardize)
     save(fitted.model, path)
-    rows = int(getattr(fitted.reduction, "n_samples_", None) or named_rows(table).count)
-    return told("fit", data, table, fitted, rows, [path], perf_counter() - start)
+    n_rows = int(getattr(fitted.estimator, "n_samples_", None) or table.rows().count)
+    return fit_output("fit", data, table, fitted, n_rows, [path], perf_counter() - start)
 
 
 def transform(
     model: ModelPath,
     data: Data,
-    output: Tables,
+    output: TableOutputs,
     label: Label = None,
     id: Id = None,
     drop: Drop = None,
     columns: Columns = None,
-) -> Answer:
-    """Put rows on the map of a model. Columns are found by the names that the model knows.
+) -> CommandOutput:
+    """Apply a saved model to new rows.
 
-    lowdim transform flowers.lowdim new.csv -o z.csv
+    Columns are matched by name, or by position where either side has no names.
+
+    Example:
+      lowdim transform flowers.lowdim new.csv -o z.csv
+
     """
-    from lowdim.workflow.source import Asked
+    from lowdim.workflow.apply import apply_transform
+    from lowdim.workflow.source import ColumnChoice
 
-    return _sent("transform", model, data, output, Asked(label, id, listed(drop), listed(columns)))
+    choice = ColumnChoice(label, id, split_names(drop), split_names(columns))
+    return _apply("transform", "coordinate", apply_transform, model, data, output, choice)
 
 
 def inverse(
-    model: ModelPath,
-    data: Annotated[str, typer.Argument(metavar="Z", help="Coordinates: a file that `transform` or `map` wrote.")],
-    output: Tables,
-    label: Label = None,
-    id: Id = None,
-) -> Answer:
-    """Take coordinates back to the space of the data.
+    model: ModelPath, data: Coordinates, output: TableOutputs, label: Label = None, id: Id = None
+) -> CommandOutput:
+    """Map coordinates back to the original columns.
 
-    lowdim inverse flowers.lowdim z.csv -o x.csv
+    Example:
+      lowdim inverse flowers.lowdim z.csv -o x.csv
+
     """
-    from lowdim.workflow.source import Asked
+    from lowdim.workflow.apply import apply_inverse
+    from lowdim.workflow.source import ColumnChoice
 
-    return _sent("inverse", model, data, output, Asked(label, id))
+    return _apply("inverse", "column", apply_inverse, model, data, output, ColumnChoice(label, id))
 
 
-def _sent(command: str, model: str, data: str, output: list[str], asked: Asked) -> Answer:
-    """Send a table through the model of a file, one way or the other, and write the result with ids and labels."""
-    from lowdim.workflow.apply import WAYS, load_fitted
-    from lowdim.workflow.outputs import TABLES, outputs, write_beside
+def _apply(
+    command: str,
+    noun: str,
+    function: Callable[[Any, str, ColumnChoice], AppliedModel],
+    model: str,
+    data: str,
+    output: list[str],
+    choice: ColumnChoice,
+) -> CommandOutput:
+    """Apply the model of a file to a table, and write the result with its ids and labels."""
+    from lowdim.workflow.apply import load_fitted
+    from lowdim.workflow.outputs import TABLES, check_outputs, write_labeled_table
+    from lowdim.workflow.summary import count
 
-    paths = outputs(output, TABLES, [model, data])
-    table, result, names = WAYS[command](load_fitted(model), data, asked)
+    paths = check_outputs(output, TABLES, [model, data])
+    applied = function(load_fitted(model), data, choice)
     for path in paths:
-        write_beside(path, result, names, table, asked.id)
-    rows, columns = result.shape
-    lines = [("rows", f"{rows:,}, now of {number(columns, 'column')}"), *wrote(paths)]
-    found = {"rows": rows, "columns": columns, "written": [str(path) for path in paths]}
-    return Answer(aligned(lines), {"command": command, "model": model, "data": data} | found, remark=True)
+        write_labeled_table(path, applied.result, applied.names, applied.table, choice.id)
+    n_rows, width = applied.result.shape
+    size = f"{count(n_rows, 'row')} → {count(width, noun)}"
+    lines = [(printable(Path(data).name), size), *written_lines(paths)]
+    result = {"rows": n_rows, "columns": width, "written": [str(path) for path in paths]}
+    return CommandOutput(align(lines), {"command": command, "model": model, "data": data} | result, is_status=True)

@@ -1,4 +1,4 @@
-"""How a command ends: exit codes, and errors as one line that says what to do."""
+"""Exit codes, and errors as one line that says what to do."""
 
 from __future__ import annotations
 
@@ -9,57 +9,57 @@ from typing import Any
 from lowdim import errors
 from lowdim.cli.output import printable
 
-__all__ = ["EXIT_CODES", "OK", "report_error"]
+__all__ = ["EXIT_CODES", "SUCCESS", "report_error"]
 
-OK, UNEXPECTED, USAGE, DATA, IMPOSSIBLE, EXTRA, STOPPED = 0, 1, 2, 3, 4, 5, 130
+SUCCESS, UNEXPECTED, USAGE, DATA, IMPOSSIBLE, EXTRA, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 
 EXIT_CODES = (
-    f"Exit codes: {OK} done; {UNEXPECTED} unexpected, please report it; {USAGE} a wrong command, flag or value; "
-    f"{DATA} data, a file or a model that can't be used; {IMPOSSIBLE} too little data or memory for what was "
-    f"asked, or no convergence; {EXTRA} something is not installed; {STOPPED} stopped by Ctrl-C."
+    f"Exit codes: {SUCCESS} success; {UNEXPECTED} unexpected error, please report it; {USAGE} invalid command, option "
+    f"or value; {DATA} unusable data, file or model; {IMPOSSIBLE} too little data or memory, or no convergence; "
+    f"{EXTRA} missing dependency; {INTERRUPTED} interrupted by Ctrl-C."
 )
 
-# The first that fits counts, so the special come before the general.
+# The first match counts, so subclasses come before their bases.
 CODES: tuple[tuple[type[BaseException], int], ...] = (
     (errors.BadParameter, USAGE),
     (errors.MissingExtra, EXTRA),
     (errors.NotEnoughData, IMPOSSIBLE),
     (errors.NotConverged, IMPOSSIBLE),
     (MemoryError, IMPOSSIBLE),
-    (errors.Cancelled, STOPPED),
-    (KeyboardInterrupt, STOPPED),
+    (errors.Cancelled, INTERRUPTED),
+    (KeyboardInterrupt, INTERRUPTED),
     (errors.LowdimError, DATA),
     (OSError, DATA),
 )
 
 
 def report_error(error: BaseException, debug: bool) -> int:
-    """Say on stderr what went wrong, in one line, and give the exit code."""
-    code, message = _judge(error)
+    """Print the error to stderr, in one line, and return the exit code."""
+    code, message = _classify(error)
     if debug:
         traceback.print_exception(error, file=sys.stderr)
     print(f"error: {printable(message)}", file=sys.stderr)
     return code
 
 
-def _judge(error: BaseException) -> tuple[int, str]:
-    told: Any = getattr(error, "format_message", None)  # typer's own errors have it, and no others
-    if told is not None:
-        return USAGE, f"{_sentence(told())} {_where_to_look(error)}"
+def _classify(error: BaseException) -> tuple[int, str]:
+    usage_message: Any = getattr(error, "format_message", None)  # only click's own errors have it
+    if usage_message is not None:
+        return USAGE, f"{_end_sentence(usage_message())} {_see_help(error)}"
     if isinstance(error, KeyboardInterrupt):
-        return STOPPED, "stopped. No file was left half-written."
+        return INTERRUPTED, "interrupted; no file was left incomplete."
     for kind, code in CODES:
         if isinstance(error, kind):
             return code, str(error) or type(error).__name__
     return UNEXPECTED, (
-        f"unexpected {type(error).__name__}: {error}. Run it again with --debug, and report what that prints."
+        f"unexpected {type(error).__name__}: {error}. Please run the command again with --debug, and report the output."
     )
 
 
-def _sentence(text: str) -> str:
-    return text if text.endswith((".", "?", ")")) else f"{text}."
+def _end_sentence(text: str) -> str:
+    return text if text.endswith((".", "?")) else f"{text}."
 
 
-def _where_to_look(error: Any) -> str:
+def _see_help(error: Any) -> str:
     context = getattr(error, "ctx", None)
     return f"See {context.command_path if context is not None else 'lowdim'} --help."

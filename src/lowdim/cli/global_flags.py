@@ -1,31 +1,31 @@
-"""The flags that every command takes, wherever they stand in the line."""
+"""Global flags: every command takes them, anywhere in its arguments."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["EVERYWHERE", "Everywhere"]
+__all__ = ["GLOBAL_HELP", "GlobalFlags"]
 
-EVERYWHERE = (
-    ("--json", "One JSON object on stdout and nothing else, for programs."),
-    ("-q, --quiet", "No progress, no warnings, no word on what was done."),
-    ("--debug", "The whole traceback of an error."),
+GLOBAL_HELP = (
+    ("--json", "Print one JSON object to stdout and nothing else, for scripts."),
+    ("-q, --quiet", "Print no progress, warnings or status."),
+    ("--debug", "Print the full traceback of an error."),
 )
+SPELLINGS = {"--json": "json", "--quiet": "quiet", "-q": "quiet", "--debug": "debug"}
 
 
 @dataclass(frozen=True)
-class Everywhere:
-    """Whether they were given."""
+class GlobalFlags:
+    """Which of them were given."""
 
     json: bool = False
     quiet: bool = False
     debug: bool = False
 
     @classmethod
-    def taken_from(cls, words: list[str]) -> tuple[Everywhere, list[str]]:
-        """These flags, and the words without them; what stands after -- is left alone."""
+    def parse(cls, words: list[str]) -> tuple[GlobalFlags, list[str]]:
+        """The global flags, and the words without them; words after `--` are left alone."""
         end = words.index("--") if "--" in words else len(words)
-        front, tail = words[:end], words[end:]
-        ours = {"--json": "json", "--quiet": "quiet", "-q": "quiet", "--debug": "debug"}
-        given = {ours[word]: True for word in front if word in ours}
-        return cls(**given), [word for word in front if word not in ours] + tail
+        head, tail = words[:end], words[end:]
+        given = {SPELLINGS[word]: True for word in head if word in SPELLINGS}
+        return cls(**given), [word for word in head if word not in SPELLINGS] + tail

@@ -1,4 +1,4 @@
-"""Arguments and flags that several commands share."""
+"""Arguments and options that several commands share."""
 
 from __future__ import annotations
 
@@ -18,36 +18,50 @@ __all__ = [
     "Label",
     "MethodName",
     "ModelPath",
-    "Outputs",
-    "Seed",
+    "RandomState",
     "Standardize",
-    "listed",
+    "TableOutputs",
+    "split_names",
 ]
 
 Data = Annotated[
     str,
-    typer.Argument(metavar="DATA", help="A file (.csv, .tsv, .parquet, .arrow, .npy, .npz …) or a built-in data set."),
+    typer.Argument(metavar="DATA", help="A file (.csv, .tsv, .parquet, .arrow, .npy, .npz, …) or a built-in data set."),
 ]
-ModelPath = Annotated[str, typer.Argument(metavar="MODEL", help="A file that `fit` or `map --save-model` wrote.")]
-MethodName = Annotated[str, typer.Option("--method", metavar="NAME", help="`lowdim methods` lists them.")]
-Label = Annotated[str | None, typer.Option(metavar="COLUMN", help="A label for each row: kept, not reduced.")]
-Id = Annotated[str | None, typer.Option(metavar="COLUMN", help="A name for each row: kept, not reduced.")]
-Drop = Annotated[list[str] | None, typer.Option(metavar="COLUMNS", help="Leave these out: a,b or repeated.")]
-Columns = Annotated[list[str] | None, typer.Option(metavar="COLUMNS", help="Use these alone: a,b or repeated.")]
-Outputs = Annotated[list[str] | None, typer.Option("--output", "-o", metavar="FILE")]
+ModelPath = Annotated[str, typer.Argument(metavar="MODEL", help="A file written by `fit` or `map --save-model`.")]
+MethodName = Annotated[str, typer.Option("--method", metavar="NAME", help="The method; `lowdim methods` lists them.")]
+Label = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of labels; kept, but not reduced.")]
+Id = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of row names; kept, but not reduced.")]
+Drop = Annotated[
+    list[str] | None, typer.Option(metavar="COLUMNS", help="Columns to leave out, comma-separated. Repeatable.")
+]
+Columns = Annotated[
+    list[str] | None, typer.Option(metavar="COLUMNS", help="Columns to use, comma-separated. Repeatable.")
+]
+TableOutputs = Annotated[
+    list[str],
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Output file: .csv, .tsv, .parquet, .feather, .arrow, .npy or .npz. Repeatable.",
+    ),
+]
 Standardize = Annotated[
     bool | None,
     typer.Option(
         "--standardize/--no-standardize",
-        help="Divide every column by its standard deviation, or not.",
-        show_default="yes, unless rows are images",
+        help="Divide every column by its standard deviation.",
+        show_default="standardize, unless rows are images",
     ),
 ]
-Seed = Annotated[int, typer.Option("--random-state", metavar="N", min=0, help="Seed of the random draws.")]
+RandomState = Annotated[
+    int, typer.Option("--random-state", metavar="N", min=0, help="Seed of the random number generator.")
+]
 
 
-def listed(words: Sequence[str] | None) -> tuple[str, ...]:
-    """Names from a repeated flag, each word split at its commas; quotes hold a name with a comma together."""
+def split_names(words: Sequence[str] | None) -> tuple[str, ...]:
+    """The column names of a repeatable flag, split at commas; quotes protect a comma in a name."""
     if not words:
         return ()
     try:

@@ -1,4 +1,4 @@
-"""Progress on stderr, where somebody may be looking."""
+"""Progress bars on stderr, if it is a terminal."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from typing import Any
 
 from lowdim.runtime.progress import Step, watch
 
-__all__ = ["watched"]
+__all__ = ["show_progress"]
 
-PATIENCE = 0.5  # seconds without a bar: what ends sooner needs none
+DELAY = 0.5  # seconds before the first bar: shorter tasks need none
 
 
 @contextmanager
-def watched(quiet: bool) -> Iterator[None]:
-    """Bars for the long loops inside, if stderr is a terminal; they are gone at the end."""
+def show_progress(quiet: bool) -> Iterator[None]:
+    """Show a bar for every long task inside; the bars disappear at the end."""
     if quiet or sys.stderr is None or not sys.stderr.isatty():
         yield
         return
-    bars = _Bars()
+    bars = _ProgressBars()
     try:
         with watch(bars.show):
             yield
@@ -30,32 +30,32 @@ def watched(quiet: bool) -> Iterator[None]:
         bars.close()
 
 
-class _Bars:
-    """A bar for each task, drawn by rich, which is imported for the first of them."""
+class _ProgressBars:
+    """One bar per task, drawn by rich, which is imported for the first of them."""
 
     def __init__(self) -> None:
         self._start = time.monotonic()
-        self._lock = threading.Lock()  # steps come from several threads
-        self._drawn: Any = None
+        self._lock = threading.Lock()  # several threads report steps
+        self._display: Any = None
         self._tasks: dict[str, Any] = {}
 
     def show(self, step: Step) -> None:
         with self._lock:
-            if time.monotonic() - self._start < PATIENCE:
+            if time.monotonic() - self._start < DELAY:
                 return
-            if self._drawn is None:
-                self._drawn = _rich_bars()
-                self._drawn.start()
+            if self._display is None:
+                self._display = _rich_display()
+                self._display.start()
             if step.task not in self._tasks:
-                self._tasks[step.task] = self._drawn.add_task(step.task)
-            self._drawn.update(self._tasks[step.task], completed=step.done, total=step.total)
+                self._tasks[step.task] = self._display.add_task(step.task)
+            self._display.update(self._tasks[step.task], completed=step.done, total=step.total)
 
     def close(self) -> None:
-        if self._drawn is not None:
-            self._drawn.stop()
+        if self._display is not None:
+            self._display.stop()
 
 
-def _rich_bars() -> Any:
+def _rich_display() -> Any:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 

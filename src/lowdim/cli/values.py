@@ -1,4 +1,4 @@
-"""A word of the command line as a value of a parameter."""
+"""Words of the command line as values of parameters."""
 
 from __future__ import annotations
 
@@ -9,34 +9,34 @@ from typing import Any
 from lowdim.errors import BadParameter
 from lowdim.runtime.param import Domain, Param
 
-__all__ = ["is_switch", "read_value", "rule_names", "takes_rules"]
+__all__ = ["accepts_rules", "is_boolean", "parse_value", "rule_names"]
 
 
-def read_value(flag: str, word: str, declared: Param) -> Any:
-    """The first reading of the word that the parameter's domain accepts: a number before text."""
-    for value in _readings(word, declared):
+def parse_value(flag: str, word: str, declared: Param) -> Any:
+    """The first interpretation of the word that the parameter's domain accepts: numbers before text."""
+    for value in _interpretations(word, declared):
         if declared.domain.accepts(value):
             return value
-    rules = f" Rules: {', '.join(rule_names())}." if takes_rules(declared.domain) else ""
+    rules = f" Rules: {', '.join(rule_names())}." if accepts_rules(declared.domain) else ""
     raise BadParameter(f"{flag} must be {declared.domain.text}; got {word!r}. {declared.help}{rules}")
 
 
-def is_switch(domain: Domain) -> bool:
-    """Whether the parameter is on or off, and so a flag without a value."""
+def is_boolean(domain: Domain) -> bool:
+    """Whether the parameter is True or False, and so a flag without a value."""
     return domain.accepts(True) and domain.accepts(False)
 
 
-def takes_rules(domain: Domain) -> bool:
-    """Whether a rule of lowdim.choose may be given: where a count may be, and a function that finds it."""
+def accepts_rules(domain: Domain) -> bool:
+    """Whether a rule of lowdim.choose is accepted: where a count is, and a function that finds one."""
     return domain.accepts(1) and domain.accepts(lambda spectrum: 1)
 
 
 def rule_names() -> list[str]:
-    """The rules by the names they have on the command line."""
+    """The rules of lowdim.choose, by their names on the command line."""
     return sorted(_rules())
 
 
-def _readings(word: str, declared: Param) -> Iterator[Any]:
+def _interpretations(word: str, declared: Param) -> Iterator[Any]:
     if word.lower() == "none":
         yield None
     for kind in (int, float):
@@ -44,26 +44,26 @@ def _readings(word: str, declared: Param) -> Iterator[Any]:
             yield kind(word)
         except ValueError:
             continue
-    yield word  # a name that the parameter knows by itself comes before objects that are called so
-    if takes_rules(declared.domain):
-        yield from _named(word, _rules())
-    elif _takes_kernels(declared.domain):
-        yield from _named(word, _kernels())
+    yield word  # a name that the parameter knows itself takes precedence over objects of that name
+    if accepts_rules(declared.domain):
+        yield from _by_name(word, _rules())
+    elif _accepts_kernels(declared.domain):
+        yield from _by_name(word, _kernels())
 
 
-def _named(word: str, known: dict[str, type]) -> Iterator[Any]:
-    """The object of that name or of the only name that begins so, with its defaults."""
+def _by_name(word: str, known: dict[str, type]) -> Iterator[Any]:
+    """An instance, with defaults, of the class of that name or of the only name with that prefix."""
     name = word.lower().replace("_", "-")
-    begun = [other for other in known if other.startswith(name)]
-    if name in known or len(begun) == 1:
-        yield known[name if name in known else begun[0]]()
+    matches = [other for other in known if other.startswith(name)]
+    if name in known or len(matches) == 1:
+        yield known[name if name in known else matches[0]]()
 
 
 def _rules() -> dict[str, type]:
-    return _home("lowdim.choose")
+    return _exported_classes("lowdim.choose")
 
 
-def _takes_kernels(domain: Domain) -> bool:
+def _accepts_kernels(domain: Domain) -> bool:
     from lowdim.kernels._names import kernel_domain
 
     return domain is kernel_domain
@@ -72,19 +72,19 @@ def _takes_kernels(domain: Domain) -> bool:
 def _kernels() -> dict[str, type]:
     from lowdim.kernels import Kernel
 
-    return {name: kind for name, kind in _home("lowdim.kernels").items() if issubclass(kind, Kernel)}
+    return {name: kind for name, kind in _exported_classes("lowdim.kernels").items() if issubclass(kind, Kernel)}
 
 
-def _home(module: str) -> dict[str, type]:
-    """What a model file may name of a module, and can be made without arguments."""
+def _exported_classes(module: str) -> dict[str, type]:
+    """The rules or kernels of a module that can be made without arguments."""
     from lowdim.persistence.allowlist import rules
 
     return {
         name.replace("_", "-"): kind
         for name, kind in rules().items()
-        if kind.__module__.startswith(module) and kind.__name__ not in ("Rule", "Kernel") and _needs_nothing(kind)
+        if kind.__module__.startswith(module) and kind.__name__ not in ("Rule", "Kernel") and _has_defaults(kind)
     }
 
 
-def _needs_nothing(kind: type) -> bool:
+def _has_defaults(kind: type) -> bool:
     return all(f.default is not MISSING or f.default_factory is not MISSING for f in fields(kind))

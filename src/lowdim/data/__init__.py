@@ -1,1 +1,4 @@
-"""Where rows live, and how they are read: one fold over chunks for all of them."""
+"""Data: rows of any source, the fold over their chunks, tables, files, data sets; validation, ownership, duplicates.
+
+Imports `runtime` and `errors`.
+"""

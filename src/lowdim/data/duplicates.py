@@ -53,9 +53,9 @@ def row_hashes(X: Any, threads: int) -> NDArray[np.uint64]:
     """A 64-bit hash of every row's values, (n,): the same for a dense row and for a sparse one in canonical format."""
     hashes = np.empty(X.shape[0], dtype=np.uint64)
     if sp.issparse(X):
-        _native.mark_sparse_rows(X.indptr, X.indices, X.data, hashes, threads)
+        _native.hash_sparse_rows(X.indptr, X.indices, X.data, hashes, threads)
     else:
-        _native.mark_rows(np.ascontiguousarray(X), hashes, threads)
+        _native.hash_rows(np.ascontiguousarray(X), hashes, threads)
     return hashes
 
 

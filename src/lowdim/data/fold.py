@@ -1,6 +1,6 @@
-"""The one fold over chunks of rows: summarize several at a time, merge in the order of the rows.
+"""The fold (map-reduce) over chunks of rows: summarize chunks in parallel, merge the summaries in row order.
 
-A summary that is made by this fold works wherever rows live: arrays, files, streams, a cluster.
+A summary made by this fold works for rows of any source: arrays, files, streams.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ def fold(
     threads: int,
     task: str = "reading rows",
 ) -> Summary:
-    """merge(… merge(merge(s₁, s₂), s₃) …, s_m) of the chunks' summaries, in the order of the rows."""
+    """merge(… merge(merge(s₁, s₂), s₃) …, s_m) of the summaries of the chunks, in row order."""
 
     def work(chunk: Chunk) -> tuple[int, Summary]:
-        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is found in the summary, and named
+        with np.errstate(over="ignore", invalid="ignore"):  # overflow is detected in the summary
             return chunk.stop, summarize(chunk, chunk.load())
 
     total: Summary | None = None

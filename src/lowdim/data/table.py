@@ -1,4 +1,4 @@
-"""A table as people have it: numbers, the names of their columns, and what stands beside them."""
+"""Table: numeric columns with their names, and labels and ids of the rows."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ from numpy.typing import NDArray
 
 from lowdim.data.rows import ArrayRows, Rows
 
-__all__ = ["HeldRows", "Table", "made_up_names"]
+__all__ = ["NamedArrayRows", "Table", "default_names"]
 
 Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Numbers and what goes with them; `lowdim.read_table` and `lowdim.datasets.load` return one.
+    """Numeric data with column names, labels and ids, as `lowdim.read_table` and `lowdim.datasets.load` return it.
 
-    The table itself goes into `fit` and `transform`, with the names of its columns; so does its `X` alone,
-    be it an array or the rows of a file.
+    `fit` and `transform` accept a table, whose column names become feature names. They also accept its `X` alone, an
+    array or the rows of a file.
     """
 
     X: Array | Rows  # (n, d)
-    names: tuple[str, ...]  # d column names; x0, x1, … where the source has none
-    labels: Array | None = None  # (n,), or (n, q) where the truth has several coordinates
+    names: tuple[str, ...]  # d column names; x0, x1, … if the source has none
+    labels: Array | None = None  # (n,), or (n, q) if the ground truth has several coordinates
     label_name: str | None = None
     ids: Array | None = None  # (n,)
-    source: str = ""  # where the numbers come from, in words or as a path
+    source: str = ""  # a path or a citation
     kind: Literal["rows", "distances"] = "rows"  # distances: X[i, j] is the distance from i to j
-    image_shape: tuple[int, ...] | None = None  # of a row, where rows are images
+    image_shape: tuple[int, ...] | None = None  # of each row, if rows are images
 
     def array(self) -> Array:
-        """X as one array in memory; `MemoryTooSmall` if it can't fit."""
+        """X as one array; raises `MemoryTooSmall` if it does not fit into memory."""
         return self.X.whole() if isinstance(self.X, Rows) else self.X
 
     def rows(self) -> Rows:
-        """X as rows that know the names of their columns."""
-        return self.X if isinstance(self.X, Rows) else HeldRows(self.X, self.names)
+        """X as rows with feature names."""
+        return self.X if isinstance(self.X, Rows) else NamedArrayRows(self.X, self.names)
 
 
-class HeldRows(ArrayRows):
-    """Rows of a file that are held in memory, or mapped; they know the names of their columns."""
+class NamedArrayRows(ArrayRows):
+    """Rows of an array or a memory map, with feature names."""
 
     def __init__(self, X: Array, feature_names: Sequence[str] | None = None) -> None:
         super().__init__(X)
@@ -53,6 +53,6 @@ class HeldRows(ArrayRows):
         return np.array(self.X, dtype=dtype, copy=copy, subok=False)
 
 
-def made_up_names(d: int) -> tuple[str, ...]:
-    """x0, x1, …: for columns that have no names of their own."""
+def default_names(d: int) -> tuple[str, ...]:
+    """Default column names: x0, x1, …."""
     return tuple(f"x{j}" for j in range(d))

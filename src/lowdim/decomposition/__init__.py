@@ -1,4 +1,4 @@
-"""What several methods decompose: principal axes, probabilistic PCA by EM, Gram matrices, classical scaling.
+"""Decompositions that several methods share: principal axes, PPCA by EM, Gram matrices, classical scaling, Gower.
 
 Imports `summaries`, `linalg` and below.
 """

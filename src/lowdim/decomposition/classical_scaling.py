@@ -1,4 +1,4 @@
-"""Classical scaling: from distances to points, with what may be done where distances are not Euclidean."""
+"""Classical (Torgerson) scaling of distances, with Lingoes's and Cailliez's corrections for non-Euclidean ones."""
 
 from __future__ import annotations
 
@@ -7,100 +7,95 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.decomposition.gram_eigen import choose_solver, scores_of_gram, smallest_of_gram, top_of_gram
+from lowdim.decomposition.gram_eigen import choose_gram_solver, gram_scores, largest_of_gram, smallest_of_gram
 from lowdim.distance.condensed import safe_factor
 from lowdim.linalg.double_centering import double_center
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.threads import uninterrupted
-from lowdim.summaries.gram import Given, Gram
+from lowdim.summaries.gram import Gram
+from lowdim.summaries.kernel_sources import PrecomputedKernel
 
-__all__ = [
-    "Scaling",
-    "cailliez_constant",
-    "corrected_squares",
-    "goodness_of_fit",
-    "gram_of_distances",
-    "minus_half_squares",
-    "scale",
-    "scale_distances",
-]
+__all__ = ["ClassicalScaling", "corrected_squares", "goodness_of_fit", "scale_distances"]
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Scaling:
-    """Points whose inner products are nearest to what the distances say, and how to place others."""
+class ClassicalScaling:
+    """Principal coordinates of a distance matrix, and the coefficients of Gower's formula for new rows."""
 
     points: Array  # (n, k)
-    values: Array  # eigenvalues that are known: all by the dense way, else the k largest and the smallest
-    alphas: Array  # (n, k): a new row with g = -½δ² lies at (g - means) alphas (Gower's formula)
+    values: Array  # eigenvalues: all by the dense solver, else the k largest and the smallest
+    alphas: Array  # (n, k): a new row with g = -½δ² has the coordinates (g - means) alphas (Gower's formula)
     means: Array  # (n,)
     trace: float
     complete: bool  # whether all eigenvalues are known
     converged: bool
-    unit: float = 1.0  # of the distances behind all of these: a power of two in which their squares are safe
-    constant: float = 0.0  # of the correction, in this unit
+    unit: float = 1.0  # of the distances in all of these: a power of two in which squares do not overflow or vanish
+    constant: float = 0.0  # the additive constant of the correction, in this unit
 
 
 def scale_distances(
     D: Array, k: int | None, *, weights: Array | None, correction: str | None, threads: int, seed: int
-) -> Scaling:
-    """Classical scaling of distances (n, n), corrected if that is wished for and they are not Euclidean."""
+) -> ClassicalScaling:
+    """Classical scaling of distances (n, n), corrected first if asked for and they are not Euclidean."""
     factor = safe_factor(D)
     D, constant = _corrected(D if factor == 1 else D * D.dtype.type(factor), correction, threads, seed)
-    found = scale(gram_of_distances(D, weights, threads), k, seed)
+    found = _scale_gram(_gram_of_distances(D, weights, threads), k, seed)
     return replace(found, unit=1 / factor, constant=constant)
 
 
-def scale(gram: Gram, k: int | None, seed: int) -> Scaling:
-    """Classical scaling of a matrix of -½d²; all dimensions that vary if k is None."""
+def _scale_gram(gram: Gram, k: int | None, seed: int) -> ClassicalScaling:
+    """Classical scaling of a matrix of -½d²; all dimensions of positive variance if k is None."""
     n = gram.n
-    dense = choose_solver(n, n if k is None else k) == "dense"
+    dense = choose_gram_solver(n, n if k is None else k) == "dense"
     if dense:
-        found = top_of_gram(gram, n, solver="dense")
+        found = largest_of_gram(gram, n, solver="dense")
         values = found.values
     else:
         assert k is not None
-        found = top_of_gram(gram, k, solver="lanczos", seed=seed)
+        found = largest_of_gram(gram, k, solver="lanczos", seed=seed)
         values = np.append(found.values, smallest_of_gram(gram, float(found.values[0]), seed))
     wanted = values[: max(1, int((values > gram.rounding).sum())) if k is None else k]
-    sizes = np.where(wanted > gram.rounding, wanted, 0.0)
-    points, alphas = scores_of_gram(gram, sizes, found.vectors[:, : len(sizes)])
-    return Scaling(points, values, alphas, gram.means, gram.trace, dense, found.converged)
+    positive = np.where(wanted > gram.rounding, wanted, 0.0)
+    points, alphas = gram_scores(gram, positive, found.vectors[:, : len(positive)])
+    return ClassicalScaling(points, values, alphas, gram.means, gram.trace, dense, found.converged)
 
 
 def _corrected(D: Array, correction: str | None, threads: int, seed: int) -> tuple[Array, float]:
-    """Distances made Euclidean by a constant between different rows, and the constant: none if they are already.
+    """Distances made Euclidean by an additive constant between different rows, and the constant (0 if they are).
 
-    Lingoes's √(d² + 2c) makes the centred matrix B + cH, so c is minus its smallest eigenvalue. Rows count once,
-    whatever their weights: whether distances are Euclidean does not depend on them.
+    Lingoes's √(d² + 2c) turns the double-centered matrix B into B + cH, so c is minus its smallest eigenvalue. Rows are
+    not weighted here: whether distances are Euclidean does not depend on weights.
     """
     if correction is None:
         return D, 0.0
-    lacking = _negative_part(gram_of_distances(D, None, threads), seed)
-    if not lacking:
+    deficit = _negative_eigenvalue(_gram_of_distances(D, None, threads), seed)
+    if not deficit:
         return D, 0.0
-    constant = lacking if correction == "lingoes" else cailliez_constant(D.astype(np.float64))
-    out = _lengthened(D, correction, constant)
+    constant = deficit if correction == "lingoes" else cailliez_constant(D.astype(np.float64))
+    out = _add_constant(D, correction, constant)
     np.fill_diagonal(out, 0)
     return out, constant
 
 
-def _negative_part(gram: Gram, seed: int) -> float:
-    """Minus the smallest eigenvalue, or zero if that is what rounding makes of zero."""
-    if choose_solver(gram.n, 1) == "dense":
-        values = top_of_gram(gram, gram.n, solver="dense").values
+def _negative_eigenvalue(gram: Gram, seed: int) -> float:
+    """Minus the smallest eigenvalue, or zero if it is negative by rounding only."""
+    if choose_gram_solver(gram.n, 1) == "dense":
+        values = largest_of_gram(gram, gram.n, solver="dense").values
         largest, smallest = float(values[0]), float(values[-1])
     else:
-        largest = float(top_of_gram(gram, 1, solver="lanczos", seed=seed).values[0])
+        largest = float(largest_of_gram(gram, 1, solver="lanczos", seed=seed).values[0])
         smallest = smallest_of_gram(gram, largest, seed)
     rounding = gram.n * float(np.finfo(gram.dtype).eps) * max(largest, -smallest)
     return -smallest if smallest < -rounding else 0.0
 
 
 def cailliez_constant(distances: Array) -> float:
-    """The least c for which d + c between different rows is Euclidean: an eigenvalue of a 2n × 2n matrix."""
+    """The least c for which d + c between different rows is Euclidean: the largest real eigenvalue of a 2n × 2n matrix.
+
+    Cailliez (1983).
+    """
     n = len(distances)
     require_memory(3 * 8 * (2 * n) ** 2, f"Cailliez's constant for {n} rows", "Use correction='lingoes'.")
     plain, squared = (double_center(distances**p) for p in (1, 2))
@@ -110,48 +105,48 @@ def cailliez_constant(distances: Array) -> float:
 
 
 def corrected_squares(distances: Array, unit: float, correction: str | None, constant: float) -> Array:
-    """-½d² of new rows as the fitted map understands d: a row at no distance from a fitted one is that row itself.
+    """-½d² of new rows with the fitted correction. A row at distance zero from a fitted one coincides with it.
 
-    Of several fitted rows at no distance the first one counts, for they are apart on the map. All but the distances is
-    in the unit of the map.
+    Of several fitted rows at distance zero it coincides with the first: the correction has moved them apart. All but
+    the distances is in the unit of the fit.
     """
     distances = distances if unit == 1 else distances / distances.dtype.type(unit)
     if not constant:
-        return minus_half_squares(distances)
-    out = minus_half_squares(_lengthened(distances, correction, constant))
+        return _minus_half_squares(distances)
+    out = _minus_half_squares(_add_constant(distances, correction, constant))
     rows, nearest = np.arange(len(distances)), np.argmin(distances, axis=1)
-    nothing = 8 * np.finfo(distances.dtype).eps * distances.max(axis=1, initial=0.0)
-    itself = distances[rows, nearest] <= nothing
-    out[rows[itself], nearest[itself]] = 0
+    rounding = 8 * np.finfo(distances.dtype).eps * distances.max(axis=1, initial=0.0)
+    coincides = distances[rows, nearest] <= rounding
+    out[rows[coincides], nearest[coincides]] = 0
     return out
 
 
-def _lengthened(distances: Array, correction: str | None, constant: float) -> Array:
+def _add_constant(distances: Array, correction: str | None, constant: float) -> Array:
     if correction == "lingoes":
         return np.sqrt(np.square(distances) + distances.dtype.type(2 * constant))
     return distances + distances.dtype.type(constant)
 
 
-def goodness_of_fit(found: Scaling, k: int) -> Array:
-    """Share of the k largest eigenvalues in the sum of the sizes of all, and in the sum of the positive ones.
+def goodness_of_fit(found: ClassicalScaling, k: int) -> Array:
+    """Sum of the k largest eigenvalues relative to that of all absolute values, and to that of the positive ones.
 
-    Where only some are known, what the trace says of the rest makes both figures upper bounds.
+    Mardia (1978). Where only some eigenvalues are known, the trace bounds the rest: both figures are upper bounds.
     """
     values = found.values
     kept = float(np.maximum(values[:k], 0).sum())
     rest = 0.0 if found.complete else found.trace - float(values.sum())
-    sizes = float(np.abs(values).sum()) + abs(rest)
+    absolute = float(np.abs(values).sum()) + abs(rest)
     positive = float(np.maximum(values, 0).sum()) + max(rest, 0.0)
-    return np.array([kept / sizes if sizes > 0 else 1.0, kept / positive if positive > 0 else 1.0])
+    return np.array([kept / absolute if absolute > 0 else 1.0, kept / positive if positive > 0 else 1.0])
 
 
-def minus_half_squares(distances: Array) -> Array:
+def _minus_half_squares(distances: Array) -> Array:
     """-½d², entry by entry."""
     out = np.square(distances)
     out *= out.dtype.type(-0.5)
     return out
 
 
-def gram_of_distances(D: Array, weights: Array | None, threads: int) -> Gram:
-    """The Gram whose centred form is classical scaling's matrix."""
-    return Gram(Given(D, minus_half_squares), weights, threads)
+def _gram_of_distances(D: Array, weights: Array | None, threads: int) -> Gram:
+    """The Gram matrix of classical scaling, -½ H D² H, centered implicitly."""
+    return Gram(PrecomputedKernel(D, _minus_half_squares), weights, threads)

@@ -1,4 +1,4 @@
-"""How many components: a number, a share of variance, or a rule that reads the spectrum."""
+"""The number of components: given, by explained variance ratio, or by a rule that reads the spectrum."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ __all__ = ["ComponentRule", "Spectrum", "component_domain", "count_components", 
 
 @dataclass(frozen=True)
 class Spectrum:
-    """All eigenvalues of a covariance, descending, and what a rule may want to know besides."""
+    """All eigenvalues of a covariance matrix, descending, and what else a rule may need."""
 
     values: NDArray[np.float64]  # (min(n, d),)
     n: float  # rows, or the sum of their weights
     d: int
     ddof: int = 1
     standardized: bool = False
-    variances: NDArray[np.float64] | None = None  # of the columns, dividing by n - ddof, where known
-    rows: Rows | None = None  # for rules that look at the data again; None after a stream
+    variances: NDArray[np.float64] | None = None  # of the columns, with divisor n - ddof, where known
+    rows: Rows | None = None  # for rules that read the data again; None after a stream
 
     @property
     def shares(self) -> NDArray[np.float64]:
-        """Each value's share of the total variance."""
+        """Explained variance ratios: eigenvalues divided by their sum."""
         total = float(self.values.sum())
         return self.values / total if total > 0 else np.zeros_like(self.values)
 
 
 @runtime_checkable
 class ComponentRule(Protocol):
-    """What `n_components` accepts beside numbers: a callable from a spectrum to a count of 1 or more.
+    """What `n_components` accepts beside numbers: a callable that maps a spectrum to a number of components.
 
-    A rule that re-reads the data finds them in `spectrum.rows`.
+    A rule that reads the data again finds them in `spectrum.rows`.
     """
 
     def __call__(self, spectrum: Spectrum) -> int: ...
@@ -55,7 +55,7 @@ component_domain = Maybe(
 
 
 def fixed_count(n_components: Any, most: int, what: str) -> int | None:
-    """The count if it does not depend on the spectrum (None means all), checked against its limit."""
+    """The number of components if it does not depend on the spectrum (None means all), checked against its limit."""
     if n_components is None:
         return most
     if not isinstance(n_components, numbers.Integral):
@@ -68,12 +68,14 @@ def fixed_count(n_components: Any, most: int, what: str) -> int | None:
 
 
 def count_components(n_components: Any, spectrum: Spectrum) -> int:
-    """The count that a share of variance or a rule gives on this spectrum."""
+    """The number of components that an explained variance ratio or a rule gives on this spectrum."""
     most = len(spectrum.values)
     if isinstance(n_components, numbers.Real):
-        reached = np.cumsum(spectrum.shares) > float(n_components)  # the smallest k whose share exceeds it
+        reached = np.cumsum(spectrum.shares) > float(n_components)  # the smallest k whose ratio exceeds it
         return int(np.argmax(reached)) + 1 if reached.any() else most
     count = n_components(spectrum)
     if not isinstance(count, numbers.Integral) or not 0 <= int(count) <= most:
-        raise BadParameter(f"the rule {n_components!r} must give a whole number from 0 to {most}; it gave {count!r}.")
+        raise BadParameter(
+            f"the rule {n_components!r} must return a whole number from 0 to {most}; it returned {count!r}."
+        )
     return max(1, int(count))

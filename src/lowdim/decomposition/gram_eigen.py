@@ -1,4 +1,4 @@
-"""The largest eigenpairs of a Gram matrix: all of it when small, block Lanczos when large."""
+"""Eigenpairs of a centered Gram matrix: a dense solver for few rows, block Lanczos for many."""
 
 from __future__ import annotations
 
@@ -16,101 +16,109 @@ from lowdim.linalg.dense_limits import GRAM_ROWS, dense_is_faster
 from lowdim.runtime.memory import require_memory
 from lowdim.summaries.gram import Gram
 
-__all__ = ["Components", "choose_solver", "components_of_gram", "scores_of_gram", "smallest_of_gram", "top_of_gram"]
+__all__ = [
+    "KernelComponents",
+    "choose_gram_solver",
+    "gram_scores",
+    "kernel_components",
+    "largest_of_gram",
+    "smallest_of_gram",
+]
 
 Array = NDArray[Any]
 
 MAX_PASSES = 300
-WIDTH = 16  # columns that a pass over the matrix serves at the price of one
+WIDTH = 16  # columns of a block: a pass over the matrix costs little more for them than for one
 
 
 @dataclass(frozen=True)
-class Components:
-    """Components of a kernel's space as combinations of the images of m rows."""
+class KernelComponents:
+    """Principal components in feature space as combinations Σ αᵢ φ(xᵢ) of the images of m rows."""
 
-    values: Array  # (k,) eigenvalues of the centred matrix, descending, none below zero
+    values: Array  # (k,) eigenvalues of the centered kernel matrix, descending, at least zero
     alphas: Array  # (m, k): rows with the kernel values g have the scores (g - means) alphas
-    means: Array  # (m,)
-    mean_weights: Array  # (m,): the mean of all images as a combination of these
+    means: Array  # (m,) column means of the kernel matrix
+    mean_weights: Array  # (m,): the mean in feature space is Σ mean_weightsᵢ φ(xᵢ)
     scores: Array  # (m, k) of the m rows
-    trace: float  # of the centred matrix
+    trace: float  # of the centered kernel matrix
     n_iter: int = 1
     converged: bool = True
-    error: float = 0.0  # share of the trace before centring that the m images can't see
+    error: float = 0.0  # of a Nyström approximation: relative trace of the residual
 
 
-def choose_solver(n: int, k: int, wish: str = "auto") -> str:
-    """'dense' or 'lanczos' for k of n eigenpairs, unless one is wished for."""
-    if wish != "auto":
-        return wish
+def choose_gram_solver(n: int, k: int, solver: str = "auto") -> str:
+    """The given solver, or the faster one of 'dense' and 'lanczos' for k of n eigenpairs if it is "auto"."""
+    if solver != "auto":
+        return solver
     return "dense" if dense_is_faster(n, k, GRAM_ROWS) else "lanczos"
 
 
-def top_of_gram(gram: Gram, k: int, *, solver: str = "auto", tol: float | None = None, seed: int = 0) -> Eigenpairs:
-    """The k largest eigenpairs of the centred matrix, descending; values may be negative by the dense way."""
-    if choose_solver(gram.n, k, solver) == "dense":
+def largest_of_gram(gram: Gram, k: int, *, solver: str = "auto", tol: float | None = None, seed: int = 0) -> Eigenpairs:
+    """The k largest eigenpairs of the centered matrix, descending; the dense solver may find negative values."""
+    if choose_gram_solver(gram.n, k, solver) == "dense":
         require_memory(
             3 * 8 * gram.n**2,
-            f"the dense solver for {gram.n} rows",
+            f"the dense eigensolver for {gram.n} rows",
             "Ask for few components, which need no dense solver, or use landmarks.",
         )
         return eigh_largest(gram.dense(), None if k == gram.n else k)
-    tol = tolerance(gram) if tol is None else tol
+    tol = precision_limit(gram) if tol is None else tol
     gram.means  # noqa: B018  (the first pass computes and keeps the matrix)
     found = block_lanczos(gram.times, gram.n, k, tol=tol, max_iter=MAX_PASSES, seed=seed, width=WIDTH)
     if not found.converged:
-        _warn(f"tol={tol:g}: the last components may be rough, as they are where the matrix has negative eigenvalues")
+        _warn(f"tol={tol:g}: the last components may be inaccurate, as is usual where eigenvalues are negative")
     return found
 
 
-def components_of_gram(
+def kernel_components(
     gram: Gram, k: int | None, *, solver: str = "auto", tol: float | None = None, seed: int = 0
-) -> Components:
-    """The k largest components, or all that vary; those that don't have nothing but zeros."""
-    found = top_of_gram(gram, gram.n if k is None else k, solver=solver, tol=tol, seed=seed)
+) -> KernelComponents:
+    """The k first principal components, or all of positive variance; those without variance are zero."""
+    found = largest_of_gram(gram, gram.n if k is None else k, solver=solver, tol=tol, seed=seed)
     values = np.where(found.values > gram.rounding, found.values, 0.0)
     values = values[: max(1, np.count_nonzero(values))] if k is None else values
-    scores, alphas = scores_of_gram(gram, values, found.vectors[:, : len(values)])
-    return Components(values, alphas, gram.means, gram.shares, scores, gram.trace, found.n_iter, found.converged)
+    scores, alphas = gram_scores(gram, values, found.vectors[:, : len(values)])
+    return KernelComponents(values, alphas, gram.means, gram.shares, scores, gram.trace, found.n_iter, found.converged)
 
 
 def smallest_of_gram(gram: Gram, largest: float, seed: int = 0) -> float:
-    """The smallest eigenvalue of the centred matrix, as the largest of a shifted one."""
-    tol, width = tolerance(gram), min(WIDTH, gram.n)
+    """The smallest eigenvalue of the centered matrix, as the largest one of largest · I - G."""
+    tol, width = precision_limit(gram), min(WIDTH, gram.n)
     found = block_lanczos(
         lambda V: largest * V - gram.times(V), gram.n, 1, tol=tol, max_iter=MAX_PASSES, seed=seed, width=width
     )
     if not found.converged:
-        _warn(f"tol={tol:g} for the smallest eigenvalue, which may be lower than what was found")
+        _warn(f"tol={tol:g} for the smallest eigenvalue, which may be lower than the one found")
     return largest - float(found.values[0])
 
 
-def scores_of_gram(gram: Gram, values: Array, vectors: Array) -> tuple[Array, Array]:
-    """From eigenpairs to the rows' scores (n, k), and to alphas (n, k): new rows with g have (g - means) alphas.
+def gram_scores(gram: Gram, values: Array, vectors: Array) -> tuple[Array, Array]:
+    """Scores of the rows (n, k) from eigenpairs, and alphas (n, k): new rows have the scores (g - means) alphas.
 
-    With weights w, vectors belong to √w G √w: scores are u √λ / √w and alphas √w u / √λ, which sum to zero. A row of
-    no weight is placed like a new one.
+    With weights w, the vectors u belong to √w G √w: scores are u √λ / √w and alphas √w u / √λ, which sum to zero. A
+    row of weight zero is projected like a new one.
     """
     roots = np.sqrt(np.maximum(values, 0))
-    counted = 1.0 if gram.weights is None else np.sqrt(gram.weights)[:, None]
-    alphas = np.divide(vectors * counted, roots, out=np.zeros_like(vectors), where=roots > 0)
+    weight_roots = 1.0 if gram.weights is None else np.sqrt(gram.weights)[:, None]
+    alphas = np.divide(vectors * weight_roots, roots, out=np.zeros_like(vectors), where=roots > 0)
     alphas -= gram.shares[:, None] * alphas.sum(axis=0)  # zero but for rounding
     if gram.weights is None:
         return vectors * roots, alphas
-    scores = np.divide(vectors * roots, counted, out=np.zeros_like(vectors), where=counted > 0)
+    scores = np.divide(vectors * roots, weight_roots, out=np.zeros_like(vectors), where=weight_roots > 0)
     for i in np.flatnonzero(gram.weights == 0):
         scores[i] = (gram.rows(int(i), int(i) + 1)[0] - gram.means) @ alphas
     return scores, alphas
 
 
-def tolerance(gram: Gram) -> float:
-    """The residual, as a share of the largest value, that the entries' precision allows."""
+def precision_limit(gram: Gram) -> float:
+    """The smallest residual, relative to the largest eigenvalue, that the precision of the entries allows."""
     return 1e-6 if gram.dtype == np.float32 else 1e-10
 
 
-def _warn(missed: str) -> None:
+def _warn(target: str) -> None:
     warnings.warn(
-        f"{MAX_PASSES} passes did not reach {missed}. Ask for fewer components, or use fewer rows.",
+        f"Lanczos did not converge within {MAX_PASSES} passes to {target}. Ask for fewer components, or use fewer "
+        "rows.",
         LowdimWarning,
-        stacklevel=6,
+        stacklevel=7,
     )

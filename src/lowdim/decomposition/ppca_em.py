@@ -1,12 +1,11 @@
-"""Principal axes of rows with missing values: maximum likelihood by EM.
+"""Probabilistic PCA of rows with missing values: maximum likelihood by EM.
 
-The model is probabilistic PCA, x ~ N(μ, W Wᵀ + σ²I) with W of k columns (Tipping and Bishop 1999).
-What is missing is the only thing latent:
+The model is x ~ N(μ, W Wᵀ + σ²I) with W of k columns (Tipping and Bishop 1999). Only missing values are latent:
 
-    E-step   x̂ = E[x | what is there], and the covariance of what is not there
-    M-step   mean and covariance of x̂ plus those covariances; W and σ² from its axes, in closed form
+    E-step   x̂ = E[x | observed values], and the conditional covariance of the missing ones
+    M-step   mean and covariance of x̂ plus the conditional covariances; W and σ² from its axes, in closed form
 
-so without gaps one step is ordinary PCA, and the likelihood never falls.
+Without missing values one step is ordinary PCA, and the likelihood never decreases.
 """
 
 from __future__ import annotations
@@ -21,27 +20,27 @@ from numpy.typing import NDArray
 
 from lowdim.data.fold import fold
 from lowdim.data.rows import ArrayRows, Block, Chunk, Rows, chunk_rows
-from lowdim.decomposition.principal_axes import Axes, Plan, from_moments
+from lowdim.decomposition.principal_axes import PCAOptions, PrincipalAxes, axes_from_moments
 from lowdim.errors import BadInput, LowdimWarning
 from lowdim.runtime.progress import report
-from lowdim.summaries.moments import Moments, merge, moments_of, spread_or_one
+from lowdim.summaries.moments import Moments, merge, moments_of, nonzero_scale
 
-__all__ = ["LowRank", "axes_with_gaps", "fill_gaps"]
+__all__ = ["PPCAModel", "axes_by_em", "impute"]
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class LowRank:
-    """N(mean, W Wᵀ + noise I)."""
+class PPCAModel:
+    """The Gaussian N(mean, W Wᵀ + noise I)."""
 
     mean: Array  # (d,)
     W: Array  # (d, k)
     noise: float
 
     @classmethod
-    def of(cls, axes: Axes) -> LowRank:
-        """The most likely model with the given axes."""
+    def from_axes(cls, axes: PrincipalAxes) -> PPCAModel:
+        """The maximum likelihood model for these principal axes."""
         d, k = axes.vectors.shape
         rest = axes.total - float(axes.values[:k].sum())
         rounding = d * np.finfo(np.float64).eps * axes.total
@@ -49,104 +48,105 @@ class LowRank:
         return cls(axes.mean, axes.vectors * np.sqrt(np.maximum(axes.values[:k] - noise, 0.0)), noise)
 
 
-def fill_gaps(X: Array, model: LowRank) -> tuple[Array, Array]:
-    """E[x | what is there], (n, d), and factors F (n, k, k): cov[x | …] = noise (I + W F Fᵀ Wᵀ)."""
-    there = ~np.isnan(X)
+def impute(X: Array, model: PPCAModel) -> tuple[Array, Array]:
+    """E[x | observed values], (n, d), and factors F (n, k, k): cov[x | …] = noise (I + W F Fᵀ Wᵀ)."""
+    observed = ~np.isnan(X)
     k = model.W.shape[1]
     products = (model.W[:, :, None] * model.W[:, None, :]).reshape(len(model.W), k * k)
     floor = max(model.noise, 1e-12 * float((model.W**2).sum()), np.finfo(np.float64).tiny)
-    inner = (there @ products).reshape(-1, k, k) + floor * np.eye(k)  # WₒᵀWₒ + σ²I, of what is there
+    inner = (observed @ products).reshape(-1, k, k) + floor * np.eye(k)  # WₒᵀWₒ + σ²I, of the observed columns
     inverse = np.linalg.inv(inner)
-    scores = np.einsum("nij,nj->ni", inverse, np.where(there, X - model.mean, 0.0) @ model.W)
-    filled = np.where(there, X, model.mean + scores @ model.W.T)
-    return filled, np.asarray(np.linalg.cholesky((inverse + inverse.transpose(0, 2, 1)) / 2), dtype=np.float64)
+    scores = np.einsum("nij,nj->ni", inverse, np.where(observed, X - model.mean, 0.0) @ model.W)
+    imputed = np.where(observed, X, model.mean + scores @ model.W.T)
+    return imputed, np.asarray(np.linalg.cholesky((inverse + inverse.transpose(0, 2, 1)) / 2), dtype=np.float64)
 
 
-def axes_with_gaps(rows: Rows, weights: Array | None, plan: Plan) -> Axes:
-    """Axes of rows with NaN; the route is "em"."""
+def axes_by_em(rows: Rows, weights: Array | None, options: PCAOptions) -> PrincipalAxes:
+    """Principal axes of rows with NaN; their solver is "em"."""
     X = np.array(rows.whole(), dtype=np.float64)
-    mean, deviation = _observed(X)
-    scale = spread_or_one(deviation, mean, rows.dtype) if plan.standardize else np.ones_like(mean)
+    mean, deviation = _observed_moments(X)
+    scale = nonzero_scale(deviation, mean, rows.dtype) if options.standardize else np.ones_like(mean)
     X = (X - mean) / scale  # near zero, whatever the offsets
-    inner = replace(plan, ddof=0, standardize=False)
-    model = LowRank(np.zeros_like(mean), np.zeros((len(mean), 1)), float(((deviation / scale) ** 2).mean()))
-    tol, change = plan.tol or 1e-6, np.inf
-    for step in range(1, plan.max_iter + 1):
-        axes = from_moments(_expected(X, weights, model, plan.threads), inner)
-        renewed = LowRank.of(axes)
-        inner = replace(inner, n_components=axes.vectors.shape[1])  # a share or rule decides once
-        change, model = _change(model, renewed), renewed
-        report("EM", step, plan.max_iter, change=change)
+    inner = replace(options, ddof=0, standardize=False)
+    model = PPCAModel(np.zeros_like(mean), np.zeros((len(mean), 1)), float(((deviation / scale) ** 2).mean()))
+    tol, change = options.tol or 1e-6, np.inf
+    for step in range(1, options.max_iter + 1):
+        axes = axes_from_moments(_expected_moments(X, weights, model, options.threads), inner)
+        updated = PPCAModel.from_axes(axes)
+        inner = replace(inner, n_components=axes.vectors.shape[1])  # a ratio or a rule is applied once
+        change, model = _relative_change(model, updated), updated
+        report("EM", step, options.max_iter, change=change)
         if change <= tol:
             break
     else:
         warnings.warn(
-            f"EM stopped after {step} steps with a relative change of {change:.1e}, above tol={tol:.0e}; "
-            "raise max_iter.",
+            f"EM did not converge within max_iter={step} steps: the relative change is {change:.1e}, above "
+            f"tol={tol:.0e}. Raise max_iter.",
             LowdimWarning,
             stacklevel=2,
         )
-    unbias = axes.n / (axes.n - plan.ddof)
+    unbias = axes.n / (axes.n - options.ddof)
     return replace(
         axes,
         mean=mean + scale * axes.mean,
-        scale=scale if plan.standardize else None,
+        scale=scale if options.standardize else None,
         values=axes.values * unbias,
         total=axes.total * unbias,
         log_det=axes.log_det + len(mean) * np.log(unbias),
-        route="em",
+        solver="em",
         n_iter=step,
         converged=bool(change <= tol),
     )
 
 
-def _expected(X: Array, weights: Array | None, model: LowRank, threads: int) -> Moments:
-    """The moments of the rows as the model completes them."""
+def _expected_moments(X: Array, weights: Array | None, model: PPCAModel, threads: int) -> Moments:
+    """The E-step: expected moments of the rows under the model."""
     k = model.W.shape[1]
 
-    def summarise(chunk: Chunk, block: Block) -> Moments:
+    def summarize(chunk: Chunk, block: Block) -> Moments:
         weight = None if weights is None else weights[chunk.start : chunk.stop]
-        filled, factors = fill_gaps(block, model)
-        part = moments_of(ArrayRows(filled), None, weight, threads=1)
-        gaps = np.isnan(block)
-        holed = gaps.any(axis=1)
-        counts = gaps[holed] if weight is None else gaps[holed] * weight[holed, None]
+        imputed, factors = impute(block, model)
+        part = moments_of(ArrayRows(imputed), None, weight, threads=1)
+        missing = np.isnan(block)
+        incomplete = missing.any(axis=1)
+        own = None if weight is None else weight[incomplete]
+        counts = missing[incomplete] if own is None else missing[incomplete] * own[:, None]
         part.within[np.diag_indices_from(part.within)] += model.noise * counts.sum(axis=0)
-        for spread in _spreads(gaps[holed], factors[holed], model.W, None if weight is None else weight[holed]):
-            part.within += model.noise * (spread.T @ spread)
+        for root in _covariance_roots(missing[incomplete], factors[incomplete], model.W, own):
+            part.within += model.noise * (root.T @ root)
         return part
 
-    return fold(ArrayRows(X), summarise, merge, threads, f"EM, expectations of rank {k}")
+    return fold(ArrayRows(X), summarize, merge, threads, f"E-step with {k} component(s)")
 
 
-def _spreads(gaps: NDArray[Any], factors: Array, W: Array, weights: Array | None) -> Iterator[Array]:
-    """Blocks of rows of (gap mask) W F, whose squares add to the covariance of what is missing."""
+def _covariance_roots(missing: NDArray[Any], factors: Array, W: Array, weights: Array | None) -> Iterator[Array]:
+    """Blocks R of rows of (mask) W F: the sum of RᵀR is the conditional covariance of the missing values."""
     d, k = W.shape
     size = max(1, chunk_rows(d * k))
-    for start in range(0, len(gaps), size):
+    for start in range(0, len(missing), size):
         cut = slice(start, start + size)
-        spread = np.matmul(factors[cut].transpose(0, 2, 1), W.T) * gaps[cut, None, :]  # (m, k, d)
+        root = np.matmul(factors[cut].transpose(0, 2, 1), W.T) * missing[cut, None, :]  # (m, k, d)
         if weights is not None:
-            spread *= np.sqrt(weights[cut])[:, None, None]
-        yield spread.reshape(-1, d)
+            root *= np.sqrt(weights[cut])[:, None, None]
+        yield root.reshape(-1, d)
 
 
-def _observed(X: Array) -> tuple[Array, Array]:
-    """Mean and standard deviation of each column over what is there."""
-    there = ~np.isnan(X)
+def _observed_moments(X: Array) -> tuple[Array, Array]:
+    """Mean and standard deviation of the observed values of each column."""
+    observed = ~np.isnan(X)
     if np.isinf(X).any():
-        raise BadInput("Input X contains infinity; missing='em' copes with NaN only. Drop or replace such values.")
-    counts = there.sum(axis=0)
+        raise BadInput("Input X contains infinity; missing='em' handles NaN only. Drop or replace such values.")
+    counts = observed.sum(axis=0)
     if (counts == 0).any():
         columns = np.flatnonzero(counts == 0)[:5].tolist()
-        raise BadInput(f"column(s) {columns} hold nothing but NaN; nothing can be learned of them. Drop them.")
-    mean = np.where(there, X, 0.0).sum(axis=0) / counts
-    spread = np.where(there, X - mean, 0.0)
-    return mean, np.sqrt((spread**2).sum(axis=0) / counts)
+        raise BadInput(f"column(s) {columns} hold nothing but NaN. Drop them.")
+    mean = np.where(observed, X, 0.0).sum(axis=0) / counts
+    deviations = np.where(observed, X - mean, 0.0)
+    return mean, np.sqrt((deviations**2).sum(axis=0) / counts)
 
 
-def _change(old: LowRank, new: LowRank) -> float:
-    """How far the model moved, relative to its size."""
+def _relative_change(old: PPCAModel, new: PPCAModel) -> float:
+    """The change of the covariance and of the mean, relative to the size of the covariance."""
     size = float(np.linalg.norm(new.W @ new.W.T)) + new.noise
     moved = float(np.linalg.norm(new.W @ new.W.T - old.W @ old.W.T)) + abs(new.noise - old.noise)
     shift = float(np.linalg.norm(new.mean - old.mean)) / max(np.sqrt(size), np.finfo(float).tiny)

@@ -17,8 +17,8 @@ from lowdim.diagnosis._empty_space import EmptySpace, empty_space
 from lowdim.diagnosis._format import lines
 from lowdim.diagnosis._intrinsic_dimension import IntrinsicDimension, correlation_dimension, levina_bickel, two_nn
 from lowdim.diagnosis._profile import Profile, profile
-from lowdim.diagnosis._sample_distances import distances, nearest
 from lowdim.errors import BadParameter
+from lowdim.knn.exact import euclidean_distances, neighbors_in_double
 from lowdim.runtime.param import Integer
 from lowdim.runtime.progress import report
 from lowdim.runtime.random import Seed, seed_of
@@ -137,7 +137,7 @@ def _measure(found: Profile, names: list[str], seed: int, threads: int) -> dict[
         return parts
     rows = _unit(X[first])
     report("diagnosing: neighbors", 2, 4)
-    numbers, near = nearest(rows, min(DIMENSION_NEIGHBORS, len(rows) - 1), threads)
+    numbers, near = neighbors_in_double(rows, min(DIMENSION_NEIGHBORS, len(rows) - 1), threads)
     far = _far(rows)
     few = min(HUB_NEIGHBORS, max(1, (len(rows) - 1) // 2))  # with all others as neighbors there are no hubs
     parts["hubness"] = hubness(numbers[:, :few], found.index[first])
@@ -145,7 +145,7 @@ def _measure(found: Profile, names: list[str], seed: int, threads: int) -> dict[
     report("diagnosing: dimension", 3, 4)
     parts["intrinsic"] = IntrinsicDimension(two_nn(near), levina_bickel(near), correlation_dimension(far))
     noise = noise_rows(len(rows), X.shape[1], seed)
-    numbers, near = nearest(noise, few, threads)
+    numbers, near = neighbors_in_double(noise, few, threads)
     parts["hubness_noise"] = hubness(numbers, np.arange(len(rows)))
     parts["concentration_noise"] = concentration(_far(noise), near[_queries(len(rows)), 0])
     report("diagnosing: noise", 4, 4)
@@ -168,7 +168,7 @@ def _far(rows: Array) -> Array:
     queries = _queries(len(rows))
     others = np.ones((len(queries), len(rows)), dtype=bool)
     others[np.arange(len(queries)), queries] = False
-    return distances(rows[queries], rows)[others].reshape(len(queries), len(rows) - 1)
+    return euclidean_distances(rows[queries], rows)[others].reshape(len(queries), len(rows) - 1)
 
 
 def _plain(value: Any) -> Any:

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from lowdim.data.duplicates import row_hashes
 from lowdim.data.fold import fold
 from lowdim.data.rows import Block, Chunk, Rows, chunk_rows
 from lowdim.data.validation import overflow_error
@@ -99,7 +100,6 @@ def _part(start: int, X: Array, size: int, seed: int) -> Profile:
     X[is_missing] = np.nan  # one NaN for all its bit patterns
     number = np.arange(start, start + len(X), dtype=np.uint64)
     hashed = _mix((X + 0.0).view(np.uint64))  # adding zero makes -0 the same as 0
-    row_hashes = (hashed * (_mix(np.arange(X.shape[1], dtype=np.uint64)) | np.uint64(1))).sum(axis=1)
     column_hashes = (hashed * (_mix(number) | np.uint64(1))[:, None]).sum(axis=0)
 
     complete = np.flatnonzero(~is_missing.any(axis=1))
@@ -112,7 +112,7 @@ def _part(start: int, X: Array, size: int, seed: int) -> Profile:
         counts,
         means,
         squares,
-        row_hashes,
+        row_hashes(X, 1),
         column_hashes,
         keys[drawn],
         kept + start,

@@ -1,4 +1,4 @@
-"""The distances that neighbour searches know, and how each is computed."""
+"""Metrics by name, and how each is computed: by a native sum over columns, or by a function of two rows."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from lowdim.runtime.param import Domain
 
 __all__ = ["METRICS", "Metric", "MetricLike", "metric_of"]
 
-# What the native kernels sum over the columns of two rows.
+# What the native kernels compute over the columns of two rows.
 SQUARES, MAGNITUDES, LARGEST, DIFFERING_BITS, JACCARD_BITS = range(5)
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A distance: a native sum over columns, and what is done to rows before it and to the sum after it."""
+    """A metric: a native sum over columns, the transformation of rows before it, and that of the sum after it."""
 
     name: str
-    kernel: int | None = None  # None: the distances come from outside, already computed or by a function
-    root: bool = False  # the distance is the root of the sum
-    scale: float = 1.0  # and this times it
-    unit_rows: bool = False  # rows are scaled to length one first
-    centred_rows: bool = False  # and before that, centred by their own mean
+    kernel: int | None = None  # None: precomputed, or computed by `function`
+    root: bool = False  # the distance is the square root of the sum
+    scale: float = 1.0  # factor after that
+    unit_rows: bool = False  # rows are scaled to unit length first
+    centered_rows: bool = False  # and before that, centered at their own mean
     function: Callable[[Any, Any], float] | None = None
 
     @property
     def bits(self) -> bool:
-        """Whether rows are sets of bits."""
+        """Whether the rows are sets, compared as bits."""
         return self.kernel in (DIFFERING_BITS, JACCARD_BITS)
 
     @property
     def given(self) -> bool:
-        """Whether the distances themselves are the input."""
+        """Whether the input holds distances ('precomputed')."""
         return self.name == "precomputed"
 
 
@@ -45,7 +45,7 @@ METRICS = {
         Metric("sqeuclidean", SQUARES),
         # For rows of length one, 1 - cos = |a - b|² / 2, which does not cancel.
         Metric("cosine", SQUARES, scale=0.5, unit_rows=True),
-        Metric("correlation", SQUARES, scale=0.5, unit_rows=True, centred_rows=True),
+        Metric("correlation", SQUARES, scale=0.5, unit_rows=True, centered_rows=True),
         Metric("manhattan", MAGNITUDES),
         Metric("chebyshev", LARGEST),
         Metric("hamming", DIFFERING_BITS),
@@ -58,7 +58,7 @@ _ALIASES = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan", "lin
 
 
 class MetricLike(Domain):
-    """What `metric` takes: the name of a metric, also one of the other names that some have, or a function."""
+    """What `metric` takes: the name of a metric, or an alias (l1, cityblock, l2, linf), or a function."""
 
     text = f"one of {', '.join(repr(name) for name in METRICS)}, or a function of two rows"
 

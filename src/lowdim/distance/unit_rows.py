@@ -1,8 +1,8 @@
-"""Rows scaled to length one, for cosine and correlation distances, made block by block."""
+"""Rows scaled to unit length, for cosine and correlation distances, computed block by block."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -21,34 +21,36 @@ Array = NDArray[Any]
 
 
 def unit_rows(rows: Rows, metric: Metric, threads: int, dtype: Any = np.float32) -> Array:
-    """Rows of length one, with one more column that is 1 for a row without a direction and 0 for the others.
+    """Rows scaled to unit length, with one more column that is 1 for a row without a direction and 0 for the others.
 
-    Such a row (all zeros; for correlations, constant) is then at distance 1 from every row with a direction,
-    and at distance 0 from its like.
+    A row without a direction (all zeros; for correlations, constant) is then at distance 1 from every row that has one,
+    and at distance 0 from others without.
     """
 
-    def convert(block: Array) -> Array:
+    def normalize(block: Array) -> Array:
         wide = block.astype(np.float64)
-        size = np.abs(wide).max(axis=1, initial=0)
-        wide /= np.where(size > 0, size, 1)[:, None]  # so that no square overflows
-        if metric.centred_rows:
+        largest = np.abs(wide).max(axis=1, initial=0)
+        wide /= np.where(largest > 0, largest, 1)[:, None]  # so that no square overflows
+        if metric.centered_rows:
             wide -= wide.mean(axis=1, keepdims=True)
         length = np.sqrt(np.einsum("ij,ij->i", wide, wide))
-        aimless = length <= 8 * np.finfo(np.float64).eps * np.sqrt(wide.shape[1])
-        wide /= np.where(aimless, 1, length)[:, None]
-        wide[aimless] = 0
-        return np.column_stack([wide, aimless])
+        null = length <= 8 * np.finfo(np.float64).eps * np.sqrt(wide.shape[1])
+        wide /= np.where(null, 1, length)[:, None]
+        wide[null] = 0
+        return np.column_stack([wide, null])
 
-    return table_of_blocks(rows, rows.d + 1, threads, convert, dtype)
+    return table_of_blocks(rows, rows.d + 1, threads, normalize, dtype)
 
 
-def table_of_blocks(rows: Rows, columns: int, threads: int, convert: Any, dtype: Any = np.float32) -> Array:
-    """A table whose blocks are convert(block), made block by block."""
+def table_of_blocks(
+    rows: Rows, columns: int, threads: int, convert: Callable[[Array], Array], dtype: Any = np.float32
+) -> Array:
+    """A dense table (n, columns) of convert(block), computed block by block."""
     needed = np.dtype(dtype).itemsize * rows.count * columns
     require_memory(needed, f"a table of {rows.count} x {columns} values", "Use fewer rows or columns.")
     out = np.empty((rows.count, columns), dtype=dtype)
 
-    def summarise(chunk: Chunk, block: Block) -> int:
+    def fill(chunk: Chunk, block: Block) -> int:
         for start, dense in dense_parts(block):
             converted = convert(dense)
             if not np.isfinite(converted).all():
@@ -56,12 +58,12 @@ def table_of_blocks(rows: Rows, columns: int, threads: int, convert: Any, dtype:
             out[chunk.start + start : chunk.start + start + len(dense)] = converted
         return 0
 
-    fold(rows, summarise, lambda a, b: 0, threads)
+    fold(rows, fill, lambda a, b: 0, threads)
     return out
 
 
 def dense_parts(block: Block) -> Iterator[tuple[int, Array]]:
-    """A block as dense parts, each with its first row: chunks of sparse rows may be far too long to be made dense."""
+    """A block as dense parts, each with its first row: a chunk of sparse rows may be far too long to be made dense."""
     if not sp.issparse(block):
         yield 0, np.asarray(block)
         return

@@ -1,1 +1,1 @@
-"""Kernel PCA, with its Nyström form and its pre-images. Imports `base` and below."""
+"""Kernel PCA, its Nyström approximation and its pre-images. Imports `base` and below."""

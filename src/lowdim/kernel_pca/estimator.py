@@ -3,99 +3,120 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from lowdim.base.estimator import Estimator, estimator
+from lowdim.base.estimator import Estimator, SeedMixin, ThreadsMixin, estimator
+from lowdim.base.state import StateCheck
 from lowdim.data.ownership import owned
 from lowdim.data.rows import Rows, open_rows
 from lowdim.data.validation import read_rows, read_scores
-from lowdim.decomposition.gram_eigen import Components, choose_solver, components_of_gram
+from lowdim.decomposition.gram_eigen import KernelComponents, choose_gram_solver, kernel_components
 from lowdim.decomposition.landmarks import draw_landmarks
 from lowdim.errors import BadInput, BadParameter, LowdimWarning, NotEnoughData
-from lowdim.kernel_pca.nystrom import by_nystrom
-from lowdim.kernel_pca.preimage import MAX_STEPS, Images, pre_images
-from lowdim.kernels._bandwidth import WIDTHS
-from lowdim.kernels._base import Kernel
-from lowdim.kernels._dot_product import precomputed
+from lowdim.kernel_pca.nystrom import nystrom_components
+from lowdim.kernel_pca.preimage import MAX_STEPS, FeatureSpacePoints, pre_images
+from lowdim.kernels import Kernel, precomputed
+from lowdim.kernels._bandwidth import GAMMA
 from lowdim.kernels._names import as_kernel, kernel_domain
 from lowdim.linalg.centered import Centered
-from lowdim.runtime.param import Choice, Integer, Maybe, Real, SeedLike, param
-from lowdim.runtime.random import Seed, seed_of
+from lowdim.runtime.param import Choice, Integer, Maybe, Real, param
+from lowdim.runtime.random import seed_of
 from lowdim.runtime.threads import thread_count
-from lowdim.summaries.gram import Given, Gram, KernelRows, Source, finite_rows, kernel_table, square_rows
+from lowdim.summaries.gram import Gram
+from lowdim.summaries.kernel_sources import (
+    ComputedKernel,
+    KernelSource,
+    PrecomputedKernel,
+    cross_kernel,
+    finite_rows,
+    symmetric_matrix,
+)
 
-__all__ = ["KernelPCA"]
+__all__ = ["KernelPCA", "KernelPCAState"]
 
 Array = NDArray[Any]
 
-LANDMARKS = 1000  # unless another number is asked for
-NYSTROM_FROM = 30_000  # rows from which the whole matrix is too much
+LANDMARKS = 1000  # default number
+NYSTROM_ROWS = 30_000  # from this number of rows on, the whole kernel matrix is too expensive
 
 
-@estimator(title="directions of greatest variance in a kernel's space", summary="gram", inverse=True)
-class KernelPCA(Estimator):
-    """Directions of greatest variance in the space of a kernel.
+@dataclass(frozen=True)
+class KernelPCAState:
+    """What `transform` and `inverse_transform` need beside the public attributes."""
 
-        G α* = λ α*,   G = K - 1K - K1 + 1K1,   α = α* / √λ,   score of x = Σ αᵢ k̃(x, xᵢ)
+    kernel_means: Array  # (m,) column means of the kernel matrix
+    mean_weights: Array  # (m,): the mean in feature space is Σ mean_weightsᵢ φ(xᵢ)
+    scores: Array  # (m, k) of the fitted rows or landmarks
 
-    `fit` takes rows, a kernel matrix with kernel="precomputed", or `lowdim.gram(X, kernel)`, with weights of rows if
-    it has any. From 30,000 rows on, solver="auto" means Nyström's approximation: `solver_` says so, and
-    `nystrom_error_` how much it can't see.
+
+@estimator(title="principal components in a kernel's feature space", summary="gram", inverse=True)
+class KernelPCA(ThreadsMixin, SeedMixin, Estimator):
+    """Kernel principal component analysis: principal components in a kernel's feature space.
+
+        G α* = λ α*,   G = H K H,   α = α* / √λ,   score of x = Σ αᵢ (k(x, xᵢ) - mean of k(·, xᵢ))
+
+    `fit` takes rows, a kernel matrix with kernel="precomputed", or `lowdim.gram(X, kernel)`, which may have row
+    weights. From 30,000 rows on, solver="auto" means the Nyström approximation; `nystrom_error_` measures its error.
 
     {parameters}
 
     Attributes
     ----------
     eigenvalues_ : array (k,)
-        Of the centred kernel matrix, descending; n times the variance along each component.
+        Eigenvalues of the centered kernel matrix, descending: n times the variance along each component.
     explained_variance_ratio_ : array (k,)
-        Their shares of the total variance in the kernel's space.
-    alphas_, kernel_means_ : array (n, k), (n,)
-        New rows y have the scores (k(y, X) - kernel_means_) alphas_.
+        Ratios of the eigenvalues to the total variance in feature space.
+    alphas_ : array (m, k)
+        Coefficients of the components: the unit vector Σ alphas_[i, j] φ(X_fit_[i]) in feature space is component j.
+    X_fit_ : array (m, d) or None
+        The fitted rows, or the landmarks of the Nyström approximation; None for a precomputed kernel.
     kernel_ : kernel
-        With its scale found.
-    X_fit_, scores_ : array (n, d), (n, k)
-        The fitted rows (or the landmarks) and their scores; X_fit_ is None for a precomputed kernel.
-    solver_, n_iter_, converged_
-        How the components were found.
+        The kernel, with the value of γ that "scale" or "median" gave.
+    solver_, n_iter_, converged_ : str, int, bool
+        The solver, its iterations, and whether they converged.
     nystrom_error_ : float
-        Share of the kernel's trace that the landmarks can't see; 0 for the other solvers, and NaN for a kernel that is
-        not known to be positive semidefinite, whose error has no such measure.
+        Trace of k(X, X) minus its Nyström approximation, relative to the trace of k(X, X). 0 for the other solvers, and
+        NaN for a kernel that is not known to be positive semidefinite.
 
     """
 
     n_components: int | None = param(
-        2, Maybe(Integer(1)), "Number of components; None for all that vary.", kw_only=False
+        2, Maybe(Integer(1)), "Number of components; None for all of positive variance.", kw_only=False
     )
-    kernel: Any = param("rbf", kernel_domain, "The kernel: a name, an object, or a slow function of two rows.")
+    kernel: Any = param("rbf", kernel_domain, "The kernel: a name, a kernel object, or a (slow) function of two rows.")
     gamma: float | str | None = param(
-        None, Maybe(WIDTHS), "The kernel's γ: a number, 'scale', 'median', or None for the kernel's own."
+        None, Maybe(GAMMA), "The kernel's γ: a number, 'scale', 'median', or None for the kernel's own."
     )
     solver: str = param(
         "auto",
         Choice("auto", "dense", "lanczos", "nystrom"),
-        "All eigenpairs, block Lanczos, or Nyström's approximation on landmarks; 'auto' takes the last from "
-        f"{NYSTROM_FROM:,} rows.",
+        "Dense eigensolver, block Lanczos, or the Nyström approximation on landmarks; 'auto' takes the last from "
+        f"{NYSTROM_ROWS:,} rows on.",
     )
     n_landmarks: int | None = param(
-        None, Maybe(Integer(1)), f"Landmarks for solver='nystrom'; None for {LANDMARKS:,} (or all rows, if fewer)."
+        None, Maybe(Integer(1)), f"Number of landmarks for solver='nystrom'; None for at most {LANDMARKS:,}."
     )
     landmarks: str = param(
-        "kmeans++", Choice("kmeans++", "uniform"), "How landmarks are drawn: far from one another, or evenly."
+        "kmeans++",
+        Choice("kmeans++", "uniform"),
+        "How landmarks are drawn: by k-means++ seeding in feature space, or uniformly.",
     )
     pre_image: str = param(
         "auto",
         Choice("auto", "fixed_point", "ridge"),
-        "How inverse_transform finds rows: by fixed point (Gaussian kernels), or by regression on the scores.",
+        "How inverse_transform finds pre-images: by fixed-point iteration (rbf kernel), or by kernel ridge regression.",
     )
-    alpha: float = param(1.0, Real(0, open=True), "Ridge of pre_image='ridge'.")
-    tol: float | None = param(None, Maybe(Real(0, open=True)), "Accuracy of Lanczos; None for what the dtype allows.")
-    random_state: Seed = param(0, SeedLike(), "Seed of Lanczos's first block and of the landmarks.")
-    n_jobs: int | None = param(None, Maybe(Integer()), "Threads; the result has the same bits for any number.")
+    alpha: float = param(1.0, Real(0, open=True), "Ridge penalty of pre_image='ridge'.")
+    tol: float | None = param(
+        None, Maybe(Real(0, open=True)), "Convergence tolerance of Lanczos; None for a default by dtype."
+    )
+
+    _state_classes = (KernelPCAState,)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the components."""
@@ -103,27 +124,27 @@ class KernelPCA(Estimator):
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
-        """Find the components, and the scores of the same rows, (n, k)."""
+        """Find the components, and return the scores of the fitted rows, (n, k)."""
         return self._fit(X, scores=True)
 
     def transform(self, X: Any) -> Array:
-        """Scores of rows (or of rows of kernel values, if precomputed) on the fitted components, (m, k)."""
+        """Scores of rows (or of rows of kernel values, if precomputed) on the components, (m, k)."""
         check_is_fitted(self, "alphas_")
         return self._scores(read_rows(self, X, fitting=False))
 
     def inverse_transform(self, Z: Any) -> Array:
-        """Rows of the original space for scores Z (m, k): their images lie nearest to what the scores stand for."""
+        """Pre-images of scores Z, (m, d): rows whose images in feature space are nearest to the scores' points."""
         check_is_fitted(self, "alphas_")
         if self.X_fit_ is None:
-            raise BadInput("a precomputed kernel has no rows to go back to; fit the rows themselves.")
+            raise BadInput("a precomputed kernel has no rows, and so no pre-images; fit the rows themselves.")
         Z = read_scores(Z, self.alphas_.shape[1])
-        wide = (self.X_fit_, self.scores_, self.alphas_, self.mean_weights_)
-        images = Images(*(part.astype(np.float64) for part in wide))
-        found, restless = pre_images(Z.astype(np.float64), images, self.kernel_, self.pre_image, self.alpha)
-        if restless:
+        parts = (self.X_fit_, self._state.scores, self.alphas_, self._state.mean_weights)
+        fitted = FeatureSpacePoints(*(part.astype(np.float64) for part in parts))
+        found, unconverged = pre_images(Z.astype(np.float64), fitted, self.kernel_, self.pre_image, self.alpha)
+        if unconverged:
             warnings.warn(
-                f"{restless} of {len(Z)} pre-images still moved after {MAX_STEPS} steps, and may be rough. "
-                "Keep more components, or use pre_image='ridge'.",
+                f"{unconverged} of {len(Z)} pre-images did not converge within {MAX_STEPS} steps, and may be "
+                "inaccurate. Keep more components, or use pre_image='ridge'.",
                 LowdimWarning,
                 stacklevel=2,
             )
@@ -137,21 +158,22 @@ class KernelPCA(Estimator):
             kernel = as_kernel(self.kernel, self.gamma)
             threads = thread_count(self.n_jobs)
             if isinstance(kernel, precomputed):
-                return self._fit_gram(Gram(Given(square_rows(rows, "a precomputed kernel")), None, threads))
+                matrix = symmetric_matrix(rows, "a precomputed kernel")
+                return self._fit_gram(Gram(PrecomputedKernel(matrix), None, threads))
             table = finite_rows(rows)
             kernel = kernel.resolve(table)
-            if self.solver == "nystrom" or (self.solver == "auto" and len(table) >= NYSTROM_FROM):
+            if self.solver == "nystrom" or (self.solver == "auto" and len(table) >= NYSTROM_ROWS):
                 return self._fit_nystrom(table, kernel, scores)
-            return self._fit_gram(Gram(KernelRows(owned(table, rows), kernel), None, threads))
+            return self._fit_gram(Gram(ComputedKernel(owned(table, rows), kernel), None, threads))
 
     def _fit_gram(self, gram: Gram) -> Array:
         n, k = gram.n, self.n_components
         if k is not None and k > n:
             raise NotEnoughData(f"n_components={k} must be at most the number of rows, {n}. Ask for fewer.")
         if self.solver == "nystrom":
-            raise BadParameter("solver='nystrom' needs the rows themselves, not a matrix.")
-        self.solver_ = choose_solver(n, k or n, self.solver)
-        found = components_of_gram(gram, k, solver=self.solver_, tol=self.tol, seed=seed_of(self.random_state))
+            raise BadParameter("solver='nystrom' needs the rows themselves, not a kernel matrix.")
+        self.solver_ = choose_gram_solver(n, k or n, self.solver)
+        found = kernel_components(gram, k, solver=self.solver_, tol=self.tol, seed=seed_of(self.random_state))
         return self._keep(found, gram.source)
 
     def _fit_nystrom(self, table: Array, kernel: Kernel, scores: bool) -> Array:
@@ -159,29 +181,48 @@ class KernelPCA(Estimator):
         if self.n_components is not None and self.n_components > count:
             raise NotEnoughData(f"n_components={self.n_components} must be at most the number of landmarks, {count}.")
         drawn = draw_landmarks(table, kernel, count, self.landmarks, seed_of(self.random_state))
-        source, rows = KernelRows(table[drawn], kernel), open_rows(table)
+        landmarks, rows = ComputedKernel(table[drawn], kernel), open_rows(table)
         self.solver_ = "nystrom"
-        own = self._keep(by_nystrom(rows, source, self.n_components, thread_count(self.n_jobs)), source)
-        return self._scores(rows) if scores else own
+        found = nystrom_components(rows, landmarks, self.n_components, thread_count(self.n_jobs))
+        landmark_scores = self._keep(found, landmarks)
+        return self._scores(rows) if scores else landmark_scores
 
-    def _keep(self, found: Components, source: Source) -> Array:
-        """What was found, in the dtype of the rows; returns the scores of the source's rows."""
+    def _keep(self, found: KernelComponents, source: KernelSource) -> Array:
+        """Keep what was found in the dtype of the rows; returns the scores of the source's rows."""
         dtype = source.dtype
-        self.X_fit_: Array | None = source.points.rows if isinstance(source, KernelRows) else None
-        self.kernel_: Kernel = source.kernel if isinstance(source, KernelRows) else precomputed()
+        self.X_fit_: Array | None = source.rows.rows if isinstance(source, ComputedKernel) else None
+        self.kernel_: Kernel = source.kernel if isinstance(source, ComputedKernel) else precomputed()
         self.n_features_in_ = source.n if self.X_fit_ is None else self.X_fit_.shape[1]
-        total = max(found.trace, float(found.values.sum()), np.finfo(float).tiny)  # an indefinite kernel may have less
+        total = max(found.trace, float(found.values.sum()), np.finfo(float).tiny)  # an indefinite trace may be less
         self.eigenvalues_ = found.values.astype(dtype)
         self.explained_variance_ratio_ = (found.values / total).astype(dtype)
         self.alphas_ = np.ascontiguousarray(found.alphas, dtype=dtype)
-        self.kernel_means_, self.mean_weights_ = found.means.astype(np.float64), found.mean_weights.astype(dtype)
-        self.scores_ = found.scores.astype(dtype)
         self.n_iter_, self.converged_, self.nystrom_error_ = found.n_iter, found.converged, found.error
-        return self.scores_.copy()
+        means, scores = found.means.astype(np.float64), found.scores.astype(dtype)
+        self._state = KernelPCAState(means, found.mean_weights.astype(dtype), scores)
+        return scores.copy()
 
     def _scores(self, rows: Rows) -> Array:
-        table = rows if self.X_fit_ is None else kernel_table(rows, KernelRows(self.X_fit_, self.kernel_))
-        return Centered(table, self.kernel_means_, None, None, thread_count(self.n_jobs)).times(self.alphas_)
+        K = rows if self.X_fit_ is None else cross_kernel(rows, ComputedKernel(self.X_fit_, self.kernel_))
+        return Centered(K, self._state.kernel_means, None, None, thread_count(self.n_jobs)).times(self.alphas_)
+
+    def _check_state(self, check: StateCheck) -> None:
+        check.floats("alphas_", "m", "k")
+        check.require(self.alphas_.size > 0, "alphas_ must not be empty")
+        check.floats("eigenvalues_", "k", low=0)
+        check.floats("explained_variance_ratio_", "k")
+        X_fit = check.floats("X_fit_", "m", "d", optional=True)
+        kernel = check.instance("kernel_", Kernel)
+        check.require(
+            isinstance(kernel, precomputed) == (X_fit is None), "X_fit_ must be there unless kernel_ is precomputed"
+        )
+        if X_fit is None:
+            check.require(check.sizes["m"] == check.sizes["d"], "a precomputed kernel needs an alpha for every column")
+        else:
+            check.require(kernel == kernel.resolve(X_fit), "gamma of kernel_ must be a number")
+        check.floats("state.kernel_means", "m")
+        check.floats("state.mean_weights", "m")
+        check.floats("state.scores", "m", "k")
 
     @property
     def _n_features_out(self) -> int:

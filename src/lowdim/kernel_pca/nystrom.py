@@ -1,7 +1,7 @@
-"""Nyström's approximation: kernel PCA in the span of a few landmarks.
+"""Nyström approximation: kernel PCA in the span of a few landmarks.
 
-With C = k(X, L) and K = k(L, L), the rows C K^{-1/2} have the inner products C K⁻¹ Cᵀ ≈ k(X, X): ordinary
-PCA of them, by their moments, is kernel PCA of the approximation.
+With C = k(X, L) and K = k(L, L) for landmarks L, the rows of C K^{-1/2} have the inner products C K⁻¹ Cᵀ ≈ k(X, X).
+PCA of these rows, by their moments, is kernel PCA of the approximation.
 """
 
 from __future__ import annotations
@@ -12,68 +12,68 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.data.rows import ArrayRows, Rows
-from lowdim.decomposition.gram_eigen import Components
+from lowdim.decomposition.gram_eigen import KernelComponents
 from lowdim.errors import LowdimWarning
 from lowdim.kernels import Kernel
-from lowdim.kernels._row_blocks import Points
+from lowdim.kernels._row_blocks import PreparedRows
 from lowdim.linalg.dense_eigen import eigh_largest
-from lowdim.summaries.gram import KernelRows, kernel_table
+from lowdim.summaries.kernel_sources import ComputedKernel, cross_kernel
 from lowdim.summaries.moments import moments_of
 
-__all__ = ["by_nystrom"]
+__all__ = ["nystrom_components"]
 
 Array = NDArray[np.float64]
 
 
-def by_nystrom(rows: Rows, source: KernelRows, k: int | None, threads: int) -> Components:
-    """The k largest components of rows, or all that there are, on the landmarks of `source`."""
-    if not source.kernel.psd:
-        _warn_of_negative_eigenvalues(source.kernel)
-    root = _inverse_root(source)
-    m = moments_of(kernel_table(rows, source), None, None, threads)
+def nystrom_components(rows: Rows, landmarks: ComputedKernel, k: int | None, threads: int) -> KernelComponents:
+    """The k first principal components, or all that the landmarks span, by the Nyström approximation."""
+    if not landmarks.kernel.psd:
+        _warn_of_negative_eigenvalues(landmarks.kernel)
+    root = _inverse_root(landmarks)
+    m = moments_of(cross_kernel(rows, landmarks), None, None, threads)
     k = max(1, root.shape[1]) if k is None else k
     found = eigh_largest(root.T @ m.within @ root, min(k, root.shape[1]))
     missing = k - len(found.values)  # more components than the landmarks span
     values = np.pad(np.maximum(found.values, 0), (0, missing))
     alphas = np.pad(root @ found.vectors, ((0, 0), (0, missing)))
-    middle = root.T @ m.mean
-    whole = _total_diagonal(rows, source)
-    unseen = whole - m.n * float(middle @ middle) - float(np.einsum("ij,ij->", root, m.within @ root))
-    error = max(0.0, unseen / whole) if whole > 0 else 0.0  # exact: k(X, X) - C K⁻¹ Cᵀ is semidefinite
-    return Components(
+    mean = root.T @ m.mean
+    trace = _kernel_trace(rows, landmarks)
+    residual = trace - m.n * float(mean @ mean) - float(np.einsum("ij,ij->", root, m.within @ root))
+    error = max(0.0, residual / trace) if trace > 0 else 0.0  # exact, as k(X, X) - C K⁻¹ Cᵀ is positive semidefinite
+    return KernelComponents(
         values,
         alphas,
         m.mean,
-        root @ middle,
-        scores=(source.block(slice(None), slice(None)) - m.mean) @ alphas,
-        trace=whole - m.n * float(middle @ middle),
-        error=error if source.kernel.psd else np.nan,
+        root @ mean,
+        scores=(landmarks.block(slice(None), slice(None)) - m.mean) @ alphas,
+        trace=trace - m.n * float(mean @ mean),
+        error=error if landmarks.kernel.psd else np.nan,
     )
 
 
-def _inverse_root(source: KernelRows) -> Array:
-    """R (m, r) with R Rᵀ = K⁻¹ on what the landmarks span."""
-    landmarks = KernelRows(source.points.rows.astype(np.float64), source.kernel)
-    spread = eigh_largest(landmarks.block(slice(None), slice(None)))
-    floor = np.finfo(source.dtype).eps * len(spread.values) * max(float(spread.values[0]), 0.0)
-    kept = spread.values > floor
-    return spread.vectors[:, kept] / np.sqrt(spread.values[kept])
+def _inverse_root(landmarks: ComputedKernel) -> Array:
+    """R (m, r) with R Rᵀ = K⁺, the pseudoinverse of the landmarks' kernel matrix."""
+    wide = ComputedKernel(landmarks.rows.rows.astype(np.float64), landmarks.kernel)
+    found = eigh_largest(wide.block(slice(None), slice(None)))
+    floor = np.finfo(landmarks.dtype).eps * len(found.values) * max(float(found.values[0]), 0.0)
+    kept = found.values > floor
+    return found.vectors[:, kept] / np.sqrt(found.values[kept])
 
 
 def _warn_of_negative_eigenvalues(kernel: Kernel) -> None:
     warnings.warn(
-        f"Nyström's approximation is for positive semidefinite kernels, and {kernel!r} is not known to be one: "
-        "what its matrix has of negative eigenvalues is lost, and its error is not known. "
-        "Use solver='lanczos', or look at a sample with lowdim.kernels.is_psd.",
+        f"the Nyström approximation is for positive semidefinite kernels, and {kernel!r} is not known to be one: "
+        "negative eigenvalues of its matrix are lost, and the error of the approximation is not known. "
+        "Use solver='lanczos', or test a sample with lowdim.kernels.is_psd.",
         LowdimWarning,
         stacklevel=6,
     )
 
 
-def _total_diagonal(rows: Rows, source: KernelRows) -> float:
-    """Σ k(x, x)."""
+def _kernel_trace(rows: Rows, landmarks: ComputedKernel) -> float:
+    """The trace of k(X, X)."""
     whole = rows if isinstance(rows, ArrayRows) else ArrayRows(rows.whole())
     return sum(
-        float(source.kernel.diagonal(Points(chunk.load(), source.points.shift)).sum(dtype=np.float64))
+        float(landmarks.kernel.diagonal(PreparedRows(chunk.load(), landmarks.rows.origin)).sum(dtype=np.float64))
         for chunk in whole.chunks()
     )

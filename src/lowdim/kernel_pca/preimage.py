@@ -1,4 +1,7 @@
-"""From scores of kernel PCA back to rows: a row whose image is nearest to a point of the kernel's space."""
+"""Pre-images: rows whose images in feature space are nearest to the points that given scores stand for.
+
+Fixed-point iteration (Mika et al. 1999) for Gaussian kernels, kernel ridge regression (Bakır et al. 2004) for any.
+"""
 
 from __future__ import annotations
 
@@ -10,91 +13,95 @@ from numpy.typing import NDArray
 
 from lowdim.errors import BadParameter
 from lowdim.kernels import Kernel, rbf
-from lowdim.kernels._row_blocks import Pair, Points
+from lowdim.kernels._row_blocks import PreparedRows, RowPairs
 from lowdim.runtime.progress import report
 from lowdim.runtime.threads import single_blas, uninterrupted
 
-__all__ = ["MAX_STEPS", "Images", "pre_images"]
+__all__ = ["MAX_STEPS", "FeatureSpacePoints", "pre_images"]
 
 Array = NDArray[np.float64]
 
 MAX_STEPS = 1000
-REST, SEEN = 1e-9, 1e-5  # of the extent of the rows: a shorter step is rest; a longer one, at the end, is told of
+REL_TOL = 1e-9  # the iteration stops at steps below this fraction of the range of the rows
+REPORTED_TOL = 1e-5  # a last step above this fraction of the range is reported as not converged
+MIN_WEIGHT = 1e-3  # of the weights' absolute sum: a smaller denominator is mostly rounding error
 BLOCK = 256  # scores at a time
-RIDGE_ROWS = 2000  # a regression on more rows costs more than it tells
+RIDGE_ROWS = 2000  # rows that the regression is fitted to
 
 
 @dataclass(frozen=True)
-class Images:
-    """Fitted rows, their scores, and the components as combinations of the rows' images."""
+class FeatureSpacePoints:
+    """Fitted rows, their scores, and the components as combinations of their images."""
 
     rows: Array  # (n, d)
     scores: Array  # (n, k)
     alphas: Array  # (n, k)
-    mean_weights: Array  # (n,): the mean in the kernel's space as a combination of images
+    mean_weights: Array  # (n,): the mean in feature space as a combination of images
 
 
-def pre_images(Z: Array, images: Images, kernel: Kernel, how: str, alpha: float) -> tuple[Array, int]:
-    """Rows for scores, and how many still moved: by fixed point for Gaussian kernels unless a ridge is wished for."""
-    if isinstance(kernel, rbf) and how != "ridge":
-        return _by_fixed_point(Z, images, float(kernel.gamma))
-    if how == "fixed_point":
+def pre_images(Z: Array, fitted: FeatureSpacePoints, kernel: Kernel, method: str, alpha: float) -> tuple[Array, int]:
+    """Pre-images of scores, and how many did not converge; "auto" takes the fixed point for Gaussian kernels."""
+    if isinstance(kernel, rbf) and method != "ridge":
+        return _fixed_point(Z, fitted, float(kernel.gamma))
+    if method == "fixed_point":
         raise BadParameter(f"pre_image='fixed_point' needs the rbf kernel; got {kernel!r}. Use 'ridge'.")
-    return _by_ridge(Z, images, alpha), 0
+    return _ridge_regression(Z, fitted, alpha), 0
 
 
-def _by_fixed_point(Z: Array, images: Images, gamma: float) -> tuple[Array, int]:
-    """Rows for scores under a Gaussian kernel, by the fixed point of Mika and others, and how many still moved.
+def _fixed_point(Z: Array, fitted: FeatureSpacePoints, gamma: float) -> tuple[Array, int]:
+    """Fixed-point iteration for a Gaussian kernel.
 
         x ← Σ cᵢ k(x, xᵢ) xᵢ / Σ cᵢ k(x, xᵢ)
 
-    with c the combination of images that the scores stand for. It starts from the fitted row of the nearest
-    score, and a row whose next step would leave the fitted rows' neighbourhood stays where it is.
+    with the coefficients c of the point of feature space that the scores stand for. It starts from the fitted row of
+    the nearest scores. A row whose denominator vanishes stays where it is.
     """
-    points, kernel = Points(images.rows), rbf(gamma)
-    extent = np.ptp(images.rows, axis=0).max(initial=0.0)
-    parts, restless = [], 0
+    rows, kernel = PreparedRows(fitted.rows), rbf(gamma)
+    extent = np.ptp(fitted.rows, axis=0).max(initial=0.0)
+    parts, unconverged = [], 0
     with single_blas():
         for start in range(0, len(Z), BLOCK):
             z = Z[start : start + BLOCK]
-            combination = z @ images.alphas.T + images.mean_weights
-            x = images.rows[_nearest(z, images.scores)]
-            moving, size = np.arange(len(z)), np.zeros(len(z))
+            coefficients = z @ fitted.alphas.T + fitted.mean_weights
+            x = fitted.rows[_nearest(z, fitted.scores)]
+            active, size = np.arange(len(z)), np.zeros(len(z))
             for _ in range(MAX_STEPS):
-                pull = combination[moving] * kernel.of(Pair(Points(x[moving], points.shift), points))
-                weight = pull.sum(axis=1, keepdims=True)
-                sound = weight > 1e-3 * np.abs(pull).sum(axis=1, keepdims=True)  # else rounding is divided by
-                step = np.where(sound, pull @ images.rows / np.where(sound, weight, 1) - x[moving], 0)
-                x[moving] += step
-                size[moving] = np.abs(step).max(axis=1, initial=0.0)
-                moving = moving[size[moving] > REST * extent]
-                if not len(moving):
+                new = PreparedRows(x[active], rows.origin)
+                weights = coefficients[active] * kernel.evaluate(RowPairs(new, rows))
+                total = weights.sum(axis=1, keepdims=True)
+                stable = total > MIN_WEIGHT * np.abs(weights).sum(axis=1, keepdims=True)
+                step = np.where(stable, weights @ fitted.rows / np.where(stable, total, 1) - x[active], 0)
+                x[active] += step
+                size[active] = np.abs(step).max(axis=1, initial=0.0)
+                active = active[size[active] > REL_TOL * extent]
+                if not len(active):
                     break
             parts.append(x)
-            restless += int((size > SEEN * extent).sum())
+            unconverged += int((size > REPORTED_TOL * extent).sum())
             report("pre-images", min(start + BLOCK, len(Z)), len(Z))
-    return np.concatenate(parts), restless
+    return np.concatenate(parts), unconverged
 
 
-def _by_ridge(Z: Array, images: Images, alpha: float) -> Array:
-    """Rows for scores by kernel ridge regression of the fitted rows on their scores (Bakır and others)."""
-    step = -(-len(images.rows) // RIDGE_ROWS)
-    scores, rows = np.ascontiguousarray(images.scores[::step]), images.rows[::step]
+def _ridge_regression(Z: Array, fitted: FeatureSpacePoints, alpha: float) -> Array:
+    """Kernel ridge regression of the fitted rows on their scores."""
+    step = -(-len(fitted.rows) // RIDGE_ROWS)
+    scores, targets = np.ascontiguousarray(fitted.scores[::step]), fitted.rows[::step]
     kernel = rbf("median").resolve(scores)
-    points, mean = Points(scores), rows.mean(axis=0)
-    K = kernel.of(Pair(points, points))
+    inputs, mean = PreparedRows(scores), targets.mean(axis=0)
+    K = kernel.evaluate(RowPairs(inputs, inputs))
     K[np.diag_indices(len(K))] += alpha
     try:
         factor = uninterrupted(lambda: scipy.linalg.cho_factor(K, check_finite=False))
     except scipy.linalg.LinAlgError as error:
         raise BadParameter(
-            f"alpha={alpha:g} is too small a ridge for these scores, some of which are all but equal. Raise alpha."
+            f"alpha={alpha:g} is too small a ridge for these scores, some of which are nearly equal. Raise alpha."
         ) from error
     with single_blas():
-        weights = scipy.linalg.cho_solve(factor, rows - mean, check_finite=False)
-        return kernel.of(Pair(Points(Z, points.shift), points)) @ weights + mean
+        weights = scipy.linalg.cho_solve(factor, targets - mean, check_finite=False)
+        return kernel.evaluate(RowPairs(PreparedRows(Z, inputs.origin), inputs)) @ weights + mean
 
 
 def _nearest(z: Array, scores: Array) -> NDArray[np.int64]:
-    points = Points(scores)
-    return Pair(Points(z, points.shift), points).squares.argmin(axis=1)
+    """Index of the nearest fitted scores, (m,)."""
+    fitted = PreparedRows(scores)
+    return RowPairs(PreparedRows(z, fitted.origin), fitted).squared_distances.argmin(axis=1)

@@ -1,26 +1,19 @@
-"""Kernels, what may be done with them, and whether a matrix is one.
+"""Positive semidefinite kernels, their algebra, and tests of definiteness.
 
     from lowdim.kernels import linear, rbf
     KernelPCA(kernel=rbf(0.5) + 2 * linear()).fit(X)
 
-Kernels are frozen values: they compare, print and go into model files. Sums, products, positive multiples
-and polynomials with positive coefficients of kernels are kernels (lecture 1), and nothing else is accepted.
+Kernels are immutable values: they can be compared, printed and saved in model files. Sums, products, positive
+multiples, and polynomials with nonnegative coefficients of kernels are kernels; other operations are refused.
+Imports `distance` and below.
 """
 
 from __future__ import annotations
 
-from lowdim.kernels._algebra import Product, Scaled, Sum, polynomial_of
-from lowdim.kernels._base import Kernel
+from lowdim.kernels._conversions import from_distance, from_function, precomputed
 from lowdim.kernels._definiteness import Definiteness, is_conditionally_negative_definite, is_euclidean, is_psd
-from lowdim.kernels._dot_product import (
-    cosine,
-    from_distance,
-    from_function,
-    linear,
-    polynomial,
-    precomputed,
-    sigmoid,
-)
+from lowdim.kernels._dot_product import cosine, linear, polynomial, sigmoid
+from lowdim.kernels._kernel import Kernel, Product, Scaled, Sum, polynomial_of
 from lowdim.kernels._names import as_kernel
 from lowdim.kernels._schoenberg import (
     Transform,
@@ -65,3 +58,7 @@ __all__ = [
     "rbf",
     "sigmoid",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,4 +1,4 @@
-"""Is it a kernel, is it Euclidean: a verdict with its evidence."""
+"""Tests of definiteness: is a matrix a kernel matrix, are distances Euclidean?"""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from lowdim.data.validation import overflow_error
 from lowdim.distance.matrix_checks import checked_distances
 from lowdim.errors import BadInput, BadParameter
 from lowdim.linalg.block_lanczos import lanczos_extremes
+from lowdim.linalg.dense_eigen import symmetrized
 from lowdim.linalg.dense_limits import DEFINITENESS_ROWS
 from lowdim.linalg.double_centering import double_center
 from lowdim.runtime.memory import require_memory
@@ -28,10 +29,10 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Definiteness:
-    """A verdict that is true or false in an `if`, and what it rests on.
+    """The result of a test of definiteness: true or false in an `if`, with the eigenvalues that it rests on.
 
-    `smallest` is the smallest eigenvalue found of the matrix that has to be positive semidefinite. The
-    quick form finds one that is at least the true smallest: its "no" is certain, its "yes" is not.
+    `smallest` is the smallest eigenvalue found of the matrix that must be positive semidefinite. Lanczos
+    (`exact` is False) finds an upper bound of it, so a "no" is certain and a "yes" is not.
     """
 
     holds: bool
@@ -44,8 +45,8 @@ class Definiteness:
         return self.holds
 
     def __str__(self) -> str:
-        """The verdict in a sentence."""
-        which = "the smallest eigenvalue" if self.exact else "the smallest eigenvalue that a quick look found"
+        """The result in one sentence."""
+        which = "the smallest eigenvalue" if self.exact else "the smallest eigenvalue that Lanczos found"
         side = "not below" if self.holds else "below"
         doubt = "; another may be smaller" if self.holds and not self.exact else ""
         return f"{'yes' if self.holds else 'no'}: {which}, {self.smallest:.6g}, is {side} {-self.tolerance:.2g}{doubt}"
@@ -59,37 +60,45 @@ def is_psd(K: Any, *, tol: float | None = None, quick: bool | None = None, rando
     K : array (n, n)
         A kernel matrix, for instance.
     tol : float, optional
-        Share of the largest eigenvalue's size that rounding may take; n times the precision of K's dtype if None.
+        Tolerance for negative eigenvalues, relative to the largest in absolute value; None for n times the machine
+        epsilon of K's dtype.
     quick : bool, optional
-        Lanczos from a random start instead of all eigenvalues; by itself above 3,000 rows.
+        Use a few Lanczos steps from a random vector instead of all eigenvalues; None does so above 3,000 rows.
     random_state : seed
-        Of the random start.
+        Seed of the random vector.
 
     """
     K = _square(K, "K")
-    return _verdict(_symmetric(K, "K"), _share(K, tol), quick, seed_of(random_state))
+    return _definiteness(_symmetric(K, "K"), _tolerance(K, tol), quick, seed_of(random_state))
 
 
 def is_conditionally_negative_definite(
     D: Any, *, tol: float | None = None, quick: bool | None = None, random_state: Seed = 0
 ) -> Definiteness:
-    """Whether vᵀDv ≤ 0 for every v that sums to zero: as -½HDH ⪰ 0 (Young, Householder, Schoenberg)."""
+    """Whether vᵀDv ≤ 0 for every v that sums to zero, which holds if and only if -½HDH is positive semidefinite.
+
+    Parameters are those of `is_psd`.
+    """
     D = _square(D, "D")
-    return _verdict(double_center(_symmetric(D, "D")), _share(D, tol), quick, seed_of(random_state))
+    return _definiteness(double_center(_symmetric(D, "D")), _tolerance(D, tol), quick, seed_of(random_state))
 
 
 def is_euclidean(
     D: Any, *, squared: bool = False, tol: float | None = None, quick: bool | None = None, random_state: Seed = 0
 ) -> Definiteness:
-    """Whether D are distances between points of some Euclidean space (their squares with `squared=True`)."""
+    """Whether D holds distances (with `squared=True`, their squares) between points of a Euclidean space.
+
+    They are Euclidean if and only if -½HD²H is positive semidefinite (Schoenberg 1935; Young and Householder 1938).
+    The other parameters are those of `is_psd`.
+    """
     D = _square(D, "D")
-    lengths = checked_distances(D).astype(np.float64)
-    with np.errstate(over="ignore", invalid="ignore"):  # named below
-        squares = _mean_of_both(lengths if squared else lengths**2)
-    return _verdict(double_center(squares), _share(D, tol), quick, seed_of(random_state))
+    distances = checked_distances(D).astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):  # reported below
+        squares = symmetrized(distances if squared else distances**2)
+    return _definiteness(double_center(squares), _tolerance(D, tol), quick, seed_of(random_state))
 
 
-def _verdict(A: Array, share: float, quick: bool | None, seed: int) -> Definiteness:
+def _definiteness(A: Array, relative_tolerance: float, quick: bool | None, seed: int) -> Definiteness:
     n = len(A)
     if not np.isfinite(A).all():
         raise overflow_error()
@@ -100,12 +109,12 @@ def _verdict(A: Array, share: float, quick: bool | None, seed: int) -> Definiten
     else:
         values = uninterrupted(lambda: scipy.linalg.eigvalsh(A, check_finite=False))
         smallest, largest = float(values[0]), float(values[-1])
-    tolerance = float(share * max(abs(smallest), abs(largest)))
+    tolerance = float(relative_tolerance * max(abs(smallest), abs(largest)))
     return Definiteness(smallest >= -tolerance, smallest, largest, tolerance, not quick)
 
 
-def _share(A: NDArray[Any], tol: float | None) -> float:
-    """What rounding may take: the matrix is no better than the dtype that it came in."""
+def _tolerance(A: NDArray[Any], tol: float | None) -> float:
+    """The relative tolerance: a matrix is no more precise than the dtype that it came in."""
     if tol is not None and not Real(0).accepts(tol):
         raise BadParameter(f"tol must be {Real(0).text}; got {tol!r}.")
     return len(A) * float(np.finfo(A.dtype).eps) if tol is None else tol
@@ -126,9 +135,5 @@ def _symmetric(A: NDArray[Any], name: str) -> Array:
     wide = A.astype(np.float64)
     slack = max(1e-8, float(np.finfo(A.dtype).eps))
     if not np.allclose(wide, wide.T, rtol=100 * slack, atol=slack * np.abs(wide).max()):
-        raise BadInput(f"{name} must be symmetric; it is not. Use ({name} + {name}.T) / 2 if meant.")
-    return _mean_of_both(wide)
-
-
-def _mean_of_both(A: Array) -> Array:
-    return (A + A.T) / 2
+        raise BadInput(f"{name} must be symmetric; it is not. Use ({name} + {name}.T) / 2 if that is meant.")
+    return symmetrized(wide)

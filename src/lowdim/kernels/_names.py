@@ -1,29 +1,30 @@
-"""Kernels by their names."""
+"""Kernels by name."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from lowdim.errors import BadParameter
-from lowdim.kernels import _dot_product as common
-from lowdim.kernels import _stationary as decaying
-from lowdim.kernels._base import Kernel
+from lowdim.kernels._conversions import from_function, precomputed
+from lowdim.kernels._dot_product import cosine, linear, polynomial, sigmoid
+from lowdim.kernels._kernel import Kernel
+from lowdim.kernels._stationary import chi2, laplacian, rational_quadratic, rbf
 from lowdim.runtime.param import Choice, Either, Such
 
 __all__ = ["NAMES", "as_kernel", "kernel_domain"]
 
 NAMES: dict[str, type[Kernel]] = {
-    "linear": common.linear,
-    "cosine": common.cosine,
-    "rbf": decaying.rbf,
-    "gaussian": decaying.rbf,
-    "polynomial": common.polynomial,
-    "poly": common.polynomial,
-    "sigmoid": common.sigmoid,
-    "laplacian": decaying.laplacian,
-    "chi2": decaying.chi2,
-    "rational_quadratic": decaying.rational_quadratic,
-    "precomputed": common.precomputed,
+    "linear": linear,
+    "cosine": cosine,
+    "rbf": rbf,
+    "gaussian": rbf,
+    "polynomial": polynomial,
+    "poly": polynomial,
+    "sigmoid": sigmoid,
+    "laplacian": laplacian,
+    "chi2": chi2,
+    "rational_quadratic": rational_quadratic,
+    "precomputed": precomputed,
 }
 
 kernel_domain = Either(
@@ -36,11 +37,11 @@ kernel_domain = Either(
 
 
 def as_kernel(kernel: Any, gamma: Any = None) -> Kernel:
-    """The kernel of this name, itself, or the one that a function of two rows computes."""
+    """The kernel that a name, a kernel or a function of two rows stands for, with `gamma` as its γ if given."""
     if not kernel_domain.accepts(kernel):
         raise BadParameter(f"kernel must be {kernel_domain.text}; got {kernel!r}.")
     if isinstance(kernel, str):
         kernel = NAMES[kernel]()
     elif not isinstance(kernel, Kernel):
-        kernel = common.from_function(kernel)
+        kernel = from_function(kernel)
     return kernel if gamma is None else kernel.with_gamma(gamma)

@@ -1,4 +1,4 @@
-"""Rows as kernels see them: what two sets of rows have in common is computed once, tile by tile."""
+"""Rows as kernels read them: inner products and distances between two sets of rows, block by block."""
 
 from __future__ import annotations
 
@@ -9,48 +9,48 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Diagonal", "Pair", "Points"]
+__all__ = ["DiagonalPairs", "PreparedRows", "RowPairs"]
 
 Array = NDArray[Any]
 SCIPY_NAMES = {"manhattan": "cityblock"}  # where they differ from ours
 
 
-class Points:
-    """Rows (n, d) with what kernels ask of each: its length, itself about a common point, its direction.
+class PreparedRows:
+    """Rows (n, d) with what kernels need of each one, computed once: unit rows and the factors of squared distances.
 
-    Distances do not change when all rows are moved; near their mean they cancel least.
+    Distances do not change when all rows are translated. About their mean they lose the fewest digits.
     """
 
-    def __init__(self, rows: Array, shift: Array | None = None) -> None:
+    def __init__(self, rows: Array, origin: Array | None = None) -> None:
         self.rows = rows
-        self._shift = shift
+        self._origin = origin
 
     @cached_property
-    def shift(self) -> Array:
-        """The point that distances are computed about, (d,)."""
-        if self._shift is not None:
-            return self._shift
+    def origin(self) -> Array:
+        """The point that distances are computed about, (d,): the mean of the rows, unless it was given."""
+        if self._origin is not None:
+            return self._origin
         return self.rows.mean(axis=0, dtype=np.float64).astype(self.rows.dtype)
 
     @cached_property
-    def left(self) -> Array:
-        """(-2x, |x|², 1) about the shift: its product with `right` is a squared distance, (n, d + 2)."""
-        return _left(self.right)
+    def left_factor(self) -> Array:
+        """(-2x, |x|², 1) about the origin: times the right factor it gives squared distances, (n, d + 2)."""
+        return _left_factor(self.right_factor)
 
     @cached_property
-    def right(self) -> Array:
-        """(x, 1, |x|²) about the shift, (n, d + 2)."""
-        return _right(self.rows, self.shift)
+    def right_factor(self) -> Array:
+        """(x, 1, |x|²) about the origin, (n, d + 2)."""
+        return _right_factor(self.rows, self.origin)
 
     @cached_property
-    def inward(self) -> tuple[Array, Array]:
-        """Left and right for distances among these rows, to which columns that never change add nothing."""
+    def self_factors(self) -> tuple[Array, Array]:
+        """Both factors for distances among these rows, without constant columns, which add nothing to them."""
         varying = (self.rows != self.rows[0]).any(axis=0)
-        right = self.right if varying.all() else _right(self.rows[:, varying], self.shift[varying])
-        return _left(right), right
+        right = self.right_factor if varying.all() else _right_factor(self.rows[:, varying], self.origin[varying])
+        return _left_factor(right), right
 
     @cached_property
-    def unit(self) -> Array:
+    def unit_rows(self) -> Array:
         """Rows scaled to length one; a row of zeros stays, (n, d)."""
         largest = np.abs(self.rows).max(axis=1, keepdims=True)  # first, so that no square overflows or vanishes
         scaled = self.rows / np.where(largest > 0, largest, 1)
@@ -59,111 +59,111 @@ class Points:
 
 
 @dataclass(frozen=True)
-class Pair:
-    """Some rows of one set against some of another; everything is (m, n), computed anew at each call."""
+class RowPairs:
+    """A block of pairs: some rows of X against some rows of Y. All results are (m, n) and computed at each call."""
 
-    a: Points
-    b: Points
-    rows_a: slice = field(default_factory=lambda: slice(None))
-    rows_b: slice = field(default_factory=lambda: slice(None))
-
-    @property
-    def dots(self) -> Array:
-        """Inner products."""
-        return self._product(self.a.rows, self.b.rows)
+    X: PreparedRows
+    Y: PreparedRows
+    rows_X: slice = field(default_factory=lambda: slice(None))
+    rows_Y: slice = field(default_factory=lambda: slice(None))
 
     @property
-    def cosines(self) -> Array:
-        """Inner products of the directions."""
-        return self._product(self.a.unit, self.b.unit)
+    def inner_products(self) -> Array:
+        """xᵀy."""
+        return self._product(self.X.rows, self.Y.rows)
 
     @property
-    def squares(self) -> Array:
-        """Squared Euclidean distances; exactly zero from a row to itself."""
-        if self.a is not self.b:
-            out = self._product(self.a.left, self.b.right)
+    def cosine_similarities(self) -> Array:
+        """xᵀy / (|x| |y|)."""
+        return self._product(self.X.unit_rows, self.Y.unit_rows)
+
+    @property
+    def squared_distances(self) -> Array:
+        """|x - y|²; exactly zero from a row to itself."""
+        if self.X is not self.Y:
+            out = self._product(self.X.left_factor, self.Y.right_factor)
             return np.maximum(out, 0, out=out)
-        out = self._product(*self.a.inward)
+        out = self._product(*self.X.self_factors)
         np.maximum(out, 0, out=out)
         self._clear_diagonal(out)
         return out
 
     @property
-    def magnitudes(self) -> Array:
-        """Sums of absolute differences."""
+    def manhattan_distances(self) -> Array:
+        """Σ |x - y|."""
         return self._cdist("cityblock")
 
     def distances(self, metric: Any) -> Array:
-        """Distances by their name or by a function of two rows."""
+        """Distances by the name of a metric or by a function of two rows."""
         if isinstance(metric, str) and metric == "euclidean":
-            return np.sqrt(self.squares)
+            return np.sqrt(self.squared_distances)
         return self._cdist(SCIPY_NAMES.get(metric, metric) if isinstance(metric, str) else metric)
 
     @property
-    def chi_squares(self) -> Array:
+    def chi2_distances(self) -> Array:
         """Σ (x - y)² / (x + y); zero where both are."""
         from sklearn.metrics.pairwise import additive_chi2_kernel
 
-        return -additive_chi2_kernel(self.a.rows[self.rows_a], self.b.rows[self.rows_b])
+        return -additive_chi2_kernel(self.X.rows[self.rows_X], self.Y.rows[self.rows_Y])
 
     @property
-    def each(self) -> tuple[Array, Array]:
-        """The rows themselves."""
-        return self.a.rows[self.rows_a], self.b.rows[self.rows_b]
+    def rows(self) -> tuple[Array, Array]:
+        """The rows of both sides."""
+        return self.X.rows[self.rows_X], self.Y.rows[self.rows_Y]
 
     def _product(self, left: Array, right: Array) -> Array:
-        return left[self.rows_a] @ right[self.rows_b].T
+        return left[self.rows_X] @ right[self.rows_Y].T
 
     def _cdist(self, metric: Any) -> Array:
         from scipy.spatial.distance import cdist
 
-        return cdist(*self.each, metric).astype(self.a.rows.dtype, copy=False)
+        return cdist(*self.rows, metric).astype(self.X.rows.dtype, copy=False)
 
     def _clear_diagonal(self, out: Array) -> None:
-        n = len(self.a.rows)
-        first, last, _ = self.rows_a.indices(n)
-        start, stop, _ = self.rows_b.indices(n)
+        n = len(self.X.rows)
+        first, last, _ = self.rows_X.indices(n)
+        start, stop, _ = self.rows_Y.indices(n)
         same = np.arange(max(first, start), min(last, stop))
         out[same - first, same - start] = 0
 
 
 @dataclass(frozen=True)
-class Diagonal:
-    """Every row against itself: what a Pair has on its diagonal, (n,)."""
+class DiagonalPairs:
+    """Every row against itself: the diagonal of `RowPairs(X, X)`, (n,)."""
 
-    a: Points
-
-    @property
-    def dots(self) -> Array:
-        """Squared lengths."""
-        return np.einsum("ij,ij->i", self.a.rows, self.a.rows)
+    X: PreparedRows
 
     @property
-    def cosines(self) -> Array:
+    def inner_products(self) -> Array:
+        """|x|²."""
+        return np.einsum("ij,ij->i", self.X.rows, self.X.rows)
+
+    @property
+    def cosine_similarities(self) -> Array:
         """One, or zero for a row of zeros."""
-        return self.a.rows.any(axis=1).astype(self.a.rows.dtype)
+        return self.X.rows.any(axis=1).astype(self.X.rows.dtype)
 
     @property
-    def squares(self) -> Array:
+    def squared_distances(self) -> Array:
         """Zeros."""
-        return np.zeros(len(self.a.rows), dtype=self.a.rows.dtype)
+        return np.zeros(len(self.X.rows), dtype=self.X.rows.dtype)
 
-    magnitudes = chi_squares = squares
+    manhattan_distances = chi2_distances = squared_distances
 
     def distances(self, metric: Any) -> Array:
         """Zeros."""
-        return self.squares
+        return self.squared_distances
 
 
-def _right(rows: Array, shift: Array) -> Array:
+def _right_factor(rows: Array, origin: Array) -> Array:
     out = np.empty((len(rows), rows.shape[1] + 2), dtype=rows.dtype)
-    centred = np.subtract(rows, shift, out=out[:, :-2])
+    centered = np.subtract(rows, origin, out=out[:, :-2])
     out[:, -2] = 1
-    out[:, -1] = np.einsum("ij,ij->i", centred, centred)
+    out[:, -1] = np.einsum("ij,ij->i", centered, centered)
     return out
 
 
-def _left(right: Array) -> Array:
+def _left_factor(right: Array) -> Array:
     out = np.empty_like(right)
     np.multiply(right[:, :-2], -2, out=out[:, :-2])
     out[:, -2], out[:, -1] = right[:, -1], 1

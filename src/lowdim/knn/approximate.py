@@ -30,8 +30,8 @@ __all__ = ["InvertedFile", "RecallSample", "approximate", "nearest_centers"]
 Array = NDArray[Any]
 
 PROBES = 16  # cells that a row probes at first
-MAX_CANDIDATES = 12  # per row and iteration of NN-descent: so many of its own neighbors, and of the rows that name it
-MIN_LIST = 12  # places per list while it is built: NN-descent gets nowhere in shorter ones
+MAX_CANDIDATES = 12  # per row and iteration of NN-descent: so many neighbors, and so many reverse neighbors
+MIN_LIST = 12  # places per list during the search: NN-descent needs so many to converge
 MAX_ITERATIONS = 12
 DELTA = 0.002  # an iteration that changes a smaller share of the places is the last
 SAMPLE_ROWS = 256  # whose recall is measured
@@ -81,8 +81,8 @@ class InvertedFile:
     ) -> None:
         """Compare row i with the members of cell cells[i] (of one part, where the cell is split).
 
-        Rows of the table share out the parts; a query probes the part that its own hash says, so that what it finds
-        does not depend on the rows that come with it.
+        Rows of the table share out the parts; a query probes the part that its hash selects, so that what it finds
+        does not depend on the other queries.
         """
         count = (self.parts[cells + 1] - self.parts[cells]).astype(np.uint64)
         turn = np.arange(len(cells), dtype=np.uint64) if hashes is None else hashes
@@ -140,7 +140,7 @@ def approximate(space: SearchSpace, k: int, target: float, seed: int) -> tuple[N
         return _search(space, k, target, seed)
     rough, _, cells = _search(projection, min(space.n - 1, OVERSAMPLING * k), min(target, PROJECTED_RECALL), seed)
     lists = NeighborLists.empty(space.n, min(space.n - 1, max(k, MIN_LIST)))
-    _native.remeasure_lists(
+    _native.score_candidates(
         space.work, cells.members, rough.indices, space.kernel, lists.distances, lists.indices, space.threads
     )
     recall = _improve(space, cells, lists, 0, (RecallSample.of(space, k, seed), target, seed))
@@ -151,7 +151,7 @@ def nearest_centers(space: SearchSpace, work: Array, centers: Array, count: int)
     """For each row the numbers of its nearest centers, nearest first, and the sums to them, (m, count)."""
     found = NeighborLists.empty(len(work), count)
     base = np.ascontiguousarray(space.work[centers])
-    _native.scan_queries(work, None, base, space.shift, space.kernel, found.distances, found.indices, space.threads)
+    _native.exact_queries(work, None, base, space.shift, space.kernel, found.distances, found.indices, space.threads)
     return found
 
 
@@ -210,7 +210,7 @@ def _nn_descent(
     for iteration in range(MAX_ITERATIONS):
         if recall >= target:
             break
-        changed = _native.descent_round(
+        changed = _native.nn_descent_round(
             space.work,
             cells.members,
             space.kernel,
@@ -243,7 +243,7 @@ def _true_neighbors(space: SearchSpace, rows: NDArray[np.int32], k: int) -> Neig
     """The k nearest neighbors of some of the rows, with sums over columns as distances."""
     out = NeighborLists.empty(len(rows), k)
     queries = np.ascontiguousarray(space.work[rows])
-    _native.scan_queries(
+    _native.exact_queries(
         queries, rows, space.work, space.shift, space.kernel, out.distances, out.indices, space.threads
     )
     return out

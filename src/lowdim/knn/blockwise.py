@@ -53,7 +53,7 @@ def nearest_in_blocks(blocks: Blocks, m: int, n: int, k: int, own: bool, threads
         block = nonnegative_float32(blocks(start, stop), np.arange(start, stop))
         left_out = np.arange(start, stop, dtype=np.int32) if own else None
         part = out[slice(start, stop)]
-        _native.select_rows(block, left_out, 0, part.distances, part.indices)
+        _native.select_nearest(block, left_out, 0, part.distances, part.indices)
         return stop
 
     for stop in ordered_map(work, range(0, m, size), threads):

@@ -17,15 +17,27 @@ from lowdim import _native
 from lowdim.knn.search_space import SearchSpace
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
+from lowdim.runtime.threads import ordered_map
 
-__all__ = ["EMPTY", "NeighborLists", "all_pairs", "exact_query", "refine"]
+__all__ = [
+    "EMPTY",
+    "NeighborLists",
+    "all_pairs",
+    "euclidean_distances",
+    "exact_query",
+    "neighbors_in_double",
+    "refine",
+]
 
 Array = NDArray[Any]
+Floats = NDArray[np.float64]
 
 EMPTY = 2**31 - 1  # the index in a place that is not filled
 SLACK = 8  # places beyond the k-th, so that rounding errors of the search can't push a true neighbor out
 LONGER_SLACK = (56, 448)  # places where that was not enough, before all rows are measured in double precision
 QUERY_ROWS = 1 << 14  # queries between two reports of progress
+DOUBLE_SLACK = 4  # the same in a search in double precision
+BLOCK_BYTES = 64 << 20  # of its distances, and of the differences between rows and candidates
 LARGE_BYTES = 1 << 26  # smaller lists are made without a check of the free memory
 
 
@@ -56,9 +68,9 @@ def all_pairs(space: SearchSpace, k: int) -> NeighborLists:
     """The k nearest other rows of every row, by comparing all pairs."""
     n = space.n
     found = NeighborLists.empty(n, _with_slack(space, k, n - 1))
-    rounds = _native.tournament_rounds(*space.work.shape)
+    rounds = _native.all_pairs_round_count(*space.work.shape)
     for turn in range(rounds):
-        _native.tournament_round(
+        _native.all_pairs_round(
             space.work, space.shift, space.kernel, turn, found.distances, found.indices, space.threads
         )
         report("comparing all pairs", turn + 1, rounds)
@@ -76,7 +88,7 @@ def exact_query(space: SearchSpace, work: Array, source: Array, k: int, own: Arr
 def refine(space: SearchSpace, source: Array, candidates: Array | None, k: int, own: Array | None) -> NeighborLists:
     """The k nearest among the candidates of each query (all rows if None), measured in double precision."""
     out = NeighborLists.empty(len(source), k)
-    _native.refine_lists(
+    _native.refine_candidates(
         source,
         space.source,
         candidates,
@@ -91,13 +103,49 @@ def refine(space: SearchSpace, source: Array, candidates: Array | None, k: int, 
     return out
 
 
+def neighbors_in_double(X: Floats, k: int, threads: int) -> tuple[NDArray[np.intp], Floats]:
+    """Indices and Euclidean distances of the k nearest other rows of every row, (n, k) each, in double precision.
+
+    For a sample of a few thousand rows whose distances need more digits than float32 has. Equal distances are ordered
+    by index; where more rows are equally near than there are places, any of them may be left out.
+    """
+    n, d = X.shape
+    wide = min(n - 1, k + DOUBLE_SLACK)
+    size = max(1, min(256, BLOCK_BYTES // (8 * (d * wide + n))))
+
+    def search(start: int) -> tuple[NDArray[np.intp], Floats]:
+        queries = X[start : start + size]
+        rough = _squared_distances(queries, X)
+        rough[np.arange(len(queries)), np.arange(start, start + len(queries))] = np.inf
+        candidates = np.sort(np.argpartition(rough, wide - 1, axis=1)[:, :wide], axis=1)
+        # Differences keep the digits of small distances that products lose.
+        apart = queries[:, None, :] - X[candidates]
+        distances = np.sqrt(np.einsum("ijk,ijk->ij", apart, apart))
+        order = np.argsort(distances, axis=1, kind="stable")[:, :k]
+        return np.take_along_axis(candidates, order, axis=1), np.take_along_axis(distances, order, axis=1)
+
+    parts = list(ordered_map(search, range(0, n, size), threads))
+    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+
+
+def euclidean_distances(A: Floats, B: Floats) -> Floats:
+    """Euclidean distances, (len(A), len(B)), by products: good to about 1e-8 of the rows' lengths."""
+    return np.sqrt(_squared_distances(A, B))
+
+
+def _squared_distances(A: Floats, B: Floats) -> Floats:
+    lengths = np.einsum("ij,ij->i", A, A)[:, None] + np.einsum("ij,ij->i", B, B)
+    squares: Floats = np.maximum(lengths - 2 * (A @ B.T), 0)
+    return squares
+
+
 def _scan(space: SearchSpace, work: Array, own: Array | None, found: NeighborLists, task: str) -> None:
     """The nearest rows of the space to every query, as sums over columns, into the lists."""
     m = len(work)
     for start in range(0, m, QUERY_ROWS):
         cut = slice(start, min(start + QUERY_ROWS, m))
         part, left_out = found[cut], None if own is None else own[cut]
-        _native.scan_queries(
+        _native.exact_queries(
             work[cut], left_out, space.work, space.shift, space.kernel, part.distances, part.indices, space.threads
         )
         report(task, cut.stop, m)

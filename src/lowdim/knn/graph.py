@@ -49,7 +49,7 @@ class Graph:
             raise BadInput("a row of a graph must not be its own neighbor; leave it out.")
         ordered = np.sort(indices, axis=1)
         if (ordered[:, 1:] == ordered[:, :-1]).any():
-            raise BadInput("a row of a graph names the same neighbor twice.")
+            raise BadInput("a row of a graph has the same neighbor twice.")
         if distances.dtype.kind not in "fiu":
             raise BadInput(f"the distances of a graph must be real numbers; got {distances.dtype}.")
         with np.errstate(over="ignore"):

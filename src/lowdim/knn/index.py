@@ -129,7 +129,7 @@ class NeighborIndex:
 
     def graph(self, k: int) -> Graph:
         """The k nearest neighbors of every row."""
-        self._check_k(k, self.n - 1, "besides itself")
+        self._check_k(k, self.n - 1, "other rows")
         if self._is_approximate(k):
             graph = self._approximate(k)[0]
             if graph.recall >= self.options.recall or self.options.algorithm == "approximate":
@@ -146,7 +146,7 @@ class NeighborIndex:
         What is found for a row does not depend on the other queries. "auto" compares each with all rows of a small
         table; of a large one it makes a k-NN graph at the first query, keeps it, and runs a beam search on it.
         """
-        self._check_k(k, self.n, "in the index")
+        self._check_k(k, self.n, "rows in the index")
         rows = _read(self._reader, Y, fitting=False)
         if rows.d != self._rows.d:
             raise BadInput(f"Y has {rows.d} columns, but the index was made of rows with {self._rows.d}.")
@@ -226,7 +226,7 @@ class NeighborIndex:
         )
         for step in range(nearest.k):
             cells.probe(space, work, lists, nearest.indices[:, step], hashes)
-        _native.walk_queries(
+        _native.graph_search_queries(
             work, space.work, graph.indices, space.kernel, lists.distances, lists.indices, space.threads
         )
         out = refine(space, source, lists.indices, k, None)
@@ -240,13 +240,12 @@ class NeighborIndex:
         require_finite_distances(lists.distances)
         return Graph(lists.indices, lists.distances, self.metric.name, algorithm, recall, self._rows)
 
-    def _check_k(self, k: int, most: int, where: str) -> None:
+    def _check_k(self, k: int, most: int, what: str) -> None:
         if not Integer(1).accepts(k):
             raise BadParameter(f"k must be an integer of at least 1; got {k!r}.")
         if k > most:
             raise NotEnoughData(
-                f"k must be at most {most}, because a row has {most} other(s) {where}; got {k}. "
-                "Ask for fewer neighbors, or give more rows."
+                f"k must be at most {most}, the number of {what}; got {k}. Ask for fewer neighbors, or give more rows."
             )
 
 

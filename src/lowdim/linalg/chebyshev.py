@@ -31,7 +31,7 @@ class ChebyshevFilter:
         self.parts = _csr_parts(M) if factor is None else (*_csr_parts(factor), *_csr_parts(sp.csr_array(factor.T)))
         entries = M.nnz if factor is None else factor.nnz
         self.threads = min(threads, 1 + entries // ENTRIES_PER_THREAD)
-        self._apply: Any = _native.chebyshev if factor is None else _native.chebyshev_of_root
+        self._apply: Any = _native.chebyshev_filter if factor is None else _native.chebyshev_filter_gram
 
     def times(self, V: Array) -> Array:
         """M V."""
@@ -85,7 +85,7 @@ class Float32ChebyshevFilter:
 
     def _step(self, x: Array, z: Array, out: Array, scale: float, shift: float, back: float) -> None:
         """Out = scale S x + shift x + back z."""
-        _native.filter_step(*self.parts, x, z, out, scale, shift, back, self.threads)
+        _native.three_term_step(*self.parts, x, z, out, scale, shift, back, self.threads)
 
 
 def _csr_parts(matrix: sp.csr_array) -> tuple[Array, Array, Array]:

@@ -27,8 +27,8 @@ def double_center(squares: Array) -> Array:
 def double_center_in_place(D: NDArray[np.float32], threads: int) -> tuple[NDArray[np.float64], float]:
     """Replace distances D (n, n) by -½ H D² H; returns the row means of D² and the result's squared Frobenius norm."""
     means, squares = np.empty(len(D)), np.empty(len(D))
-    _native.square_rows(D, means, threads)
-    _native.center_rows(D, means, float(means.mean()), squares, threads)
+    _native.square_distances(D, means, threads)
+    _native.double_center(D, means, float(means.mean()), squares, threads)
     return means, float(squares.sum())
 
 

@@ -1,197 +1,216 @@
-"""What metric and nonmetric multidimensional scaling share: the fit over all pairs and its report, new rows."""
+"""What metric and nonmetric MDS share: parameters, the fit over all pairs, stress, the out-of-sample extension."""
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from lowdim.base.estimator import Estimator
+from lowdim.base.estimator import EmbeddingMixin, Estimator, SeedMixin, ThreadsMixin
+from lowdim.base.metric_mixin import MetricMixin
+from lowdim.base.state import StateCheck
 from lowdim.data.ownership import dense_table, owned
 from lowdim.data.rows import ArrayRows, Chunk, Rows
 from lowdim.data.validation import finite_error, overflow_error, read_rows
-from lowdim.distance.condensed import Measure, Pairs, dense_block, given_pairs, given_table, measure_of, pair_weights
-from lowdim.distance.matrix_checks import checked_new_distances
-from lowdim.distance.metrics import METRICS, metric_of
+from lowdim.distance.condensed import Pairs, condensed_weights, pairs_of_matrix
+from lowdim.distance.matrix_checks import checked_new_distances, precomputed_distances
+from lowdim.distance.metrics import metric_of
+from lowdim.distance.pairwise import MetricRows, dense_block, prepare_rows
 from lowdim.errors import BadInput, LowdimWarning
 from lowdim.knn.blockwise import Blocks
-from lowdim.mds.disparities import Disparities, Ratio
-from lowdim.mds.initialization import best_of, start_of
-from lowdim.mds.out_of_sample import MOST_STEPS, Ground, place_in_blocks
-from lowdim.mds.shepard import Shepard, shepard_of
-from lowdim.mds.smacof import Layout, Steps, along_axes, majorise_in_stages, stress_by_point, weight_solver
-from lowdim.mds.sstress import minimise_sstress
-from lowdim.runtime.param import Choice, Domain, Either, Such
-from lowdim.runtime.random import Seed, seed_of
+from lowdim.mds.disparities import Disparities, RatioDisparities, ShepardDiagram, shepard_diagram
+from lowdim.mds.initialization import best_of_starts, initial_embedding
+from lowdim.mds.out_of_sample import MAX_ITER, FixedEmbedding, embed_new_rows
+from lowdim.mds.smacof import (
+    MDSOptions,
+    MDSResult,
+    guttman_solver,
+    majorize_in_stages,
+    principal_orientation,
+    stress_per_point,
+)
+from lowdim.mds.sstress import minimize_sstress
+from lowdim.runtime.param import Choice, Either, Integer, Maybe, Real, Such, param
+from lowdim.runtime.random import seed_of
 from lowdim.runtime.threads import thread_count
 
-__all__ = ["Scaling", "init_domain", "metric_domain"]
+__all__ = ["BaseMDS"]
 
 Array = NDArray[Any]
 
-STEPS = 1000
-
-metric_domain: Domain = Either(Choice(*METRICS), Such("a function of two rows", callable))
-init_domain: Domain = Either(
-    Choice("classical", "random"), Such("an array (n, k)", lambda value: isinstance(value, np.ndarray))
-)
+DEFAULT_MAX_ITER = 1000
+SOLVERS = ("smacof", "lbfgs", "sgd")
 
 
-class Scaling(Estimator):
-    """A map whose distances show given ones. Subclasses write `fit`."""
+@dataclasses.dataclass(eq=False, repr=False)
+class BaseMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
+    """An embedding whose distances fit disparities. Subclasses write `fit` and choose the disparities."""
 
-    n_components: int
-    metric: str | Callable[[Any, Any], float]
-    init: Any
-    n_init: int
-    random_state: Seed
-    n_jobs: int | None
+    n_components: int = param(2, Integer(1), "Number of dimensions.", kw_only=False)
+    init: Any = param(
+        "classical",
+        Either(Choice("classical", "random"), Such("an array (n, k)", lambda value: isinstance(value, np.ndarray))),
+        "Initial embedding: classical scaling, random, or an (n, k) array.",
+    )
+    n_init: int = param(1, Integer(1), "Number of starts; those after the first are random. The best result is kept.")
+    max_iter: int | None = param(None, Maybe(Integer(1)), "Maximum number of iterations; None: 1000.")
+    tol: float = param(1e-8, Real(0), "Converged when an iteration lowers the stress by less than tol · Σ w δ².")
+
     loss = "stress"
 
-    max_iter: int | None
-    tol: float
-    embedding_: Array  # (n, k)
-    stress_: float
-    X_fit_: Array | None
-    disparity_curve_: Array | None
-
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Array:
-        """Fit and return the map, (n, k)."""
-        return self.fit(X, y, **fit_params).embedding_.copy()
-
     def transform(self, X: Any) -> Array:
-        """Places (m, k) of new rows among the fitted ones, which stay where they are.
+        """Positions (m, k) of new rows in the fitted embedding, which does not change.
 
-        With metric="precomputed", X holds the distances of new rows to the fitted ones, (m, n). A row at distance
-        zero from a fitted one is put on its place.
+        With metric="precomputed", X holds the distances of new rows to the fitted ones, (m, n). A row at distance zero
+        from a fitted one gets its position.
         """
         check_is_fitted(self, "embedding_")
         rows, threads = read_rows(self, X, fitting=False), thread_count(self.n_jobs)
-        ground = Ground(self.embedding_, self.disparity_curve_, self.loss)
-        out, restless = place_in_blocks(rows, self._distances_to_fitted(rows, threads), ground, threads)
-        if restless:
+        fixed = FixedEmbedding(self.embedding_, self.disparity_curve_, self.loss)
+        out, unconverged = embed_new_rows(rows, self._distances_to_fitted(rows, threads), fixed, threads)
+        if unconverged:
             warnings.warn(
-                f"{restless} of {rows.count} rows still moved after {MOST_STEPS} steps.",
+                f"{unconverged} of {rows.count} new rows did not converge within {MAX_ITER} iterations.",
                 LowdimWarning,
                 stacklevel=2,
             )
         return out
 
-    def shepard(self, X: Any, weights: Any = None) -> Shepard:
-        """What a Shepard diagram shows of the fitted rows X: distances, disparities and distances in the map."""
+    def shepard(self, X: Any, weights: Any = None) -> ShepardDiagram:
+        """Distances of the fitted rows X, their disparities, and their distances in the embedding, for every pair."""
         check_is_fitted(self, "embedding_")
         pairs, _ = self._pairs(read_rows(self, X, fitting=False), weights, thread_count(self.n_jobs))
         if pairs.n != len(self.embedding_):
             raise BadInput(f"X must be the {len(self.embedding_)} fitted rows; got {pairs.n}.")
-        return shepard_of(pairs, self.embedding_, self.disparity_curve_)
+        return shepard_diagram(pairs, self.embedding_, self.disparity_curve_)
 
-    def _fit_by_pairs(self, rows: Rows, weights: Any) -> None:
-        """The best map over all starts, by majorisation of the stress or descent of the squared stress."""
+    def _fit_all_pairs(self, rows: Rows, weights: Any) -> None:
+        """The best embedding over all starts, with the distances of all pairs in memory."""
         threads = thread_count(self.n_jobs)
         starts = min(self.n_init, threads)
-        self._disparity_kind().require_room(type(self).__name__, rows.count, rows.dtype.itemsize, starts)
-        pairs, measure = self._pairs(rows, weights, threads)
-        squared, total, seed = self.loss == "sstress", pairs.total, seed_of(self.random_state)
-        solve = weight_solver(pairs)
-
-        def run(number: int, own_threads: int) -> Layout:
-            fit: Disparities = Ratio(pairs)
-            if total <= 0:  # all rows in one place
-                return Layout(np.zeros((pairs.n, self.n_components)), 0.0, fit=fit)
-            steps = Steps(self.max_iter or STEPS, self.tol, own_threads)
-            start = start_of(number, self.init, pairs, measure, self.n_components, seed)
-            if squared:
-                return replace(minimise_sstress(pairs, start, steps), fit=fit)
-            fit = self._disparities(pairs)
-            return replace(majorise_in_stages(pairs, start, fit, steps, solve), fit=fit)
-
-        best = best_of(run, self.n_init, pairs.n, threads)
-        assert best.fit is not None
-        fit = best.fit
-        targets = fit.update(np.ascontiguousarray(best.points.T, dtype=pairs.distances.dtype), threads)
-        targets = targets if fit.ranking is None else targets[fit.ranking.slots()]
-        self._tell(stress_by_point(pairs, best.points, targets, threads), total, pairs.unit)
-        if squared:
-            self.stress_per_point_ = (
-                stress_by_point(pairs, best.points, targets, threads, squared=True) * np.float64(pairs.unit) ** 4
-            )
+        disparities = self._disparity_class()
+        disparities.require_memory_of_starts(type(self).__name__, rows.count, rows.dtype.itemsize, starts)
+        pairs, prepared = self._pairs(rows, weights, threads)
+        best = best_of_starts(self._optimizer(pairs, prepared), self.n_init, pairs.n, threads)
+        assert best.disparities is not None
+        targets = best.disparities.of_pairs(best.embedding, pairs.distances.dtype, threads)
+        self._set_stress(stress_per_point(pairs, best.embedding, targets, threads), pairs.sum_of_squares, pairs.unit)
+        sstress = self.loss == "sstress"
+        if sstress:
+            squared = stress_per_point(pairs, best.embedding, targets, threads, squared=True)
+            self.stress_per_point_ = squared * np.float64(pairs.unit) ** 4
             self.stress_ = float(self.stress_per_point_.sum() / 2)
-        self.stress_path_ = best.path * np.float64(pairs.unit) ** (4 if squared else 2)
-        self.solver_ = "descent" if squared else "smacof"
-        self._keep(best, rows, pairs.unit, fit.curve())
+        self.stress_path_ = best.path * np.float64(pairs.unit) ** (4 if sstress else 2)
+        self.solver_ = "lbfgs" if sstress else "smacof"
+        self._set_embedding(best, rows, pairs.unit, best.disparities.curve())
 
-    def _tell(self, by_point: Array, total: float, unit: float) -> None:
-        """Raw stress and stress-1."""
-        stress = float(by_point.sum() / 2)
-        square = np.float64(unit) ** 2  # too large a number becomes infinite, and is named
-        self.stress_ = float(stress * square)
-        self.stress1_ = float(np.sqrt(stress / total)) if total > 0 else 0.0
-        self.stress_per_point_ = by_point * square
+    def _optimizer(self, pairs: Pairs, prepared: MetricRows | None) -> Callable[[int, int], MDSResult]:
+        """What fits start `number` with so many threads: SMACOF for stress, L-BFGS for SSTRESS."""
+        seed, guttman = seed_of(self.random_state), guttman_solver(pairs)
 
-    def _disparity_kind(self) -> type[Disparities]:
+        def run(number: int, threads: int) -> MDSResult:
+            disparities: Disparities = RatioDisparities(pairs)
+            if pairs.sum_of_squares <= 0:  # all rows coincide
+                return MDSResult(np.zeros((pairs.n, self.n_components)), 0.0, disparities=disparities)
+            options = MDSOptions(self.max_iter or DEFAULT_MAX_ITER, self.tol, threads)
+            start = initial_embedding(number, self.init, pairs, prepared, self.n_components, seed)
+            if self.loss == "sstress":
+                result = minimize_sstress(pairs, start, options)
+            else:
+                disparities = self._disparities(pairs)
+                result = majorize_in_stages(pairs, start, disparities, options, guttman)
+            return dataclasses.replace(result, disparities=disparities)
+
+        return run
+
+    def _disparity_class(self) -> type[Disparities]:
         raise NotImplementedError
 
     def _disparities(self, pairs: Pairs) -> Disparities:
         raise NotImplementedError
 
-    def _pairs(self, rows: Rows, weights: Any, threads: int) -> tuple[Pairs, Measure | None]:
-        """The distances of all pairs, and the rows they were measured on, if any."""
-        metric = metric_of(self.metric)
-        if metric.given:
-            return given_pairs(given_table(rows, missing=True), weights), None
-        measure = measure_of(rows, metric, threads)
-        pairs = measure.pairs()
-        return Pairs(
-            pairs.n, pairs.distances, pair_weights(weights, pairs.n, pairs.distances.dtype), pairs.unit
-        ), measure
+    def _pairs(self, rows: Rows, weights: Any, threads: int) -> tuple[Pairs, MetricRows | None]:
+        """The condensed distances of all pairs, and the rows that they were computed from, if any."""
+        if self._precomputed:
+            return pairs_of_matrix(precomputed_distances(rows, missing=True), weights), None
+        prepared = prepare_rows(rows, metric_of(self.metric), threads)
+        pairs = prepared.pairs()
+        condensed = condensed_weights(weights, pairs.n, pairs.distances.dtype)
+        return dataclasses.replace(pairs, weights=condensed), prepared
 
     def _distances_to_fitted(self, rows: Rows, threads: int) -> Blocks:
-        """Distances (m, n) of new rows begin … end, measured, or given and checked."""
+        """Distances (m, n) of new rows begin … end, computed, or precomputed and checked."""
         if self.X_fit_ is None:
             return lambda begin, end: checked_new_distances(dense_block(rows, begin, end), missing=True, first=begin)
-        metric, held = metric_of(self.metric), self.X_fit_.dtype
-        fixed = measure_of(ArrayRows(self.X_fit_), metric, threads)
+        metric, dtype = metric_of(self.metric), self.X_fit_.dtype
+        fitted = prepare_rows(ArrayRows(self.X_fit_), metric, threads)
 
-        def measured(begin: int, end: int) -> Array:
+        def distances(begin: int, end: int) -> Array:
             block = dense_block(rows, begin, end)
             if not np.isfinite(block).all():
                 raise finite_error(rows, Chunk(begin, end, lambda: block))
-            return fixed.to(measure_of(ArrayRows(block.astype(held, copy=False)), metric, threads, fixed))
+            new = prepare_rows(ArrayRows(block.astype(dtype, copy=False)), metric, threads, fitted)
+            return fitted.distances_from(new)
 
-        return measured
+        return distances
 
-    def _keep(self, layout: Layout, rows: Rows, unit: float, curve: Array | None) -> None:
-        """The map in the units and the dtype of the data, and how it was come by."""
-        metric = metric_of(self.metric)
-        embedding = (along_axes(layout.points) * unit).astype(rows.dtype)
+    def _set_stress(self, per_point: Array, total: float, unit: float) -> None:
+        """Raw stress and Kruskal's stress-1, from the stress per point in the unit of the pairs."""
+        stress = float(per_point.sum() / 2)
+        square = np.float64(unit) ** 2  # where this overflows, `_set_embedding` raises
+        self.stress_ = float(stress * square)
+        self.stress1_ = float(np.sqrt(stress / total)) if total > 0 else 0.0
+        self.stress_per_point_ = per_point * square
+
+    def _set_embedding(self, result: MDSResult, rows: Rows, unit: float, curve: Array | None) -> None:
+        """The embedding in the unit and the dtype of the data, and what `transform` needs."""
+        embedding = (principal_orientation(result.embedding) * unit).astype(rows.dtype)
         if not (np.isfinite(embedding).all() and np.isfinite(self.stress_)):
             raise overflow_error()
         self.embedding_ = embedding
-        self.X_fit_ = None if metric.given else owned(dense_table(rows), rows)
+        self.X_fit_: Array | None = None if self._precomputed else owned(dense_table(rows), rows)
         self.disparity_curve_ = curve
-        self.n_iter_ = layout.n_iter
-        self.converged_ = bool(layout.converged)
+        self.n_iter_ = result.n_iter
+        self.converged_ = bool(result.converged)
 
-    def _warn_if_stopped(self) -> None:
-        if not self.converged_:
-            steps, more = ("epochs", "") if self.solver_ == "sgd" else ("steps", ", or tol if the map is good enough")
-            warnings.warn(
-                f"{type(self).__name__} stopped after {self.n_iter_} {steps} while the stress still changed. "
-                f"Raise max_iter{more}.",
-                LowdimWarning,
-                stacklevel=3,
-            )
+    def _warn_unless_converged(self) -> None:
+        if self.converged_:
+            return
+        sgd, n = self.solver_ == "sgd", self.n_iter_
+        steps = f"{n} {'epoch' if sgd else 'iteration'}{'' if n == 1 else 's'}"
+        remedy = "Increase max_iter." if sgd else "Increase max_iter, or tol if the fit is good enough."
+        warnings.warn(
+            f"{type(self).__name__} did not converge within {steps}. {remedy}",
+            LowdimWarning,
+            stacklevel=3,
+        )
 
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.embedding_.shape[1])
+    def _check_state(self, check: StateCheck) -> None:
+        embedding = check.floats("embedding_", "n", "k")
+        check.require(embedding is not None and embedding.size > 0, "embedding_ must not be empty")
+        check.floats("X_fit_", "n", "d", optional=self._precomputed)
+        if self._precomputed:
+            check.require(self.X_fit_ is None, "X_fit_ must be None for precomputed distances")
+            check.number("n_features_in_", Integer(check.sizes["n"], check.sizes["n"]))
+        curve = check.floats("disparity_curve_", 2, None, optional=True, low=0)
+        rising = curve is None or (curve.size > 0 and (np.diff(curve[0]) >= 0).all())
+        check.require(rising, "disparity_curve_ must hold vertices whose distances do not decrease")
+        check.floats("stress_per_point_", "n", low=0)
+        path = check.value("stress_path_")  # early iterations may overflow
+        whole = isinstance(path, np.ndarray) and path.ndim == 1 and path.dtype == np.float64
+        check.require(whole and not np.isnan(path).any(), "stress_path_ must hold a number per iteration")
+        for name in ("stress_", "stress1_"):
+            check.number(name, Real(0))
+        check.number("n_iter_", Integer(0))
+        check.number("solver_", Choice(*SOLVERS))
+        check.instance("converged_", bool)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = tags.input_tags.allow_nan = self.metric == "precomputed"
+        tags.input_tags.allow_nan = self._precomputed
         return tags

@@ -1,207 +1,241 @@
-"""Classical multidimensional scaling."""
+"""Classical (Torgerson) scaling, also known as principal coordinates analysis."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from lowdim.base.estimator import Estimator, estimator
+from lowdim.base.estimator import EmbeddingMixin, Estimator, SeedMixin, ThreadsMixin, estimator
+from lowdim.base.metric_mixin import MetricMixin
+from lowdim.base.state import StateCheck
 from lowdim.data.ownership import owned
 from lowdim.data.rows import Rows, open_rows
 from lowdim.data.validation import check_weights, overflow_error, read_rows
 from lowdim.decomposition import classical_scaling as scaling
 from lowdim.decomposition.landmarks import uniform_landmarks
-from lowdim.decomposition.principal_axes import Plan, principal_axes
-from lowdim.distance.condensed import Measure, given_table, measure_of
-from lowdim.distance.matrix_checks import checked_distances, checked_new_distances
-from lowdim.distance.metrics import metric_of
+from lowdim.decomposition.principal_axes import PCAOptions, principal_axes
+from lowdim.distance.matrix_checks import checked_distances, checked_new_distances, precomputed_distances
+from lowdim.distance.metrics import MetricLike, metric_of
+from lowdim.distance.pairwise import MetricRows, prepare_rows
 from lowdim.errors import LowdimWarning, NotEnoughData
 from lowdim.linalg.centered import Centered
-from lowdim.mds.base import metric_domain
 from lowdim.runtime.memory import require_memory
-from lowdim.runtime.param import Choice, Integer, Maybe, SeedLike, param
-from lowdim.runtime.random import Seed, seed_of
+from lowdim.runtime.param import Choice, Integer, Maybe, Real, param
+from lowdim.runtime.random import seed_of
 from lowdim.runtime.threads import thread_count
-from lowdim.summaries.gram import Mapped, finite_rows
+from lowdim.summaries.kernel_sources import MappedRows, finite_rows
 
-__all__ = ["ClassicalMDS"]
+__all__ = ["ClassicalMDS", "ClassicalMDSState"]
 
 Array = NDArray[Any]
 
 
+@dataclass(frozen=True)
+class ClassicalMDSState:
+    """The out-of-sample extension: a new row g lies at (g - means) axes · unit.
+
+    g is the row itself for Euclidean distances, which makes this a projection; otherwise -½δ² with δ its corrected
+    distances, in this unit, to the rows that the embedding was computed from (Gower's formula).
+    """
+
+    means: Array  # (m,)
+    axes: Array  # (m, k)
+    unit: float
+    constant: float  # of the correction, in this unit
+
+
 @estimator(
-    title="a map whose inner products are nearest to what the distances say", summary="gram", sparse=True, weights=True
+    title="classical (Torgerson) scaling: principal coordinates of a distance matrix",
+    summary="gram",
+    sparse=True,
+    weights=True,
 )
-class ClassicalMDS(Estimator):
-    """Points whose inner products are nearest to what given distances say (principal coordinates).
+class ClassicalMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
+    """Classical (Torgerson) scaling: principal coordinates of a distance matrix.
 
         B = -½ H D² Hᵀ = V Λ Vᵀ,   Z = V Λ^½
 
-    Euclidean distances of data are never formed: their map is that of PCA, at its price. New rows, given
-    as data or as distances to the fitted rows, are placed by Gower's formula, which moves nothing.
+    The inner products of the embedding Z are the best approximation of B. Euclidean distances of rows are never formed:
+    their embedding is that of PCA, at its cost. New rows, given as rows or as distances to the fitted ones, are
+    embedded by Gower's formula, which changes nothing fitted.
 
     {parameters}
 
     Attributes
     ----------
     embedding_ : array (n, k)
-        The map. A dimension whose eigenvalue is not positive is all zeros.
+        The embedding. A dimension whose eigenvalue is not positive is all zeros.
     eigenvalues_ : array
-        Of B (of the corrected one), descending: all of them where they were found, negative ones too; of large
+        Of B (after the correction), descending: all of them where they were computed, negative ones too; for large
         matrices the k largest and the smallest.
     goodness_of_fit_ : array (2,)
-        Share of the k largest in the sum of the sizes of all eigenvalues, and in the sum of the positive ones.
+        The sum of the k largest eigenvalues over the sum of the absolute values of all, and over that of the positive.
     correction_constant_ : float
-        What Lingoes's or Cailliez's correction added; 0 where distances are Euclidean.
+        The constant that Lingoes's or Cailliez's correction added; 0 where the distances are Euclidean.
     landmarks_ : array of int, or None
-        Places of the rows that the map was found from, if not all.
-    X_fit_ : array (n, d)
-        The rows (or the landmarks) that new ones are compared with; not there for metric="euclidean", whose axes
-        place new rows, and for "precomputed".
+        Indices of the rows that the embedding was computed from, if not all.
     converged_ : bool
-        Whether the iteration for large tables had settled.
+        Whether the eigenvalue iteration for large matrices converged.
+    X_fit_ : array (m, d) or None
+        The rows that `transform` measures new ones against, all fitted rows or the landmarks; None for
+        metric="euclidean", which needs only the principal axes, and for precomputed distances.
 
     """
 
+    _state_classes = (ClassicalMDSState,)
+
     n_components: int | None = param(
-        2, Maybe(Integer(1)), "Number of dimensions; None for all that vary.", kw_only=False
-    )
-    metric: str | Callable[[Any, Any], float] = param(
-        "euclidean",
-        metric_domain,
-        "The distance between rows; with 'precomputed', X holds distances (not their squares).",
+        2, Maybe(Integer(1)), "Number of dimensions; None: all with a positive eigenvalue.", kw_only=False
     )
     correction: str | None = param(
         None,
         Choice(None, "lingoes", "cailliez"),
-        "For distances that are not Euclidean: add a constant to their squares, or to themselves, so that they are.",
+        "For distances that are not Euclidean: the constant that makes them so, added to their squares (Lingoes) or to "
+        "the distances themselves (Cailliez).",
     )
     n_landmarks: int | None = param(
-        None, Maybe(Integer(1)), "Find the map from so many rows, and place the others on it; None for all rows."
+        None, Maybe(Integer(1)), "Number of random landmarks to compute the embedding from; None uses all rows."
     )
-    random_state: Seed = param(0, SeedLike(), "Seed of the landmarks and of the iteration for large matrices.")
-    n_jobs: int | None = param(None, Maybe(Integer()), "Threads; the result has the same bits for any number.")
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the map. `sample_weight` says how often each row counts; those of weight zero are only placed."""
+        """Find the embedding. `sample_weight` are the weights of the rows; those of weight zero are only embedded."""
         with self._fitting():
             rows = read_rows(self, X, fitting=True)
-            weights, chosen = self._choose(rows, check_weights(sample_weight, rows.n))
-            self.landmarks_ = chosen
-            if self._is("euclidean"):
-                self._fit_axes(rows, weights)
+            weights, self.landmarks_ = self._select(rows, check_weights(sample_weight, rows.n))
+            if self._euclidean:
+                self._fit_principal_axes(rows, weights)
             else:
                 self._fit_distances(rows, weights)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        """Find the map of the rows, (n, k)."""
-        return self.fit(X, y, sample_weight).embedding_.copy()
-
     def transform(self, X: Any) -> Array:
-        """Place rows, or rows of distances to all fitted rows if precomputed, on the map, (m, k)."""
+        """Positions (m, k) of new rows, or of rows of distances to all fitted rows if precomputed."""
         check_is_fitted(self, "embedding_")
-        return self._place(read_rows(self, X, fitting=False))
+        return self._embed(read_rows(self, X, fitting=False))
 
-    def _choose(self, rows: Rows, weights: Array | None) -> tuple[Array | None, Array | None]:
-        """Weights and places of the rows that the map is found from; None for all of them."""
+    def _select(self, rows: Rows, weights: Array | None) -> tuple[Array | None, Array | None]:
+        """Weights and indices of the rows that the embedding is computed from; None for all of them."""
         n = rows.count
-        able = np.arange(n) if weights is None else np.flatnonzero(weights)
+        indices = np.arange(n) if weights is None else np.flatnonzero(weights)
         if self.n_landmarks is not None:
-            able = able[uniform_landmarks(len(able), self.n_landmarks, seed_of(self.random_state))]
-        if len(able) == n:
+            indices = indices[uniform_landmarks(len(indices), self.n_landmarks, seed_of(self.random_state))]
+        if len(indices) == n:
             return weights, None
-        return None if weights is None else weights[able], able
+        return None if weights is None else weights[indices], indices
 
-    def _fit_axes(self, rows: Rows, weights: Array | None) -> None:
-        threads = thread_count(self.n_jobs)
+    def _fit_principal_axes(self, rows: Rows, weights: Array | None) -> None:
+        """Euclidean distances: the embedding is that of PCA."""
         own = rows if self.landmarks_ is None else open_rows(rows.whole()[self.landmarks_])
-        plan = Plan(self.n_components, ddof=0, seed=seed_of(self.random_state), threads=threads)
-        axes = principal_axes(own, weights, plan)
-        k, dtype = axes.vectors.shape[1], rows.dtype
-        self.mean_, self.components_ = axes.mean, np.ascontiguousarray(axes.vectors.T, dtype=dtype)
-        self.eigenvalues_ = (axes.values * axes.n).astype(dtype)
-        share = float(axes.values[:k].sum()) / axes.total if axes.total > 0 else 1.0
-        self.goodness_of_fit_ = np.minimum([share, share], 1.0)
-        self.correction_constant_, self.converged_ = 0.0, axes.converged
-        if not axes.converged:
+        plan = PCAOptions(self.n_components, ddof=0, seed=seed_of(self.random_state), threads=thread_count(self.n_jobs))
+        found = principal_axes(own, weights, plan)
+        k, dtype = found.vectors.shape[1], rows.dtype
+        self._state = ClassicalMDSState(found.mean, np.ascontiguousarray(found.vectors, dtype=dtype), 1.0, 0.0)
+        self.eigenvalues_ = (found.values * found.n).astype(dtype)
+        explained = float(found.values[:k].sum()) / found.total if found.total > 0 else 1.0
+        self.goodness_of_fit_ = np.minimum([explained, explained], 1.0)
+        self.correction_constant_, self.converged_ = 0.0, found.converged
+        self.X_fit_: Array | None = None
+        if not found.converged:
             warnings.warn(
-                f"{axes.n_iter} passes over the rows did not settle all {k} dimensions: the last ones may be rough. "
+                f"the last of the {k} dimensions did not converge within {found.n_iter} passes over the rows. "
                 "Ask for fewer, or use PCA, which takes tol and max_iter.",
                 LowdimWarning,
                 stacklevel=3,
             )
-        self.embedding_ = self._place(rows)
+        self.embedding_ = self._embed(rows)
 
     def _fit_distances(self, rows: Rows, weights: Array | None) -> None:
+        """Other distances: the eigenpairs of the double-centered matrix."""
         threads, seed = thread_count(self.n_jobs), seed_of(self.random_state)
         D = self._distances(rows, threads)
         k, n = self.n_components, len(D)
         if k is not None and k > n:
             raise NotEnoughData(f"n_components={k} must be at most the number of rows, {n}. Ask for fewer.")
         found = scaling.scale_distances(D, k, weights=weights, correction=self.correction, threads=threads, seed=seed)
-        self.unit_, self.constant_, self.converged_ = found.unit, found.constant, found.converged
-        self.alphas_, self.kernel_means_ = np.ascontiguousarray(found.alphas, dtype=D.dtype), found.means
+        axes = np.ascontiguousarray(found.alphas, dtype=D.dtype)
+        self._state = ClassicalMDSState(found.means, axes, found.unit, found.constant)
         self.eigenvalues_ = (found.values * np.float64(found.unit) ** 2).astype(D.dtype)
         if not np.isfinite(self.eigenvalues_).all():
             raise overflow_error()
         self.goodness_of_fit_ = scaling.goodness_of_fit(found, found.points.shape[1])
         self.correction_constant_ = found.constant * found.unit ** (2 if self.correction == "lingoes" else 1)
+        self.converged_ = found.converged
         points = np.ascontiguousarray(found.points * found.unit, dtype=D.dtype)
-        self.embedding_ = points if self.landmarks_ is None else self._place(rows)
+        self.embedding_ = points if self.landmarks_ is None else self._embed(rows)
 
     def _distances(self, rows: Rows, threads: int) -> Array:
-        """Distances between the rows that the map is found from."""
-        chosen = self.landmarks_
-        if self._is("precomputed"):
-            D = given_table(rows, missing=False)
-            return D if chosen is None else np.ascontiguousarray(D[np.ix_(chosen, chosen)])
+        """Distances between the rows that the embedding is computed from; sets X_fit_."""
+        indices = self.landmarks_
+        if self._precomputed:
+            self.X_fit_ = None
+            D = precomputed_distances(rows, missing=False)
+            return D if indices is None else np.ascontiguousarray(D[np.ix_(indices, indices)])
         table = finite_rows(rows)
-        self.X_fit_ = owned(table, rows) if chosen is None else table[chosen]
-        n = len(self.X_fit_)
+        kept = owned(table, rows) if indices is None else table[indices]
+        self.X_fit_, n = kept, len(kept)
         require_memory(3 * 8 * n * n, f"distances between {n} rows", "Use n_landmarks, or metric='euclidean'.")
-        measure = self._measure(threads)
-        return checked_distances(measure.to(measure))
+        fitted = self._fitted_rows(threads)
+        return checked_distances(fitted.distances_from(fitted))
 
-    def _measure(self, threads: int) -> Measure:
-        return measure_of(open_rows(self.X_fit_), metric_of(self.metric), threads)
+    def _fitted_rows(self, threads: int) -> MetricRows:
+        return prepare_rows(open_rows(self.X_fit_), metric_of(self.metric), threads)
 
-    def _place(self, rows: Rows) -> Array:
-        threads = thread_count(self.n_jobs)
-        if self._is("euclidean"):  # Gower's formula is then a projection
-            return Centered(rows, self.mean_, None, None, threads).times(self.components_.T)
-        table = Mapped(rows, len(self.alphas_), self._inner_products())
-        places = Centered(table, self.kernel_means_, None, None, threads).times(self.alphas_)
-        return places if self.unit_ == 1 else places * places.dtype.type(self.unit_)
+    def _embed(self, rows: Rows) -> Array:
+        """Positions (m, k) of rows, by projection or by Gower's formula."""
+        state = self._state
+        table = rows if self._euclidean else MappedRows(rows, len(state.axes), self._minus_half_squares())
+        positions = Centered(table, state.means, None, None, thread_count(self.n_jobs)).times(state.axes)
+        return positions if state.unit == 1 else positions * positions.dtype.type(state.unit)
 
-    def _inner_products(self) -> Callable[[Array, int], Array]:
-        """-½δ² of new rows, δ their distances to the rows that the map was found from, in the unit of the fit."""
-        given, chosen = self._is("precomputed"), self.landmarks_
-        fitted = None if given else self._measure(1)  # several chunks of new rows are measured at once already
+    def _minus_half_squares(self) -> Callable[[Array, int], Array]:
+        """-½δ² of a block of new rows, δ their corrected distances to the rows that the embedding was computed from."""
+        state, indices = self._state, self.landmarks_
+        fitted = None if self._precomputed else self._fitted_rows(1)  # several blocks are computed at once already
 
-        def inner_products(new: Array, first: int) -> Array:
+        def minus_half_squares(new: Array, first: int) -> Array:
             if fitted is None:
-                distances = checked_new_distances(new if chosen is None else new[:, chosen], first=first)
+                distances = checked_new_distances(new if indices is None else new[:, indices], first=first)
             else:
-                distances = fitted.to(measure_of(open_rows(new), fitted.metric, 1, fitted))
-            return scaling.corrected_squares(distances, self.unit_, self.correction, self.constant_)
+                distances = fitted.distances_from(prepare_rows(open_rows(new), fitted.metric, 1, fitted))
+            return scaling.corrected_squares(distances, state.unit, self.correction, state.constant)
 
-        return inner_products
-
-    def _is(self, metric: str) -> bool:
-        return isinstance(self.metric, str) and self.metric == metric
+        return minus_half_squares
 
     @property
-    def _n_features_out(self) -> int:
-        return self.embedding_.shape[1]
+    def _euclidean(self) -> bool:
+        return MetricLike().accepts(self.metric) and metric_of(self.metric).name == "euclidean"
+
+    def _check_state(self, check: StateCheck) -> None:
+        embedding = check.floats("embedding_", "n", "k")
+        check.require(embedding is not None and embedding.size > 0, "embedding_ must not be empty")
+        landmarks = check.indices("landmarks_", "m", below="n", optional=True)
+        check.require(landmarks is None or (np.diff(landmarks) > 0).all(), "landmarks_ must be ascending")
+        check.sizes.setdefault("m", check.sizes["n"])
+        check.floats("X_fit_", "m", "d", optional=self._euclidean or self._precomputed)
+        if self._euclidean or self._precomputed:
+            check.require(self.X_fit_ is None, f"X_fit_ must be None for metric={self.metric!r}")
+        if self._precomputed:
+            check.number("n_features_in_", Integer(check.sizes["n"], check.sizes["n"]))
+        columns = "d" if self._euclidean else "m"
+        check.floats("state.means", columns)
+        check.floats("state.axes", columns, "k")
+        check.number("state.unit", Real(0, open=True))
+        constant = check.number("state.constant", Real(0))
+        check.require(constant == 0 or self.correction is not None, "state.constant must be 0 without a correction")
+        values = check.value("eigenvalues_")
+        whole = isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype in (np.float32, np.float64)
+        check.require(whole and not np.isnan(values).any(), "eigenvalues_ must be one axis of numbers")
+        check.floats("goodness_of_fit_", 2, low=0)
+        check.number("correction_constant_", Real(0))
+        check.instance("converged_", bool)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._is("precomputed")
-        tags.input_tags.sparse = self._is("euclidean")
+        tags.input_tags.sparse = self._euclidean
         return tags

@@ -1,77 +1,115 @@
-"""Disparities: what the distances of a map should be, given how far the wanted ones may be bent.
+"""Disparities d̂: the transformed dissimilarities that the distances of an embedding are fitted to.
 
-Each kind gives, for a map, the nearest values that it allows (a projection on a cone), scaled so that Σ w d̂² stays
-Σ w δ²: without that the map would shrink to a point, which fits everything. `curve` and `ranks` hold the kinds that
-bend.
+Each kind projects the distances of an embedding onto the disparities that it allows, scaled so that Σ w d̂² = Σ w δ²:
+without this constraint the embedding would shrink to a point, which fits everything. Here is the identity, for ratio
+scaling; `monotone_spline` and `isotonic` transform the dissimilarities.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.distance.condensed import Pairs
 from lowdim.runtime.memory import require_memory
 
-__all__ = ["Disparities", "Ratio"]
+__all__ = ["Disparities", "RatioDisparities", "ShepardDiagram", "apply_disparity_curve", "shepard_diagram"]
 
 Array = NDArray[Any]
 
 
 class Disparities(ABC):
-    """The targets of the pairs."""
+    """The disparities of all pairs, updated for each embedding."""
 
-    ranking: _native.Ranking | None = None  # where the target of a pair stands, if not at the pair
+    ranking: _native.Ranking | None = None  # the order in which disparities are stored, if not that of the pairs
 
     @staticmethod
     @abstractmethod
-    def bytes_a_pair(itemsize: int) -> int:
-        """Memory that it takes, for distances of so many bytes, with what single precision adds for a while."""
+    def bytes_per_pair(itemsize: int) -> int:
+        """Memory per pair for distances of `itemsize` bytes, with the copies of the single-precision stage."""
 
     @classmethod
-    def require_room(cls, method: str, n: int, itemsize: int, starts: int) -> None:
-        """Refuse what so many starts at once would need for the pairs of n rows, before anything is measured."""
+    def require_memory_of_starts(cls, method: str, n: int, itemsize: int, starts: int) -> None:
+        """Raise MemoryTooSmall, before any distance is computed, if this many starts at once need too much."""
         require_memory(
-            n * (n - 1) // 2 * (itemsize + starts * cls.bytes_a_pair(itemsize)),
+            n * (n - 1) // 2 * (itemsize + starts * cls.bytes_per_pair(itemsize)),
             f"{method} of all pairs of {n} rows{f', {starts} starts at once,' if starts > 1 else ''}",
             "Use MDS(solver='sgd') on the data, fewer n_jobs, float32, or fewer rows.",
         )
 
     @abstractmethod
-    def update(self, y: Array, threads: int) -> Array:
-        """Targets for a map (k, n)."""
+    def update(self, Y: Array, threads: int) -> Array:
+        """Disparities for an embedding Y (k, n), in the order of `ranking`."""
 
     @abstractmethod
-    def narrow(self, pairs: Pairs) -> Disparities:
-        """The same of pairs in single precision."""
+    def to_float32(self, pairs: Pairs) -> Disparities:
+        """The same for pairs in single precision."""
 
     @abstractmethod
     def curve(self) -> Array | None:
-        """The fitted bend as corners (2, m) of a rising line from distance to disparity; None if there is none."""
+        """The fitted transformation as vertices (2, m) of a rising polyline, distance to disparity; None: identity."""
+
+    def of_pairs(self, embedding: Array, dtype: Any, threads: int) -> Array:
+        """Disparities for an embedding (n, k), in the order of the pairs."""
+        targets = self.update(np.ascontiguousarray(embedding.T, dtype=dtype), threads)
+        return targets if self.ranking is None else targets[self.ranking.slots()]
 
 
-class Ratio(Disparities):
-    """The distances themselves."""
+class RatioDisparities(Disparities):
+    """Ratio scaling: the disparities are the distances themselves."""
 
     @staticmethod
-    def bytes_a_pair(itemsize: int) -> int:
-        """The distances are there already."""
+    def bytes_per_pair(itemsize: int) -> int:
+        """No copy; in single precision, one of the distances."""
         return itemsize - 4
 
     def __init__(self, pairs: Pairs) -> None:
         self.targets = pairs.distances
 
-    def update(self, y: Array, threads: int) -> Array:
-        """Always the same."""
+    def update(self, Y: Array, threads: int) -> Array:
+        """Always the distances."""
         return self.targets
 
-    def narrow(self, pairs: Pairs) -> Disparities:
-        """Those of the narrow pairs."""
-        return Ratio(pairs)
+    def to_float32(self, pairs: Pairs) -> Disparities:
+        """The distances in single precision."""
+        return RatioDisparities(pairs)
 
     def curve(self) -> Array | None:
-        """No bend."""
+        """The identity."""
         return None
+
+
+def apply_disparity_curve(distances: Array, curve: Array | None) -> Array:
+    """Disparities of distances: interpolated between the vertices of the curve, in proportion beyond them."""
+    if curve is None:
+        return distances
+    x, y = curve
+    inside = np.interp(distances, x, y)
+    below = y[0] * distances / x[0] if x[0] > 0 else y[0]
+    above = y[-1] * distances / x[-1] if x[-1] > 0 else y[-1]
+    out = np.where(distances < x[0], below, np.where(distances > x[-1], above, inside))
+    return out.astype(distances.dtype)
+
+
+class ShepardDiagram(NamedTuple):
+    """The three numbers of every pair i < j, in SciPy's condensed order; NaN where a distance is missing."""
+
+    distances: Array
+    disparities: Array
+    mapped: Array
+
+
+def shepard_diagram(pairs: Pairs, embedding: Array, curve: Array | None) -> ShepardDiagram:
+    """Distances, disparities and the distances in an embedding (n, k)."""
+    from scipy.spatial.distance import pdist
+
+    distances = pairs.distances.astype(np.float64) * pairs.unit
+    disparities = apply_disparity_curve(distances, curve)
+    if pairs.weights is not None:
+        disparities = np.where(pairs.weights > 0, disparities, np.nan)
+        distances = np.where(pairs.weights > 0, distances, np.nan)
+    return ShepardDiagram(distances, disparities, pdist(embedding.astype(np.float64)))

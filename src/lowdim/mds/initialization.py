@@ -1,4 +1,4 @@
-"""Where maps start: Torgerson's classical solution, points drawn at random, or given ones; and the best of several."""
+"""Initial embeddings of MDS: classical scaling, principal components, random or given points; the best of several."""
 
 from __future__ import annotations
 
@@ -8,76 +8,78 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.distance.condensed import Measure, Pairs
+from lowdim.distance.condensed import Pairs
+from lowdim.distance.pairwise import MetricRows
 from lowdim.errors import BadParameter
 from lowdim.linalg.block_lanczos import block_lanczos
 from lowdim.linalg.dense_eigen import Eigenpairs, eigh_largest
 from lowdim.linalg.dense_limits import MDS_INIT_ROWS, dense_is_faster
 from lowdim.linalg.double_centering import double_centered_times
-from lowdim.mds.smacof import Layout
+from lowdim.mds.smacof import MDSResult
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.random import normal
 from lowdim.runtime.threads import ordered_map
 
-__all__ = ["best_of", "classical_start", "given_start", "principal_start", "random_start", "start_of"]
+__all__ = ["array_init", "best_of_starts", "classical_init", "initial_embedding", "pca_init", "random_init"]
 
 Array = NDArray[Any]
 
-ROUGH = 1e-3  # a start need not be better
-PASSES = 30
-FEW_ROWS = 512  # a step over their pairs takes less time than waking threads
+INIT_TOL = 1e-3  # of the eigenpairs: an initial embedding need not be better
+INIT_PASSES = 30
+ONE_THREAD_ROWS = 512  # an iteration over their pairs takes less time than waking threads
 
 
-def best_of(run: Callable[[int, int], Layout], starts: int, n: int, threads: int) -> Layout:
-    """The best of run(number, threads), which share the threads; of equals the first. Others are let go of at once."""
+def best_of_starts(run: Callable[[int, int], MDSResult], starts: int, n: int, threads: int) -> MDSResult:
+    """The result of run(number, threads) with the least loss, the first of equals; the starts share the threads."""
     at_once = min(starts, threads)
-    inner = max(1, threads // at_once) if n > FEW_ROWS else 1
-    best: Layout | None = None
-    # One run at a time has its signals heard in native code; several are told by their reports (see ordered_map).
-    for layout in ordered_map(lambda number: run(number, inner), range(starts), at_once):
-        if best is None or layout.loss < best.loss:
-            best = layout
+    inner = max(1, threads // at_once) if n > ONE_THREAD_ROWS else 1
+    best: MDSResult | None = None
+    # A single run at a time hears Ctrl-C in native code; several are told by their reports (see ordered_map).
+    for result in ordered_map(lambda number: run(number, inner), range(starts), at_once):
+        if best is None or result.loss < best.loss:
+            best = result
     assert best is not None
     return best
 
 
-def start_of(number: int, init: Any, pairs: Pairs, measure: Measure | None, k: int, seed: int) -> Array:
-    """Start number 0 is what `init` says, all others are random; (n, k) in the unit of the pairs."""
+def initial_embedding(number: int, init: Any, pairs: Pairs, prepared: MetricRows | None, k: int, seed: int) -> Array:
+    """Start 0 is what `init` says, all others are random; (n, k) in the unit of the pairs."""
     n = pairs.n
     if number == 0 and isinstance(init, np.ndarray):
-        return given_start(init, n, k) / pairs.unit
+        return array_init(init, n, k) / pairs.unit
     if number == 0 and init == "classical":
-        euclidean = measure is not None and measure.metric.name == "euclidean" and pairs.weights is None
-        if euclidean and measure is not None and measure.table.shape[1] < n:
-            return principal_start(measure, k, pairs.unit, seed)
-        return classical_start(pairs, k, seed)
-    return random_start(n, k, seed, number)
+        euclidean = prepared is not None and prepared.metric.name == "euclidean" and pairs.weights is None
+        if euclidean and prepared is not None and prepared.table.shape[1] < n:
+            return pca_init(prepared, k, pairs.unit, seed)
+        return classical_init(pairs, k, seed)
+    return random_init(n, k, seed, number)
 
 
-def given_start(init: Array, n: int, k: int) -> Array:
-    """A start that was given, in its own unit."""
+def array_init(init: Array, n: int, k: int) -> Array:
+    """A given initial embedding, checked, in its own unit."""
     if init.shape != (n, k) or not np.isfinite(init).all():
         raise BadParameter(f"init must be finite and of shape {(n, k)}; got shape {init.shape}.")
     return np.asarray(init, dtype=np.float64)
 
 
-def classical_start(pairs: Pairs, k: int, seed: int) -> Array:
-    """The k best axes of -½ H D² H, (n, k), in the unit of the pairs. A missing distance counts as its rows' mean."""
+def classical_init(pairs: Pairs, k: int, seed: int) -> Array:
+    """Classical scaling: the k leading axes of -½ H D² H, (n, k), in the unit of the pairs."""
     n = pairs.n
-    require_memory(2 * 4 * n * n, f"the square of the distances of {n} rows", "Use init='random'.")
+    require_memory(2 * 4 * n * n, f"the squared distances of {n} rows", "Use init='random'.")
     squares = np.zeros((n, n), dtype=np.float64 if n <= MDS_INIT_ROWS else np.float32)
     for i in range(n - 1):
         squares[i, i + 1 :] = squares[i + 1 :, i] = pairs.distances[pairs.row(i)]
     if pairs.weights is not None and not pairs.weights.all():
-        _fill(squares, pairs)
+        _impute_missing(squares, pairs)
     squares *= squares
 
-    return _scores(_best_axes(lambda V: double_centered_times(squares, V), n, min(k, n), seed), n, k)
+    found = _leading_eigenpairs(lambda V: double_centered_times(squares, V), n, min(k, n), seed)
+    return _scores(found, n, k)
 
 
-def principal_start(measure: Measure, k: int, unit: float, seed: int) -> Array:
-    """The first k principal components of rows: the classical solution of Euclidean data, at less cost."""
-    table = measure.table
+def pca_init(prepared: MetricRows, k: int, unit: float, seed: int) -> Array:
+    """The first k principal components: classical scaling of Euclidean distances, at less cost."""
+    table = prepared.table
     n, mean = len(table), table.mean(axis=0, dtype=np.float64).astype(table.dtype)
     ones = np.ones(n, dtype=table.dtype)
 
@@ -86,32 +88,33 @@ def principal_start(measure: Measure, k: int, unit: float, seed: int) -> Array:
         inner = table.T @ V - np.outer(mean, ones @ V)
         return (table @ inner - np.outer(ones, mean @ inner)).astype(np.float64)
 
-    return _scores(_best_axes(apply, n, min(k, n, table.shape[1]), seed), n, k) * (measure.scale / unit)
+    found = _leading_eigenpairs(apply, n, min(k, n, table.shape[1]), seed)
+    return _scores(found, n, k) * (prepared.scale / unit)
 
 
-def random_start(n: int, k: int, seed: int, stream: int) -> Array:
-    """Standard normal points: they depend on the seed and the number of the start alone."""
+def random_init(n: int, k: int, seed: int, stream: int) -> Array:
+    """Standard normal points, which depend on the seed and the number of the start alone."""
     return normal((n, k), seed, stream=stream)
 
 
-def _best_axes(apply: Callable[[Array], Array], n: int, k: int, seed: int) -> Eigenpairs:
-    """The k largest eigenpairs: by a few passes, unless they are so many that all cost no more."""
+def _leading_eigenpairs(apply: Callable[[Array], Array], n: int, k: int, seed: int) -> Eigenpairs:
+    """The k largest eigenpairs of an operator: by a few passes, or dense where so many are asked for."""
     if dense_is_faster(n, k, MDS_INIT_ROWS):
         product = apply(np.eye(n))
         return eigh_largest((product + product.T) / 2, k)
-    return block_lanczos(apply, n, k, tol=ROUGH, max_iter=PASSES + k // 4, seed=seed)
+    return block_lanczos(apply, n, k, tol=INIT_TOL, max_iter=INIT_PASSES + k // 4, seed=seed)
 
 
 def _scores(found: Eigenpairs, n: int, k: int) -> Array:
-    """Vectors times the roots of their values, with empty columns where there is no more to find."""
+    """Eigenvectors times the roots of their eigenvalues, with columns of zeros where there are fewer than k."""
     out = np.zeros((n, k))
     kept = min(k, found.vectors.shape[1])
     out[:, :kept] = found.vectors[:, :kept] * np.sqrt(np.maximum(found.values[:kept], 0))
     return out - out.mean(axis=0)
 
 
-def _fill(D: Array, pairs: Pairs) -> None:
-    """Missing distances become the mean of the known ones of both rows."""
+def _impute_missing(D: Array, pairs: Pairs) -> None:
+    """Replace missing distances by the mean of the known ones of both rows."""
     known = np.zeros(D.shape, dtype=bool)
     assert pairs.weights is not None
     for i in range(pairs.n - 1):

@@ -1,8 +1,9 @@
-"""Stress by stochastic descent, with distances measured when they are needed: memory grows with the rows alone.
+"""Stress by stochastic gradient descent (Zheng, Pawar and Goodman 2018), in memory proportional to the rows alone.
 
-In an epoch the rows are shuffled into parties, and every party meets some others in the rounds of a tournament. Two
-rows that meet go towards their distance, both by the same share of the gap (Zheng, Pawar and Goodman 2018); the
-share falls from epoch to epoch. Who meets whom depends on the seed alone, and no two threads touch one row.
+Distances are computed when they are needed. In an epoch the rows are shuffled into blocks, and every block is paired
+with some others in the rounds of a round-robin tournament. The two rows of a pair move towards their distance by the
+same fraction of the residual, the step size, which decays from epoch to epoch. The pairs depend on the seed alone, and
+no two threads update the same row.
 """
 
 from __future__ import annotations
@@ -14,91 +15,97 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.distance.condensed import Measure
-from lowdim.mds.smacof import Layout
+from lowdim.distance.pairwise import MetricRows
+from lowdim.mds.smacof import MDSResult
 from lowdim.runtime.progress import report
 
-__all__ = ["Schedule", "descend", "measured_stress"]
+__all__ = ["SGDSchedule", "sgd", "sgd_converged", "stress_by_blocks"]
 
 Array = NDArray[Any]
 
-PARTY = 64
-MOST_ROUNDS = 12  # parties that a party meets in an epoch, at least as often for few rows
-FIRST_SHARE = {"rough": 0.25, "good": 0.02}  # of the gap, by how good the start is
-LAST_SHARE = 1.5  # over the meetings of a row in an epoch: the mean of its wishes, as in a step of majorisation
-SETTLED = 0.02  # of the stress: an epoch that changes less has nothing more to gain
-NOTHING = 1e-4  # of Σ d²: nobody sees such a change
-LUCK = 3.0  # over the rows, of the stress: what it changes by who happens to meet whom
+BLOCK = 64  # rows
+MAX_ROUNDS = 12  # blocks that a block is paired with per epoch; a few rows are shuffled and paired again
+FIRST_STEP_SIZE = {"random": 0.25, "informed": 0.02}  # of the residual, by the kind of start
+LAST_STEP_SIZE = 1.5  # divided by the pairs of a row per epoch: about the mean update, as in an iteration of SMACOF
+REL_TOL = 0.02  # of the stress: converged when the last epoch changes it by less
+ABS_TOL = 1e-4  # of Σ d²: a change that can't be seen
+SAMPLING_NOISE = 3.0  # divided by the rows, of the stress: how much the sampled pairs change its estimate
 BLOCK_VALUES = 1 << 22
 
 
 @dataclass(frozen=True)
-class Schedule:
-    """How many epochs, which seed, and whether the start is already a map ("good") or only points ("rough")."""
+class SGDSchedule:
+    """Number of epochs, seed, and the kind of start: "random", or "informed" (near a solution already)."""
 
-    epochs: int
+    n_epochs: int
     seed: int
     start: str
 
 
-def descend(source: Measure | Array, start: Array, schedule: Schedule, unit: float, threads: int) -> Layout:
-    """The map that meetings reach from `start` (n, k). `source` is measured rows, or a square table of distances."""
-    epochs, first_share = schedule.epochs, FIRST_SHARE[schedule.start]
-    table, kernel, root, scale = _how(source)
+def sgd(source: MetricRows | Array, start: Array, schedule: SGDSchedule, unit: float, threads: int) -> MDSResult:
+    """Stochastic gradient descent from `start` (n, k); `source` is rows with a metric, or a distance matrix."""
+    n_epochs, first_step_size = schedule.n_epochs, FIRST_STEP_SIZE[schedule.start]
+    table, kernel, root, scale = _native_source(source)
     n = len(table)
-    y = np.ascontiguousarray(start, dtype=table.dtype)
-    size = min(PARTY, -(-n // 2))
-    parties = -(-n // size)
-    ring = parties + parties % 2 - 1
-    rounds = min(ring, MOST_ROUNDS)
-    shuffles = -(-MOST_ROUNDS // rounds)  # few rows meet often
-    last_share = min(first_share, LAST_SHARE / (rounds * shuffles * size))
+    Y = np.ascontiguousarray(start, dtype=table.dtype)
+    size = min(BLOCK, -(-n // 2))
+    blocks = -(-n // size)
+    tournament = blocks + blocks % 2 - 1  # rounds in which every two blocks are paired once
+    rounds = min(tournament, MAX_ROUNDS)
+    shuffles = -(-MAX_ROUNDS // rounds)
+    last_step_size = min(first_step_size, LAST_STEP_SIZE / (rounds * shuffles * size))
     rng = np.random.Generator(np.random.Philox(key=schedule.seed))
     path = []
-    for epoch in range(epochs):
-        share = first_share * (last_share / first_share) ** (epoch / max(epochs - 1, 1))
-        met = 0.0
+    for epoch in range(n_epochs):
+        step_size = first_step_size * (last_step_size / first_step_size) ** (epoch / max(n_epochs - 1, 1))
+        sampled = 0.0  # stress of the sampled pairs
         for _ in range(shuffles):
             order = rng.permutation(n).astype(np.int32)
-            for turn in rng.permutation(ring)[:rounds]:
-                met += _native.meeting_round(
-                    table, kernel, root, scale / unit, order, size, share, int(turn), y, threads
+            for number in rng.permutation(tournament)[:rounds]:
+                sampled += _native.mds_sgd_round(
+                    table, kernel, root, scale / unit, order, size, step_size, int(number), Y, threads
                 )
-        path.append(met * ring / (rounds * shuffles))
-        report("meetings", epoch + 1, epochs, stress=met)
-    points = y.astype(np.float64)
-    points -= points.mean(axis=0)
-    size_of_map = n * float((points**2).sum())  # Σ d² over all pairs
-    changed = abs(path[-2] - path[-1]) if epochs > 1 else np.inf
-    settled = changed <= max((SETTLED + LUCK / n) * path[-1], NOTHING * size_of_map)
-    return Layout(points, path[-1], np.array(path), epochs, bool(settled))
+        path.append(sampled * tournament / (rounds * shuffles))
+        report("stochastic gradient descent", epoch + 1, n_epochs, stress=sampled)
+    embedding = Y.astype(np.float64)
+    embedding -= embedding.mean(axis=0)
+    return MDSResult(embedding, path[-1], np.array(path), n_epochs, sgd_converged(path, embedding))
 
 
-def measured_stress(source: Measure | Array, points: Array, unit: float, threads: int) -> tuple[Array, float]:
-    """Σ_j (δ - d)² of every point, over all pairs, block by block; and Σ δ² over i < j."""
-    table, kernel, root, scale = _how(source)
+def sgd_converged(path: list[float], embedding: Array) -> bool:
+    """Whether the last epoch changed the stress by no more than what the choice of pairs may."""
+    n = len(embedding)
+    squares = n * float((embedding**2).sum())  # Σ d² over all pairs
+    change = abs(path[-2] - path[-1]) if len(path) > 1 else np.inf
+    return bool(change <= max((REL_TOL + SAMPLING_NOISE / n) * path[-1], ABS_TOL * squares))
+
+
+def stress_by_blocks(source: MetricRows | Array, embedding: Array, unit: float, threads: int) -> tuple[Array, float]:
+    """Σ_j (δ - d)² per point over all pairs, block by block; and Σ δ² over i < j."""
+    table, kernel, root, scale = _native_source(source)
     n = len(table)
-    by_point, total = np.zeros(n), 0.0
+    per_point, total = np.zeros(n), 0.0
     size = max(1, BLOCK_VALUES // n)
-    places = np.ascontiguousarray(points, dtype=np.float64)
+    Y = np.ascontiguousarray(embedding, dtype=np.float64)
     for begin in range(0, n, size):
         end = min(n, begin + size)
-        mapped = np.empty((end - begin, n))
-        _native.measure_rows(places[begin:end], places, 0, True, 1.0, mapped, threads)
+        distances = np.empty((end - begin, n))
+        _native.cross_distances(Y[begin:end], Y, 0, True, 1.0, distances, threads)
         if kernel < 0:
-            wanted = table[begin:end] / table.dtype.type(unit)
+            dissimilarities = table[begin:end] / table.dtype.type(unit)
         else:
-            wanted = np.empty((end - begin, n), dtype=table.dtype)
-            _native.measure_rows(table[begin:end], table, kernel, root, scale / unit, wanted, threads)
-        gaps = np.nan_to_num(mapped - wanted)  # NaN: the distance is not known
-        by_point[begin:end] = np.einsum("ij,ij->i", gaps, gaps)
-        total += float(np.nansum(wanted.astype(np.float64) ** 2)) / 2
-        report("measuring stress", end, n)
-    return by_point, total
+            dissimilarities = np.empty((end - begin, n), dtype=table.dtype)
+            _native.cross_distances(table[begin:end], table, kernel, root, scale / unit, dissimilarities, threads)
+        residuals = np.nan_to_num(distances - dissimilarities)  # NaN: a missing distance
+        per_point[begin:end] = np.einsum("ij,ij->i", residuals, residuals)
+        total += float(np.nansum(dissimilarities.astype(np.float64) ** 2)) / 2
+        report("computing stress", end, n)
+    return per_point, total
 
 
-def _how(source: Measure | Array) -> tuple[Array, int, bool, float]:
-    if isinstance(source, Measure):
+def _native_source(source: MetricRows | Array) -> tuple[Array, int, bool, float]:
+    """Table, kernel (-1: the table holds distances), root and scale, as the native functions take them."""
+    if isinstance(source, MetricRows):
         assert source.kernel is not None
         return source.table, source.kernel, source.metric.root, source.scale
     return source, -1, False, 1.0

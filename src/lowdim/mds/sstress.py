@@ -1,7 +1,7 @@
-"""SSTRESS, Σ w (d² - δ²)²: a polynomial of degree four in the map, and along every line.
+"""SSTRESS, Σ w (d² - δ²)², minimized by L-BFGS: a polynomial of degree four along every line.
 
-Limited-memory BFGS gives the direction; the best step on it is the root of a cubic, so no step is guessed and
-none raises the loss.
+Limited-memory BFGS gives the direction. The exact step along it is a root of a cubic, so no step size is guessed and
+no iteration raises the loss.
 """
 
 from __future__ import annotations
@@ -14,74 +14,75 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.distance.condensed import Pairs
-from lowdim.mds.smacof import Layout, Steps
+from lowdim.mds.smacof import MDSOptions, MDSResult
 from lowdim.runtime.progress import report
 
-__all__ = ["minimise_sstress", "sstress_gradient"]
+__all__ = ["minimize_sstress", "sstress_gradient"]
 
 Array = NDArray[Any]
+Corrections = deque[tuple[Array, Array, float]]  # (s, y, s·y): step, change of the gradient, curvature
 
-MEMORY = 12  # steps that the curvature is learnt from
+MEMORY = 12  # correction pairs of L-BFGS
 
 
-def sstress_gradient(pairs: Pairs, points: Array, threads: int) -> tuple[float, Array]:
-    """The loss of a map (n, k) and its gradient."""
-    y = np.ascontiguousarray(points.T, dtype=pairs.distances.dtype)
-    out = np.empty(points.shape)
-    loss = _native.pull_pairs(y, pairs.distances, pairs.weights, None, True, out, threads)[0]
+def sstress_gradient(pairs: Pairs, embedding: Array, threads: int) -> tuple[float, Array]:
+    """SSTRESS of an embedding (n, k) and its gradient."""
+    Y = np.ascontiguousarray(embedding.T, dtype=pairs.distances.dtype)
+    out = np.empty(embedding.shape)
+    loss = _native.stress_pass(Y, pairs.distances, pairs.weights, None, True, out, threads)[0]
     return loss, 4 * out
 
 
-def minimise_sstress(pairs: Pairs, start: Array, steps: Steps) -> Layout:
-    """The map that descent reaches from `start` (n, k)."""
+def minimize_sstress(pairs: Pairs, start: Array, options: MDSOptions) -> MDSResult:
+    """L-BFGS from `start` (n, k)."""
     total = float(pairs.distances.astype(np.float64) ** 4 @ _weights(pairs))
     current = np.asarray(start, dtype=np.float64) - start.mean(axis=0)
-    loss, gradient = sstress_gradient(pairs, current, steps.threads)
-    path, seen, converged = [loss], deque[tuple[Array, Array, float]](maxlen=MEMORY), False
-    for step in range(1, steps.max_iter + 1):
-        direction = _direction(gradient, seen)
-        move = _best_step(pairs, current, direction, steps.threads) * direction
-        after, slope = sstress_gradient(pairs, current + move, steps.threads)
-        report("descending SSTRESS", step, steps.max_iter, loss=after)
-        if not after < loss:  # it can't be made smaller in this precision
-            if not seen:
+    loss, gradient = sstress_gradient(pairs, current, options.threads)
+    path, memory, converged = [loss], Corrections(maxlen=MEMORY), False
+    for iteration in range(1, options.max_iter + 1):
+        direction = _direction(gradient, memory)
+        step = _exact_step(pairs, current, direction, options.threads) * direction
+        new_loss, new_gradient = sstress_gradient(pairs, current + step, options.threads)
+        report("L-BFGS", iteration, options.max_iter, loss=new_loss)
+        if not new_loss < loss:  # no decrease is possible in this precision
+            if not memory:
                 converged = True
                 break
-            seen.clear()  # along the bare gradient, perhaps
+            memory.clear()  # along the gradient itself, perhaps
             continue
-        fell, turn = loss - after, slope - gradient
-        curvature = float((move * turn).sum())
+        decrease, change = loss - new_loss, new_gradient - gradient
+        curvature = float((step * change).sum())
         if curvature > 0:
-            seen.append((move, turn, curvature))
-        current, loss, gradient = current + move, after, slope
+            memory.append((step, change, curvature))
+        current, loss, gradient = current + step, new_loss, new_gradient
         path.append(loss)
-        if fell <= steps.tol * total:
+        if decrease <= options.tol * total:
             converged = True
             break
-    return Layout(current, loss, np.array(path), step, converged)
+    return MDSResult(current, loss, np.array(path), iteration, converged)
 
 
-def _direction(gradient: Array, seen: deque[tuple[Array, Array, float]]) -> Array:
-    """Minus the inverse curvature times the gradient (the two-loop recursion of Nocedal)."""
-    out, shares = -gradient, []
-    for move, turn, curvature in reversed(seen):
-        share = float((move * out).sum()) / curvature
-        shares.append(share)
-        out = out - share * turn
-    if seen:
-        move, turn, curvature = seen[-1]
-        out = out * (curvature / float((turn * turn).sum()))
-    for (move, turn, curvature), share in zip(seen, reversed(shares), strict=True):
-        out = out + (share - float((turn * out).sum()) / curvature) * move
+def _direction(gradient: Array, memory: Corrections) -> Array:
+    """Minus the approximate inverse Hessian times the gradient, by Nocedal's two-loop recursion."""
+    out, alphas = -gradient, []
+    for step, change, curvature in reversed(memory):
+        alpha = float((step * out).sum()) / curvature
+        alphas.append(alpha)
+        out = out - alpha * change
+    if memory:
+        step, change, curvature = memory[-1]
+        out = out * (curvature / float((change * change).sum()))
+    for (step, change, curvature), alpha in zip(memory, reversed(alphas), strict=True):
+        out = out + (alpha - float((change * out).sum()) / curvature) * step
     return out
 
 
-def _best_step(pairs: Pairs, points: Array, direction: Array, threads: int) -> float:
-    """Where the loss is least on a line: the best real root of its derivative."""
+def _exact_step(pairs: Pairs, embedding: Array, direction: Array, threads: int) -> float:
+    """The minimum of the loss along a line: the best real root of the derivative of a quartic."""
     dtype = pairs.distances.dtype
     size = float(np.abs(direction).max()) or 1.0
-    y, p = (np.ascontiguousarray(part.T, dtype=dtype) for part in (points, direction / size))
-    line = np.polynomial.Polynomial(_native.line_of_pairs(y, p, pairs.distances, pairs.weights, threads))
+    Y, P = (np.ascontiguousarray(part.T, dtype=dtype) for part in (embedding, direction / size))
+    line = np.polynomial.Polynomial(_native.sstress_line(Y, P, pairs.distances, pairs.weights, threads))
     roots = line.deriv().roots()
     real = np.real(roots[np.abs(np.imag(roots)) <= 1e-8 * (1 + np.abs(roots))])
     return float(real[np.argmin(line(real))]) / size if len(real) else 0.0

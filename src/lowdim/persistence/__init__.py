@@ -1,12 +1,14 @@
-"""Model files: one estimator, fitted or not, or one graph of neighbours, in one file of plain arrays and text.
+"""Model files: an estimator, fitted or not, or a neighbor graph, in one file of arrays and text.
 
     lowdim.save(model, "map.lowdim")
     model = lowdim.load("map.lowdim")
 
-The file is a safetensors file: fitted arrays are tensors, everything else stands in a JSON manifest
-with a schema version and a checksum. Reading runs no code from the file: classes, rules and summaries
-are looked up in fixed lists, and parameters pass the same validation as in `fit`. A file that is
-not exactly what it should be is a `ModelFileError` and nothing else. docs/model-format.md has the format.
+The container is a safetensors file: fitted arrays are tensors, and everything else is in a JSON manifest with a schema
+version and a checksum. Loading executes no code from the file: classes, attributes and rules are looked up in
+allowlists, parameters are validated as in `fit`, and estimators check their state. Anything wrong raises
+`ModelFileError`. docs/model-format.md specifies the format.
+
+Imports `registry`, the methods and below.
 """
 
 from __future__ import annotations
@@ -22,52 +24,52 @@ __all__ = ["load", "save"]
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write an estimator, or a Graph, to one file.
+    """Save an estimator or a Graph to one file.
 
-    Kept are its parameters, everything that fitting found, and `set_output`'s choice; a loaded model gives
-    the same bits from `transform` and goes on with `partial_fit` as if it had never left.
+    The file holds its parameters, everything that was fitted, and the choice of `set_output`. A loaded model gives the
+    same bits from `transform`, and `partial_fit` continues where it stopped.
 
     Parameters
     ----------
     model : an estimator of lowdim, or a Graph
-        An estimator may be fitted or not. Parameters that are code (a lambda, a random generator) can't be kept;
-        rules of `lowdim.choose` can.
+        An estimator may be fitted or not. Parameters that are code, such as a lambda or a random generator, can't be
+        saved; the rules of `lowdim.choose` and the kernels of `lowdim.kernels` can.
     path : str or path
-        The file; `.lowdim` is the usual ending. A file that is there is replaced in one step: whoever
-        reads it sees the old model or the new one, and an error leaves the old one as it was.
+        The file, by convention `*.lowdim`. An existing file is replaced atomically: a reader sees the old model or the
+        new one, and an error leaves the old one unchanged.
 
     """
-    target = _checked(path)
+    target = _decoded_path(path)
     manifest, tensors = describe(model)
     write_container(target, to_text(manifest, tensors), tensors)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read an estimator or a Graph from a file that `save` wrote, in this version or an earlier one.
+    """Load an estimator or a Graph from a file written by `save`.
 
-    Safe on files from strangers: nothing in them is run. Whatever is wrong (no file, not a model,
-    damaged, or made by a newer lowdim) is a `ModelFileError`.
+    Safe for untrusted files: nothing in them is executed. Whatever is wrong (no file, not a model, damaged, or written
+    by a newer lowdim) raises `ModelFileError`.
 
     Parameters
     ----------
     path : str or path
-        The file, whatever its ending.
+        The file, whatever its suffix.
 
     """
-    target = _checked(path)
+    target = _decoded_path(path)
     try:
         text, tensors = read_container(target)
         return restore(from_text(text, tensors), tensors)
     except ModelFileError as error:
         raise ModelFileError(f"{target}: {error}") from error
     except RecursionError as error:
-        raise ModelFileError(f"{target}: the manifest is nested too deeply for a model.") from error
+        raise ModelFileError(f"{target}: the manifest is nested too deeply.") from error
 
 
-def _checked(path: Any) -> str:
+def _decoded_path(path: Any) -> str:
     try:
         return os.fsdecode(path)
     except TypeError:
         raise BadParameter(
-            f"path must be a str or a path such as pathlib.Path; got {path!r}. Try 'model.lowdim'."
+            f"path must be a string or a path such as pathlib.Path; got {path!r}. Try 'model.lowdim'."
         ) from None

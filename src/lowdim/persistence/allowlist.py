@@ -1,61 +1,70 @@
-"""The fixed lists: which classes a model file may name.
+"""The allowlists: which classes and attributes a model file may name.
 
-A name in a file is looked up here and nowhere else, so a file can't make lowdim import or call
-anything that is not on a list.
+A name in a file is looked up here and nowhere else, so a file can't make lowdim import, call or overwrite anything that
+is not on a list.
 """
 
 from __future__ import annotations
 
-from functools import cache
+import inspect
 from importlib import import_module
 from typing import Any
 
 from lowdim.knn.graph import Graph
 from lowdim.registry import methods
-from lowdim.summaries.moments import Moments
 
-__all__ = ["SUMMARIES", "estimators", "rules", "states"]
+__all__ = ["SUMMARIES", "documented_attributes", "estimators", "rules", "states"]
 
-# Summaries that have a file of their own: they take long to make, and several methods read them.
-SUMMARIES: dict[str, type] = {
-    "Graph": Graph,
-}
-
+# Summaries that have files of their own: they are expensive, and several methods read them.
+SUMMARIES: dict[str, type] = {"Graph": Graph}
 
 # Modules whose exported frozen dataclasses may be parameters.
-RULE_HOMES = ("lowdim.choose", "lowdim.kernels")
+RULE_MODULES = ("lowdim.choose", "lowdim.kernels")
+
+# Set by scikit-learn's validation on every estimator.
+SKLEARN_ATTRIBUTES = ("n_features_in_", "feature_names_in_")
 
 
 def estimators() -> dict[str, type]:
-    """Every registered estimator class by its name."""
+    """Every registered estimator class, by name."""
     return {method.name: method.cls for method in methods()}
 
 
-@cache
 def states() -> dict[str, type]:
-    """Summaries, and the dataclasses that estimators keep in order to map new rows or to go on fitting."""
-    own = {cls.__name__: cls for method in methods() for cls in method.cls._state_classes}
-    return {"Moments": Moments, **SUMMARIES, **own}
-
-
-def rules() -> dict[str, type]:
-    """Every frozen dataclass with callable instances that the homes of rules export, by its name."""
+    """Every state class by name: summaries, and the `_state_classes` of all estimators."""
+    declared = [cls for method in methods() for cls in method.cls._state_classes]
     found: dict[str, type] = {}
-    for home in RULE_HOMES:
-        for name, value in _exported(home).items():
-            if isinstance(value, type) and _is_rule(value):
-                found[name] = value
+    for cls in (*SUMMARIES.values(), *declared):
+        if found.setdefault(cls.__name__, cls) is not cls:
+            raise TypeError(f"two state classes share the name {cls.__name__}: {found[cls.__name__]} and {cls}")
     return found
 
 
-def _exported(home: str) -> dict[str, Any]:
-    try:
-        module = import_module(home)
-    except ModuleNotFoundError as error:
-        if error.name != home:  # the home is there, and something that it needs is not
-            raise
-        return {}
-    return {name: getattr(module, name) for name in getattr(module, "__all__", ())}
+def rules() -> dict[str, type]:
+    """Every rule and kernel by name: the frozen dataclasses with callable instances that RULE_MODULES export."""
+    exported = {name: value for module in RULE_MODULES for name, value in _exported(module).items()}
+    return {name: value for name, value in exported.items() if isinstance(value, type) and _is_rule(value)}
+
+
+def documented_attributes(cls: type) -> frozenset[str]:
+    """The fitted attributes that users may rely on: the Attributes section of the class docstring."""
+    lines = iter(inspect.cleandoc(cls.__doc__ or "").splitlines())
+    names: set[str] = set(SKLEARN_ATTRIBUTES)
+    for line in lines:
+        if line == "Attributes":
+            next(lines, None)  # the underline
+            break
+    for line in lines:
+        if line and set(line) == {"-"}:  # the underline of a section that follows
+            break
+        if line and not line.startswith(" "):
+            names.update(name.strip() for name in line.partition(":")[0].split(","))
+    return frozenset(name for name in names if name.endswith("_") and name.isidentifier())
+
+
+def _exported(name: str) -> dict[str, Any]:
+    module = import_module(name)
+    return {name: getattr(module, name) for name in module.__all__}
 
 
 def _is_rule(cls: type) -> bool:

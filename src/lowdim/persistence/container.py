@@ -1,4 +1,4 @@
-"""The file itself: safetensors, written in one step, and measured before it is parsed."""
+"""The container: a safetensors file, written atomically, and measured before it is parsed."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ __all__ = ["DTYPES", "Tensors", "read_container", "write_container"]
 
 Tensors = dict[str, NDArray[Any]]
 
-KEY = "lowdim-model"  # of the manifest among safetensors' metadata
-HEADER_LIMIT = 16 << 20  # bytes: a parsed header takes some twenty times its size in memory
+KEY = "lowdim-model"  # of the manifest, in the metadata of safetensors
+HEADER_LIMIT = 16 << 20  # bytes: a parsed header takes about twenty times its size in memory
 DTYPES = {
     "F64": "float64",
     "F32": "float32",
@@ -38,15 +38,15 @@ DTYPES = {
 
 
 def write_container(path: str, text: str, tensors: Tensors) -> None:
-    """Write manifest and tensors to a fresh file beside `path`, make it durable, and put it in its place."""
+    """Write manifest and tensors atomically: to a temporary file beside `path`, which then replaces it."""
     try:
         with draft_beside(path) as draft:
             save_file(tensors, draft, metadata={KEY: text})
             _measure(str(draft))
     except BadInput as error:
-        raise ModelFileError(f"{error} What was there before is unchanged.") from error
+        raise ModelFileError(f"{error} An existing file is unchanged.") from error
     except (ModelFileError, SafetensorError, ValueError) as error:  # ValueError: a null character in the path
-        raise ModelFileError(f"can't write {path!r}: {error} What was there before is unchanged.") from error
+        raise ModelFileError(f"can't write {path!r}: {error} An existing file is unchanged.") from error
 
 
 def read_container(path: str) -> tuple[str, Tensors]:
@@ -57,21 +57,21 @@ def read_container(path: str) -> tuple[str, Tensors]:
         with safe_open(path, framework="np") as file:
             metadata = file.metadata() or {}
             if KEY not in metadata:
-                raise ModelFileError("a safetensors file, but not a model of lowdim (it has no manifest).")
+                raise ModelFileError("a safetensors file, but not a lowdim model: it has no manifest.")
             names = list(file.keys())
             return metadata[KEY], {name: _tensor(file, name) for name in names}
     except ModelFileError:
         raise
     except (SafetensorError, OSError, ValueError) as error:  # ValueError: a shape that NumPy refuses
-        raise ModelFileError(f"not a model of lowdim, or damaged: {error}.") from error
+        raise ModelFileError(f"not a lowdim model, or damaged: {error}.") from error
 
 
 def _measure(path: str) -> int:
-    """The size in bytes; refuse what is no regular file or has a header that is absurdly long."""
+    """The size in bytes; raises for anything but a regular file with a header of plausible length."""
     try:
-        status = os.stat(path)  # before opening: a pipe would wait for ever
+        status = os.stat(path)  # before opening: opening a pipe would block
         if not stat.S_ISREG(status.st_mode):
-            raise ModelFileError("a model is a regular file, and this is none. Give the path of a model file.")
+            raise ModelFileError("not a regular file. Give the path of a model file.")
         with open(path, "rb") as file:
             start = file.read(8)
     except FileNotFoundError as error:
@@ -81,26 +81,26 @@ def _measure(path: str) -> int:
     header = int.from_bytes(start, "little")
     if len(start) < 8 or header > status.st_size - 8:
         raise ModelFileError(
-            f"not a model of lowdim, or cut short: {status.st_size} bytes can't hold its header. "
-            "Copy it again, or save the model again."
+            f"not a lowdim model, or truncated: {status.st_size} bytes can't hold its header. "
+            "Copy the file again, or save the model again."
         )
     if header > HEADER_LIMIT:
         raise ModelFileError(
-            f"the header takes {header} bytes, above the limit of {HEADER_LIMIT}. It holds the feature "
-            "names: fit with shorter ones or without."
+            f"the header takes {header} bytes, more than the limit of {HEADER_LIMIT}. It contains the feature names: "
+            "use shorter names, or none."
         )
     return status.st_size
 
 
 def _tensor(file: Any, name: str) -> NDArray[Any]:
-    """One tensor, in memory of NumPy's own; kinds that NumPy lacks are refused before they are read."""
+    """One tensor, copied into memory that NumPy owns; dtypes that NumPy lacks are rejected before they are read."""
     view = file.get_slice(name)
     code, shape = view.get_dtype(), view.get_shape()
     if code not in DTYPES:
         raise ModelFileError(f"tensor {name[:80]!r} has the dtype {code}; a model holds {', '.join(DTYPES)}.")
     if len(shape) > 32 or any(size >= 1 << 48 for size in shape):
-        raise ModelFileError(f"tensor {name[:80]!r} has a shape that no array can have.")
+        raise ModelFileError(f"tensor {name[:80]!r} has an impossible shape.")
     values = np.array(file.get_tensor(name), order="C")
     if code == "BOOL" and values.view(np.uint8).max(initial=0) > 1:
-        raise ModelFileError(f"tensor {name[:80]!r} holds a truth value that is neither 0 nor 1.")
+        raise ModelFileError(f"tensor {name[:80]!r} holds a boolean that is neither 0 nor 1.")
     return values

@@ -1,4 +1,4 @@
-"""Linear methods seen through their features: biplots and loadings."""
+"""Biplots and loadings of linear methods."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from lowdim.errors import BadInput, BadParameter
 from lowdim.plot._colors import DIVERGING, INK, palette
 from lowdim.plot._inputs import plain_scores, read_labels, require_fitted
-from lowdim.plot._label_placement import write_beside
+from lowdim.plot._label_placement import place_labels
 from lowdim.plot._points import draw_points, equal_units
-from lowdim.plot._theme import SMALL, axes_for, caption, color_bar, dress, name_axes, shorten, themed
+from lowdim.plot._theme import SMALL, axes_for, caption, color_bar, name_axes, shorten, style_axes, themed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,11 +27,11 @@ _SCALINGS = {
     "form": "form scaling: rows in principal coordinates, their distances are kept",
     "covariance": "covariance scaling: arrows in principal coordinates, cosines between them are correlations",
 }
-MOST_NUMBERS = 150  # cells that still have room for their value
+MOST_NUMBERS = 150  # cells that are large enough for their value
 
 
 def biplot_coordinates(model: Any, X: Any, scaling: str = "symmetric") -> tuple[Array, Array]:
-    """Coordinates of rows (n, k) and columns (d, k), whose product approximates the centred (and scaled) X.
+    """Coordinates of rows (n, k) and columns (d, k), whose product approximates the centered (and scaled) X.
 
     With P = U S Vᵀ and all components, rows · columnsᵀ = P in every scaling:
 
@@ -50,7 +50,7 @@ def biplot_coordinates(model: Any, X: Any, scaling: str = "symmetric") -> tuple[
     # explained_variance_ is S² / (n - ddof), so `root` is S of the covariance scaling already.
     degrees = float(model.n_samples_) - getattr(model, "ddof", 1)
     share = root if scaling == "covariance" else np.sqrt(root * np.sqrt(degrees))
-    # An axis without variance has scores of rounding only; they stay nothing.
+    # Scores on an axis without variance are rounding errors: they become 0.
     inverse = np.divide(1.0, share, out=np.zeros_like(share), where=share > 1e-12 * share.max(initial=0.0))
     return scores * inverse, V * share
 
@@ -67,10 +67,10 @@ def biplot(
     title: str | None = None,
     names: Any = None,
 ) -> Axes:
-    """Draw rows as points and features as arrows from the origin, on the first two axes of a linear model.
+    """Draw rows as points and features as arrows from the origin, on the first two components of a linear model.
 
-    The scaling stands on the picture; see `biplot_coordinates`. Arrows are lengthened by one common
-    factor, also stated, so that they fill the picture; only the longest have names.
+    The scaling is stated on the plot; see `biplot_coordinates`. Arrows are multiplied by one common factor, also
+    stated, to fill the plot; only the longest are drawn.
 
     Parameters
     ----------
@@ -79,13 +79,13 @@ def biplot(
     X : table (n, d)
         Rows to draw, usually those it was fitted on.
     labels, names
-        Colours of the rows, as for `scatter`.
+        Colors of the rows, as for `scatter`.
     ax : matplotlib axes, optional
-        Where to draw; a new figure without it.
+        Where to draw; None makes a new figure.
     scaling : "symmetric", "form" or "covariance"
-        Who keeps the distances: both by half, the rows, or the columns.
+        Which side is in principal coordinates: both by half, the rows, or the columns.
     n_arrows : int
-        How many of the longest arrows to draw, with names.
+        Number of arrows to draw and label, the longest first.
     title : str, optional
         Above the axes.
 
@@ -97,16 +97,16 @@ def biplot(
         raise BadParameter(f"n_arrows must be 0 or more; got {n_arrows!r}.")
     rows, columns = rows[:, :2], columns[:, :2]
     ax = axes_for(ax, 6.8, 5.4)
-    dress(ax)
+    style_axes(ax)
     draw_points(ax, rows, read_labels(labels, len(rows), names))
     longest = np.argsort(-np.linalg.norm(columns, axis=1), kind="stable")[:n_arrows]
-    factor = _fill(rows, columns)
+    factor = _arrow_scale(rows, columns)
     tips = factor * columns[longest]
     _frame(ax, tips)
     equal_units(ax)
     name_axes(ax, *(_component(model, i) for i in (0, 1)))
     caption(ax, title, _SCALINGS[scaling] + (f"; arrows × {factor:.3g}" if len(longest) else ""))
-    _arrows(ax, tips, [_features(model)[i] for i in longest])  # last: words need the final layout
+    _arrows(ax, tips, [_features(model)[i] for i in longest])  # last: labels need the final layout
     return ax
 
 
@@ -119,10 +119,10 @@ def loadings(
     n_features: int = 30,
     title: str | None = None,
 ) -> Axes:
-    """Draw the components' coefficients as a heat map, features down and components across.
+    """Draw the loadings (coefficients of the components) as a heat map, one row per feature, one column per component.
 
-    Colours are symmetric about zero. Of more than `n_features` features, those with the largest absolute
-    coefficient in any component drawn are kept, and the picture says so.
+    Colors are symmetric about zero. Of more than `n_features` features, those with the largest absolute
+    coefficient in any component drawn are kept, and the plot says so.
     """
     require_fitted(model, "components_")
     if n_features < 1 or (n_components is not None and n_components < 1):
@@ -134,15 +134,15 @@ def loadings(
         kept = np.sort(np.argsort(-np.abs(V).max(axis=1), kind="stable")[:n_features])
     shown = V[kept]
     ax = axes_for(ax, 2.6 + 0.62 * k, 1.2 + 0.25 * len(kept))
-    dress(ax)
+    style_axes(ax)
     limit = float(np.abs(shown).max()) or 1.0
     image = ax.imshow(shown, cmap=DIVERGING, vmin=-limit, vmax=limit, aspect="auto")
     _write_numbers(ax, shown, limit)
-    words = _features(model)
+    features = _features(model)
     ax.set_xticks(range(k))
     ax.set_xticklabels([_component(model, i).replace(" (", "\n(") for i in range(k)], parse_math=False)
     ax.set_yticks(range(len(kept)))
-    ax.set_yticklabels([shorten(words[i]) for i in kept], parse_math=False)
+    ax.set_yticklabels([shorten(features[i]) for i in kept], parse_math=False)
     for spine in ax.spines.values():
         spine.set_visible(False)
     ax.tick_params(length=0, labelcolor=INK)
@@ -160,7 +160,7 @@ def _write_numbers(ax: Axes, shown: Array, limit: float) -> None:
 
 
 def _number(value: float) -> str:
-    """Two decimals with a true minus, and no minus before nothing."""
+    """Two decimals with a typographic minus, and no negative zero."""
     return f"{round(value, 2) + 0.0:.2f}".replace("-", "−")
 
 
@@ -170,31 +170,31 @@ def _features(model: Any) -> list[str]:
 
 
 def _component(model: Any, i: int) -> str:
-    """The axis's name with its share of the variance, where known."""
+    """The name of a component with its share of the variance, where known."""
     prefix = {"PCA": "PC"}.get(type(model).__name__, "axis ")
     shares = getattr(model, "explained_variance_ratio_", None)
-    return f"{prefix}{i + 1}" + ("" if shares is None else f" ({100 * float(shares[i]):.1f} %)")
+    return f"{prefix}{i + 1}" + ("" if shares is None else f" ({float(shares[i]):.1%})")
 
 
-def _fill(rows: Array, columns: Array) -> float:
-    """The factor by which the longest arrow reaches as far as nearly all rows; 1 if either is nothing."""
+def _arrow_scale(rows: Array, columns: Array) -> float:
+    """The factor that makes the longest arrow reach the 95% quantile of the rows; 1 if either is zero."""
     reach = float(np.quantile(np.linalg.norm(rows, axis=1), 0.95))
     longest = float(np.linalg.norm(columns, axis=1).max(initial=0.0))
     return reach / longest if reach > 0 and longest > 0 else 1.0
 
 
 def _frame(ax: Axes, points: Array) -> None:
-    """Make the limits hold arrows and the origin too, with room for words."""
+    """Extend the limits to arrows and origin, with a margin for labels."""
     ax.update_datalim([*points, (0.0, 0.0)])
     ax.margins(0.1)
     ax.autoscale_view()
 
 
-def _arrows(ax: Axes, tips: Array, words: list[str]) -> None:
+def _arrows(ax: Axes, tips: Array, labels: list[str]) -> None:
     if not len(tips):
         return
     color = palette(6)[5]
     zeros = np.zeros(len(tips))
     ax.quiver(zeros, zeros, *tips.T, angles="xy", scale_units="xy", scale=1, width=0.0032, color=color, zorder=4)
     shafts = np.vstack([share * tips for share in np.linspace(0, 0.95, 20)])
-    write_beside(ax, tips, words, size=9.5, color="#8a3d00", outward=True, others=shafts)
+    place_labels(ax, tips, labels, size=9.5, color="#8a3d00", outward=True, others=shafts)

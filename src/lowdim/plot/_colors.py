@@ -1,8 +1,8 @@
-"""Colours that can be told apart, by people with every kind of colour vision.
+"""Categorical palettes that can be distinguished with every kind of color vision.
 
-Categories take Okabe and Ito's eight colours. Further ones are found by one principle: of all colours of
-medium lightness, take the one farthest from those already taken, where the distance of two colours
-is the smallest that a normal, a red-blind and a green-blind eye see between them.
+Categories take Okabe and Ito's eight colors. Further ones follow one principle: of all colors of
+medium lightness, take the one farthest from those already taken, where the distance between two colors is the smallest
+of those seen with normal, protanopic and deuteranopic vision.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ __all__ = [
     "ABSENT",
     "DIVERGING",
     "FADED",
-    "GREY",
+    "GRAY",
     "INK",
     "LIGHT",
-    "RISING",
     "SEQUENTIAL",
+    "SEQUENTIAL_FROM_WHITE",
     "color_distance",
     "linear_light",
     "palette",
@@ -31,25 +31,25 @@ Array = NDArray[np.float64]
 
 # Okabe and Ito (2008), those that stand out on white first.
 OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000", "#F0E442")
-SEQUENTIAL = "viridis"  # equal steps look equal, also in grey and to colour-blind eyes
-RISING = "Blues"  # from the white of the page: nothing looks like nothing
+SEQUENTIAL = "viridis"  # perceptually uniform, also in grayscale and for the color-blind
+SEQUENTIAL_FROM_WHITE = "Blues"  # from white, so that an empty cell looks empty
 DIVERGING = "RdBu_r"
 INK, FADED, LIGHT = "#222222", "#6b6b6b", "#c4c4c4"
-# Greys of another lightness than any of the above, for the colour-blind see some of those as grey.
-GREY, ABSENT = "#b8b8b8", "#dcdcdc"  # categories joined to one, and no category at all
+# Grays of a lightness unlike any of the above, which the color-blind may see as gray.
+GRAY, ABSENT = "#b8b8b8", "#dcdcdc"  # pooled categories, and missing labels
 
-# Beyond this many, no palette can be told apart; colours then repeat.
+# Beyond this many, colors can't be distinguished; they repeat.
 MOST_COLORS = 40
 
-# Full red-blindness and green-blindness in linear light (Machado, Oliveira and Fernandes, 2009).
-_EYES = np.array(
+# Protanopia and deuteranopia in linear RGB (Machado, Oliveira and Fernandes, 2009).
+_VISION = np.array(
     [
         [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
         [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
         [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
     ]
 )
-# Linear light to OKLab, where Euclidean distance is close to the distance seen (Ottosson, 2020).
+# Linear light to OKLab, where Euclidean distance is close to perceived difference (Ottosson, 2020).
 _CONES = np.array(
     [
         [0.4122214708, 0.5363325363, 0.0514459929],
@@ -67,19 +67,19 @@ _LAB = np.array(
 
 
 def palette(n: int) -> tuple[str, ...]:
-    """As many colours as there are categories, as #rrggbb; the first colours do not depend on n."""
+    """N categorical colors, as #rrggbb; the first ones do not depend on n."""
     colors = _all_colors()
     return tuple(colors[i % len(colors)] for i in range(n))
 
 
 def color_distance(first: str, second: str) -> float:
-    """How far apart two colours look to the eye that sees the least difference between them."""
+    """The perceived distance of two colors, the smallest over normal and color-blind vision."""
     seen = _seen(np.array([_rgb(first), _rgb(second)]))
     return float(np.linalg.norm(seen[0] - seen[1], axis=1).min())
 
 
 def linear_light(rgb: Array) -> Array:
-    """Amounts of light, which mix by addition, from sRGB in 0…1."""
+    """Linear RGB, which mixes by addition, from sRGB in 0…1."""
     return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
 
 
@@ -90,7 +90,7 @@ def _all_colors() -> tuple[str, ...]:
     lightness, chroma = seen[:, 0, 0], np.hypot(seen[:, 0, 1], seen[:, 0, 2])
     fit = (lightness > 0.35) & (lightness < 0.82) & (chroma > 0.06)
     grid, seen = grid[fit], seen[fit]
-    taken = _seen(np.array([_rgb(color) for color in (*OKABE_ITO, GREY)]))
+    taken = _seen(np.array([_rgb(color) for color in (*OKABE_ITO, GRAY)]))
     nearest = _gap(seen[:, None], taken[None]).min(axis=1)
     colors = list(OKABE_ITO)
     while len(colors) < MOST_COLORS:
@@ -101,14 +101,14 @@ def _all_colors() -> tuple[str, ...]:
 
 
 def _gap(a: Array, b: Array) -> Array:
-    """Distances over the last axis, the smallest over the eyes."""
+    """Distances over the last axis, the smallest over kinds of vision."""
     gaps: Array = np.linalg.norm(a - b, axis=-1).min(axis=-1)
     return gaps
 
 
 def _seen(rgb: Array) -> Array:
-    """OKLab coordinates of colours (m, 3) for each eye, (m, 3 eyes, 3)."""
-    light = np.clip(np.einsum("eij,mj->mei", _EYES, linear_light(rgb)), 0, 1)
+    """OKLab coordinates of colors (m, 3) for each kind of vision, (m, 3 kinds, 3)."""
+    light = np.clip(np.einsum("eij,mj->mei", _VISION, linear_light(rgb)), 0, 1)
     return np.asarray(np.cbrt(light @ _CONES.T) @ _LAB.T)
 
 

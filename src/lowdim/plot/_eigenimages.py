@@ -1,4 +1,4 @@
-"""Rows that are pictures: the mean, the components, and what k of them rebuild."""
+"""Eigenimages: the mean and the components as images, and reconstructions from k components."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lowdim.plot._inputs import plain_scores, read_points, require_fitted
 from lowdim.plot._theme import SMALL, new_figure, themed
 from lowdim.runtime.threads import single_blas
 
-__all__ = ["eigenimages", "rebuilt"]
+__all__ = ["eigenimages", "reconstruct"]
 
 Array = NDArray[Any]
 
@@ -30,31 +30,31 @@ def eigenimages(
     title: str | None = None,
     figure: Any = None,
 ) -> NDArray[Any]:
-    """Draw the mean picture and the first components, and with X how its first rows come back from k of them.
+    """Draw the mean image and the first eigenimages and, with X, reconstructions of its first rows from k components.
 
-    The percentage under a rebuilt picture is ‖x - x̂‖ / ‖x - mean‖: 100 % for the mean itself, 0 % for the picture.
+    The relative error under a reconstruction is ‖x - x̂‖ / ‖x - mean‖: 100% for the mean, 0% for the image itself.
 
     Parameters
     ----------
     model : a fitted PCA
-        Of rows that are pictures.
+        Fitted to rows that are images.
     image_shape : (height, width) or (height, width, 3)
-        How a row is folded into a picture, line by line.
+        How a row is reshaped into an image, in C order.
     X : table (n, d), optional
-        Pictures to rebuild.
+        Images to reconstruct.
     ks : numbers of components
-        Those above the model's are left out.
+        Those above the number that the model has are left out.
     n_images : int
-        How many rows of X to rebuild.
+        Number of rows of X to reconstruct.
     title : str, optional
         Above the figure.
     figure : matplotlib figure, optional
-        Where to draw; a new one without it.
+        Where to draw; None makes a new figure.
 
     Returns
     -------
-    array of axes (rows of pictures, columns)
-        The first row holds the mean and the components, the others an original and its rebuilt pictures.
+    array of axes (rows of images, columns)
+        The first row holds the mean and the components, each other one an original and its reconstructions.
 
     """
     require_fitted(model, "components_", "mean_")
@@ -66,18 +66,18 @@ def eigenimages(
     columns = 1 + (len(counts) if rows is not None else min(len(model.components_), 7))
     lines = 1 + (0 if rows is None else len(rows))
     if figure is None:
-        figure = new_figure(1.15 * columns + 0.2, 1.38 * lines + 0.3)
+        figure = new_figure(1.34 * columns + 0.2, 1.56 * lines + 0.3)  # room for the label below each image
     axes: NDArray[Any] = figure.subplots(lines, columns, squeeze=False)
     _draw_components(axes[0], model, shape)
     if rows is not None:
-        _draw_rebuilt(axes[1:], model, rows, counts, shape)
+        _draw_reconstructions(axes[1:], model, rows, counts, shape)
     if title:
         figure.suptitle(str(title), x=0.01, ha="left", fontweight="bold", parse_math=False)
     return axes
 
 
-def rebuilt(model: Any, X: Any, k: int) -> Array:
-    """Rows of X from their first k scores, (n, d), in the units of X."""
+def reconstruct(model: Any, X: Any, k: int) -> Array:
+    """Reconstructions of the rows of X from their first k scores, (n, d), in the units of X."""
     require_fitted(model, "components_", "mean_")
     scores = plain_scores(model, X)[:, :k]
     with single_blas():
@@ -104,40 +104,42 @@ def _draw_components(axes: NDArray[Any], model: Any, shape: tuple[int, ...]) -> 
         if i >= len(model.components_):
             ax.set_axis_off()
             continue
-        share = "" if shares is None else f" ({100 * float(shares[i]):.0f} %)"
+        share = "" if shares is None else f" ({float(shares[i]):.0%})"
         _show_signed(ax, model.components_[i].reshape(shape), f"{i + 1}{share}")
 
 
-def _draw_rebuilt(axes: NDArray[Any], model: Any, rows: Array, counts: list[int], shape: tuple[int, ...]) -> None:
-    pictures = {k: rebuilt(model, rows, k) for k in counts}
-    lengths = np.linalg.norm(rows - model.mean_, axis=1)
+def _draw_reconstructions(
+    axes: NDArray[Any], model: Any, rows: Array, counts: list[int], shape: tuple[int, ...]
+) -> None:
+    images = {k: reconstruct(model, rows, k) for k in counts}
+    norms = np.linalg.norm(rows - model.mean_, axis=1)
     for i, (line, row) in enumerate(zip(axes, rows, strict=True)):
         limits = (float(row.min()), float(row.max()))
         _show(line[0], row.reshape(shape), "original", limits)
         for ax, k in zip(line[1:], counts, strict=True):
-            error = np.linalg.norm(row - pictures[k][i]) / lengths[i] if lengths[i] > 0 else 0.0
-            _show(ax, pictures[k][i].reshape(shape), f"k = {k}: {100 * error:.0f} %", limits)
+            error = np.linalg.norm(row - images[k][i]) / norms[i] if norms[i] > 0 else 0.0
+            _show(ax, images[k][i].reshape(shape), f"k = {k}, error {error:.0%}", limits)
 
 
-def _show(ax: Any, picture: Array, words: str, limits: tuple[float, float] | None = None) -> None:
-    low, high = (float(picture.min()), float(picture.max())) if limits is None else limits
-    if picture.ndim == 3:
-        picture = np.clip((picture - low) / (high - low if high > low else 1.0), 0, 1)
-    _place(ax, picture, words, cmap="gray", vmin=low, vmax=high if high > low else low + 1.0)
+def _show(ax: Any, image: Array, label: str, limits: tuple[float, float] | None = None) -> None:
+    low, high = (float(image.min()), float(image.max())) if limits is None else limits
+    if image.ndim == 3:
+        image = np.clip((image - low) / (high - low if high > low else 1.0), 0, 1)
+    _show_image(ax, image, label, cmap="gray", vmin=low, vmax=high if high > low else low + 1.0)
 
 
-def _show_signed(ax: Any, picture: Array, words: str) -> None:
-    """A component: zero is white (grey, in colour pictures), the signs are two colours."""
-    limit = float(np.abs(picture).max()) or 1.0
-    if picture.ndim == 3:
-        picture = 0.5 + picture / (2 * limit)
-    _place(ax, picture, words, cmap=DIVERGING, vmin=-limit, vmax=limit)
+def _show_signed(ax: Any, image: Array, label: str) -> None:
+    """A component: zero is white (gray in RGB images), the signs have two colors."""
+    limit = float(np.abs(image).max()) or 1.0
+    if image.ndim == 3:
+        image = 0.5 + image / (2 * limit)
+    _show_image(ax, image, label, cmap=DIVERGING, vmin=-limit, vmax=limit)
 
 
-def _place(ax: Any, picture: Array, words: str, **colors: Any) -> None:
-    ax.imshow(picture, interpolation="nearest", **colors)
+def _show_image(ax: Any, image: Array, label: str, **colors: Any) -> None:
+    ax.imshow(image, interpolation="nearest", **colors)
     ax.set_xticks([])
     ax.set_yticks([])
     for spine in ax.spines.values():
         spine.set_visible(False)
-    ax.set_xlabel(words, fontsize=SMALL, color=FADED, labelpad=2)
+    ax.set_xlabel(label, fontsize=SMALL, color=FADED, labelpad=2)

@@ -1,4 +1,4 @@
-"""One standalone page with an interactive map, which asks nothing of the network.
+"""A standalone interactive HTML page (Bokeh) that makes no network request.
 
 Labels, names and titles are data and stay text. Bokeh escapes them in the page and in tooltips; formulas
 ($$…$$) would be fetched from elsewhere and are switched off by giving text as PlainText; and the page
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from lowdim.errors import BadInput, BadInputType, MissingExtra
 from lowdim.plot._colors import ABSENT, FADED, INK, LIGHT
-from lowdim.plot._inputs import Categories, Gradient, read_labels, read_points, read_words
+from lowdim.plot._inputs import Categories, ColorScale, read_labels, read_points, read_texts
 from lowdim.plot._theme import shorten
 from lowdim.plot._thumbnails import thumbnails
 from lowdim.runtime.atomic_write import draft_beside
@@ -31,7 +31,7 @@ Array = NDArray[Any]
 Columns = dict[str, Any]
 
 MOST_ENTRIES = 60  # in the legend
-ENTRIES_A_COLUMN = 24
+ENTRIES_PER_COLUMN = 24
 
 
 def page(
@@ -47,32 +47,32 @@ def page(
 ) -> str:
     """Write an embedding as one HTML file that works offline, and return its text.
 
-    The page has zoom, box and lasso selection, a tooltip at every point, and a legend whose entries hide
-    and show their category.
+    The page has zoom, box and lasso selection, a tooltip for every point, and a legend whose entries hide and show
+    their category.
 
     Parameters
     ----------
     Z : table (n, k)
-        The embedding; its first two columns are drawn, and a single one as a line.
+        The embedding; its first two columns are drawn; a single column is drawn as a line.
     labels, names
-        Colours, as for `scatter`; up to 60 categories have entries of their own.
+        Colors, as for `scatter`; up to 60 categories have legend entries.
     ids : n names of rows, optional
         Shown in the tooltip; without them, the number of the row.
     hover : mapping from name to n values, optional
         Further lines of the tooltip.
     images : array (n, height, width) or (n, height, width, 3), optional
-        Small pictures for the tooltip, for at most 5,000 rows.
+        Thumbnails for the tooltip, for at most 5,000 rows.
     title : str
-        Of the page and above the map.
+        Of the page and above the plot.
     path : path, optional
-        Where to write it: whole, or not at all.
+        Where to write it, atomically.
 
     """
     try:
         from bokeh.embed import file_html
         from bokeh.resources import Resources
     except ImportError as error:
-        raise MissingExtra("the interactive page needs Bokeh; install it by pip install 'lowdim[app]'.") from error
+        raise MissingExtra("the interactive page needs Bokeh; install it with pip install 'lowdim[app]'.") from error
 
     points = read_points(Z)[:, :2].astype(np.float32)
     n = len(points)
@@ -80,18 +80,18 @@ def page(
         points = np.column_stack([points, np.zeros(n, dtype=np.float32)])
     columns, lines = _columns(points, ids, hover, images)
     figure = _figure(str(title))
-    marks = read_labels(labels, n, names)
-    if isinstance(marks, Categories):
-        marks = marks.at_most(MOST_ENTRIES)
-        lines.insert(1, ("label", "$name"))  # the name of the category's renderer: no text is repeated row by row
-        _draw_categories(figure, columns, marks)
+    point_colors = read_labels(labels, n, names)
+    if isinstance(point_colors, Categories):
+        point_colors = point_colors.at_most(MOST_ENTRIES)
+        lines.insert(1, ("label", "$name"))  # the name of the renderer, so that no text is repeated in every row
+        _draw_categories(figure, columns, point_colors)
     else:
-        if marks is not None:
-            columns["label"] = marks.values.astype(np.float32)
+        if point_colors is not None:
+            columns["label"] = point_colors.values.astype(np.float32)
             lines.insert(1, ("label", "@label"))
-        _draw_amounts(figure, columns, marks)
+        _draw_values(figure, columns, point_colors)
     _tools(figure, lines)
-    text = _locked(file_html(figure, Resources(mode="inline"), title=str(title) or "Map"))
+    text = _with_content_security_policy(file_html(figure, Resources(mode="inline"), title=str(title) or "Map"))
     if path is not None:
         with draft_beside(path) as draft:
             draft.write_text(text, encoding="utf-8")
@@ -101,19 +101,19 @@ def page(
 def _columns(
     points: Array, ids: Any, hover: Mapping[str, Any] | None, images: Any
 ) -> tuple[Columns, list[tuple[str, str]]]:
-    """What travels with each point, and the lines of the tooltip that show it. Columns have names of our own."""
+    """The data of each point, and the tooltip lines that show it. Column names are ours, never the user's."""
     n = len(points)
-    words = read_words(ids, n, "ids")
+    row_names = read_texts(ids, n, "ids")
     columns: Columns = {"x": points[:, 0], "y": points[:, 1]}
-    columns["id"] = np.arange(n, dtype=np.int32) if words is None else np.asarray(words, dtype=object)
-    lines = [("row" if words is None else "id", "@id"), ("x", "@x"), ("y", "@y")]
+    columns["id"] = np.arange(n, dtype=np.int32) if row_names is None else np.asarray(row_names, dtype=object)
+    lines = [("row" if row_names is None else "id", "@id"), ("x", "@x"), ("y", "@y")]
     if hover is not None and not isinstance(hover, Mapping):
         raise BadInputType(f"hover must map names to columns of values; got {type(hover).__name__}.")
     for i, (name, values) in enumerate((hover or {}).items()):
         columns[f"hover{i}"] = _hover_column(values, n, name)
         lines.append((shorten(str(name)), f"@hover{i}"))
     if images is not None:
-        # These strings hold nothing but digits of a picture made here, so they may pass as HTML.
+        # These strings hold only base64 digits of an image made here, so they are safe as HTML.
         columns["image"] = np.asarray(thumbnails(images, n), dtype=object)
         lines.append(("", "@image{safe}"))
     return columns, lines
@@ -125,7 +125,7 @@ def _hover_column(values: Any, n: int, name: str) -> Array:
         return column.astype(np.float32)
     if column.shape == (n,) and column.dtype.kind in "iu" and np.abs(column.astype(np.float64)).max() < 2**31:
         return column.astype(np.int32)
-    return np.asarray(read_words(values, n, f"hover[{name!r}]"), dtype=object)
+    return np.asarray(read_texts(values, n, f"hover[{name!r}]"), dtype=object)
 
 
 def _figure(title: str) -> Any:
@@ -145,35 +145,37 @@ def _figure(title: str) -> Any:
     return made
 
 
-def _draw_categories(figure: Any, columns: Columns, marks: Categories) -> None:
-    """A renderer for each category, so that the legend can hide it."""
+def _draw_categories(figure: Any, columns: Columns, categories: Categories) -> None:
+    """One renderer per category, so that the legend can hide it."""
     from bokeh.models.annotations import Legend, LegendItem
 
     items = []
-    for code, (name, color) in enumerate(zip(marks.names, marks.colors, strict=True)):
-        rows = marks.codes == code
-        drawn = _dots(figure, {key: column[rows] for key, column in columns.items()}, len(rows), color)
+    for code, (name, color) in enumerate(zip(categories.names, categories.colors, strict=True)):
+        rows = categories.codes == code
+        drawn = _draw_markers(figure, {key: column[rows] for key, column in columns.items()}, len(rows), color)
         drawn.name = name
         items.append(LegendItem(label={"value": shorten(name)}, renderers=[drawn]))
-    legend = Legend(items=items, click_policy="hide", border_line_color=None, ncols=-(-len(items) // ENTRIES_A_COLUMN))
+    legend = Legend(
+        items=items, click_policy="hide", border_line_color=None, ncols=-(-len(items) // ENTRIES_PER_COLUMN)
+    )
     legend.update(label_text_color=INK, label_text_font_size="12px", spacing=1, padding=4, margin=4)
     figure.add_layout(legend, "right")
 
 
-def _draw_amounts(figure: Any, columns: Columns, marks: Gradient | None) -> None:
+def _draw_values(figure: Any, columns: Columns, scale: ColorScale | None) -> None:
     from bokeh.models import LinearColorMapper
     from bokeh.models.annotations import ColorBar
 
-    if marks is None:
-        _dots(figure, columns, len(columns["x"]), INK)
+    if scale is None:
+        _draw_markers(figure, columns, len(columns["x"]), INK)
         return
-    mapper = LinearColorMapper(palette="Viridis256", low=marks.low, high=marks.high, nan_color=ABSENT)
-    _dots(figure, columns, len(columns["x"]), {"field": "label", "transform": mapper})
+    mapper = LinearColorMapper(palette="Viridis256", low=scale.low, high=scale.high, nan_color=ABSENT)
+    _draw_markers(figure, columns, len(columns["x"]), {"field": "label", "transform": mapper})
     bar = ColorBar(color_mapper=mapper, width=10, padding=8, major_label_text_color=FADED, bar_line_color=None)
     figure.add_layout(bar, "right")
 
 
-def _dots(figure: Any, columns: Columns, n: int, color: Any) -> Any:
+def _draw_markers(figure: Any, columns: Columns, n: int, color: Any) -> Any:
     from bokeh.models import ColumnDataSource
 
     return figure.scatter(
@@ -208,8 +210,8 @@ def _tools(figure: Any, lines: list[tuple[str, str]]) -> None:
     figure.toolbar.active_scroll = wheel
 
 
-def _locked(html: str) -> str:
-    """The page under a policy that lets it run its own scripts, known by their hashes, and load nothing."""
+def _with_content_security_policy(html: str) -> str:
+    """The page under a content security policy: it may run its own scripts, known by their hashes, and load nothing."""
     scripts = re.findall(r"<script(?: type=\"text/javascript\")?>(.*?)</script>", html, re.DOTALL)
     digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
     allowed = " ".join(f"'sha256-{digest}'" for digest in digests)

@@ -1,4 +1,4 @@
-"""What comes into a picture: points, labels and words, checked once and named in errors."""
+"""Inputs of plots: points, labels and texts, checked once."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from numpy.typing import NDArray
 
 from lowdim.data.rows import first_nonfinite, open_rows
 from lowdim.errors import BadInput, BadInputType
-from lowdim.plot._colors import ABSENT, GREY, palette
+from lowdim.plot._colors import ABSENT, GRAY, palette
 
 __all__ = [
     "Categories",
-    "Gradient",
-    "Marks",
+    "ColorScale",
+    "PointColors",
     "plain_scores",
     "read_labels",
     "read_pairs",
     "read_points",
-    "read_words",
+    "read_texts",
     "require_fitted",
 ]
 
 Array = NDArray[Any]
 
-# More distinct whole numbers than this are amounts, not names of classes.
+# More distinct whole numbers than this are values on a scale, not class labels.
 MOST_CLASSES = 30
 MISSING = "missing"
 
 
 @dataclass(frozen=True)
 class Categories:
-    """A category for each row, in the order of the labels; what has no label comes last, in grey."""
+    """The category of each row; categories are in label order, and missing labels come last, in gray."""
 
     names: tuple[str, ...]
     codes: NDArray[np.intp]  # (n,)
@@ -45,11 +45,11 @@ class Categories:
 
     @property
     def row_colors(self) -> Array:
-        """The colour of each row, (n,)."""
+        """The color of each row, (n,)."""
         return np.asarray(self.colors)[self.codes]
 
     def at_most(self, most: int) -> Categories:
-        """The same with no more than `most` categories: the smaller ones are joined and said to be."""
+        """The same with at most `most` categories: the smaller ones are pooled, and named so."""
         if len(self.names) <= most:
             return self
         counts = np.bincount(self.codes, minlength=len(self.names))
@@ -57,19 +57,19 @@ class Categories:
         codes = np.full(len(self.names), most - 1)
         codes[kept] = np.arange(most - 1)
         names = (*(self.names[i] for i in kept), f"{len(self.names) - len(kept)} others")
-        return Categories(names, codes[self.codes], (*palette(most - 1), GREY))
+        return Categories(names, codes[self.codes], (*palette(most - 1), GRAY))
 
 
 @dataclass(frozen=True)
-class Gradient:
-    """A number for each row, NaN where there is none, and the range of the colours."""
+class ColorScale:
+    """A value per row on a continuous color scale (NaN where missing), and the range of the scale."""
 
     values: NDArray[np.float64]  # (n,)
     low: float
     high: float
 
 
-Marks = Categories | Gradient | None
+PointColors = Categories | ColorScale | None
 
 
 def read_pairs(edges: Any, n: int) -> NDArray[np.int64]:
@@ -84,12 +84,12 @@ def read_pairs(edges: Any, n: int) -> NDArray[np.int64]:
 def read_points(Z: Any, what: str = "Z", columns: int = 1) -> Array:
     """Z as a finite array (n, k) with n ≥ 1 and k ≥ columns."""
     if np.ndim(Z) != 2 and not hasattr(Z, "shape"):
-        raise BadInputType(f"{what} must be a table of numbers, one row a point; got {type(Z).__name__}.")
+        raise BadInputType(f"{what} must be a table of numbers, one row per point; got {type(Z).__name__}.")
     if len(Z.shape if hasattr(Z, "shape") else np.shape(Z)) != 2:
-        raise BadInput(f"{what} must have two dimensions, one row a point; got shape {np.shape(Z)}.")
+        raise BadInput(f"{what} must have two dimensions, one row per point; got shape {np.shape(Z)}.")
     rows = open_rows(Z)
     if rows.sparse:
-        raise BadInputType(f"{what} is sparse, and a picture needs plain numbers. Give {what}.toarray().")
+        raise BadInputType(f"{what} is sparse, and a plot needs a dense array. Give {what}.toarray().")
     if rows.count == 0 or rows.d < columns:
         raise BadInput(f"{what} must have at least 1 row and {columns} column(s); got shape ({rows.n}, {rows.d}).")
     try:
@@ -99,20 +99,20 @@ def read_points(Z: Any, what: str = "Z", columns: int = 1) -> Array:
     found = first_nonfinite([(0, points)])
     if found is not None:
         raise BadInput(
-            f"{what} has the value {found[2]} at row {found[0]}, column {found[1]}, which has no place in a "
-            "picture. Drop such rows."
+            f"{what} has the value {found[2]} at row {found[0]}, column {found[1]}, which can't be "
+            "drawn. Drop such rows."
         )
-    # Axes square and subtract the limits; far below the largest float that already overflows.
+    # matplotlib squares and subtracts the limits, which overflows well below the largest float.
     if np.abs(points).max() > (1e30 if points.dtype == np.float32 else 1e140):
         raise BadInput(f"{what} has values beyond 1e30 (float32) or 1e140, too large to draw. Rescale it.")
     return np.asarray(points)
 
 
-def read_labels(labels: Any, n: int, names: Any = None) -> Marks:
-    """Categories or amounts.
+def read_labels(labels: Any, n: int, names: Any = None) -> PointColors:
+    """Categories, or values of a color scale.
 
-    Text, booleans and at most 30 distinct whole numbers are categories; other numbers are amounts.
-    `names` gives words for categories: a mapping from label to word, or one word for each label in order.
+    Text, booleans and at most 30 distinct whole numbers are categories; other numbers are values.
+    `names` renames categories: a mapping from label to name, or one name per label in order.
     """
     if labels is None:
         return None
@@ -120,28 +120,28 @@ def read_labels(labels: Any, n: int, names: Any = None) -> Marks:
     if values.dtype.kind == "S":
         values = np.char.decode(values, "utf-8", "replace")
     if values.ndim != 1 or len(values) != n:
-        raise BadInput(f"labels must have one label a row ({n}); got shape {values.shape}.")
-    gone = _missing(values)
-    numbers_ = _numbers(values, gone)
-    if numbers_ is not None and names is None and not _are_classes(numbers_[~gone]):
-        return _gradient(numbers_)
+        raise BadInput(f"labels must have one label per row ({n}); got shape {values.shape}.")
+    missing = _missing(values)
+    numbers_ = _numbers(values, missing)
+    if numbers_ is not None and names is None and not _are_classes(numbers_[~missing]):
+        return _color_scale(numbers_)
     if numbers_ is None or values.dtype.kind in "iu":  # whole numbers above 2⁵³ have no float
-        return _categories(values, gone, names)
-    return _categories(numbers_, gone, names)
+        return _categories(values, missing, names)
+    return _categories(numbers_, missing, names)
 
 
-def read_words(words: Any, n: int, what: str) -> list[str] | None:
-    """One text a row."""
-    if words is None:
+def read_texts(texts: Any, n: int, what: str) -> list[str] | None:
+    """One text per row."""
+    if texts is None:
         return None
-    out = np.asarray(words, dtype=object)
+    out = np.asarray(texts, dtype=object)
     if out.ndim != 1 or len(out) != n:
-        raise BadInput(f"{what} must have one entry a row ({n}); got shape {out.shape}.")
-    return [str(word) for word in out]
+        raise BadInput(f"{what} must have one entry per row ({n}); got shape {out.shape}.")
+    return [str(text) for text in out]
 
 
 def require_fitted(model: Any, *attributes: str) -> None:
-    """The model has been fitted and has what a picture reads."""
+    """Raise BadInput unless the model is fitted and has these attributes."""
     missing = [name for name in attributes if not hasattr(model, name)]
     if missing:
         raise BadInput(
@@ -151,7 +151,7 @@ def require_fitted(model: Any, *attributes: str) -> None:
 
 
 def plain_scores(model: Any, X: Any) -> NDArray[np.float64]:
-    """Scores of rows in the units of the data, (n, k), also from a model that whitens."""
+    """Unwhitened scores of rows, (n, k)."""
     scores = np.asarray(model.transform(X), dtype=np.float64)
     if getattr(model, "whiten", False):
         scores = scores * np.sqrt(np.maximum(np.asarray(model.explained_variance_, dtype=np.float64), 0.0))
@@ -169,16 +169,16 @@ def _missing(values: Array) -> NDArray[np.bool_]:
     return np.array([type(v).__name__ in absent or (isinstance(v, numbers.Real) and v != v) for v in values])
 
 
-def _numbers(values: Array, gone: NDArray[np.bool_]) -> NDArray[np.float64] | None:
+def _numbers(values: Array, missing: NDArray[np.bool_]) -> NDArray[np.float64] | None:
     """The labels as numbers with NaN for what is missing; None if they are something else."""
     if values.dtype.kind == "O":
-        there = values[~gone]
+        there = values[~missing]
         if not len(there) or not all(isinstance(v, numbers.Real) and not isinstance(v, bool) for v in there):
             return None
     elif values.dtype.kind not in "iuf":
         return None
     out = np.full(len(values), np.nan)
-    out[~gone] = values[~gone].astype(np.float64)
+    out[~missing] = values[~missing].astype(np.float64)
     return out
 
 
@@ -187,47 +187,47 @@ def _are_classes(values: NDArray[np.float64]) -> bool:
     return len(distinct) <= MOST_CLASSES and bool((distinct == np.round(distinct)).all())
 
 
-def _gradient(values: NDArray[np.float64]) -> Gradient:
+def _color_scale(values: NDArray[np.float64]) -> ColorScale:
     values = np.where(np.isfinite(values), values, np.nan)
     if np.isnan(values).all():
-        return Gradient(values, 0.0, 1.0)
+        return ColorScale(values, 0.0, 1.0)
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
     if not np.isfinite(high - low):
-        raise BadInput(f"labels run from {low:g} to {high:g}, too far apart to colour. Rescale them.")
-    # One value alone stands in the middle of the colours.
-    return Gradient(values, low, high) if low < high else Gradient(values, low - 0.5, low + 0.5)
+        raise BadInput(f"labels run from {low:g} to {high:g}, too wide a range for a color scale. Rescale them.")
+    # A single value gets the middle of the color scale.
+    return ColorScale(values, low, high) if low < high else ColorScale(values, low - 0.5, low + 0.5)
 
 
-def _categories(values: Array, gone: NDArray[np.bool_], names: Any) -> Categories:
-    there = [v if isinstance(v, numbers.Real) else str(v) for v in values[~gone].tolist()]
+def _categories(values: Array, missing: NDArray[np.bool_], names: Any) -> Categories:
+    there = [v if isinstance(v, numbers.Real) else str(v) for v in values[~missing].tolist()]
     distinct = sorted(set(there), key=_natural)
-    place = {label: i for i, label in enumerate(distinct)}
+    position = {label: i for i, label in enumerate(distinct)}
     codes = np.full(len(values), len(distinct), dtype=np.intp)
-    codes[~gone] = [place[label] for label in there]
-    words, colors = _words(distinct, names), palette(len(distinct))
-    if gone.any():
-        words, colors = (*words, MISSING), (*colors, ABSENT)
-    return Categories(words, codes, colors)
+    codes[~missing] = [position[label] for label in there]
+    texts, colors = _category_names(distinct, names), palette(len(distinct))
+    if missing.any():
+        texts, colors = (*texts, MISSING), (*colors, ABSENT)
+    return Categories(texts, codes, colors)
 
 
-def _words(distinct: list[Any], names: Any) -> tuple[str, ...]:
+def _category_names(distinct: list[Any], names: Any) -> tuple[str, ...]:
     plain = [str(int(v)) if isinstance(v, float) and v.is_integer() else str(v) for v in distinct]
     if names is None:
         return tuple(plain)
     if isinstance(names, Mapping):
-        return tuple(str(names.get(v, word)) for v, word in zip(distinct, plain, strict=True))
+        return tuple(str(names.get(v, text)) for v, text in zip(distinct, plain, strict=True))
     if not isinstance(names, Sequence | np.ndarray) or isinstance(names, str):
-        raise BadInputType(f"names must be a mapping or a sequence of words; got {type(names).__name__}.")
+        raise BadInputType(f"names must be a mapping or a sequence of texts; got {type(names).__name__}.")
     if len(names) != len(distinct):
         raise BadInput(
-            f"names must have one word for each of the {len(distinct)} labels ({', '.join(plain[:5])}…), "
-            f"in their order; got {len(names)}. A mapping from label to word may leave some out."
+            f"names must have one name for each of the {len(distinct)} labels ({', '.join(plain[:5])}…), "
+            f"in their order; got {len(names)}. A mapping from label to name may leave some out."
         )
-    return tuple(str(word) for word in names)
+    return tuple(str(name) for name in names)
 
 
 def _natural(label: Any) -> tuple[int, Any, str]:
-    """Numbers before text, and "c2" before "c10"."""
+    """Natural sort order: numbers before text, "c2" before "c10"."""
     if isinstance(label, numbers.Real):
         return 0, float(label), ""
     parts = re.split("([0-9]+)", label)

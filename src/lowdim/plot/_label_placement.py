@@ -1,4 +1,4 @@
-"""Words beside points, placed so that they do not cover one another."""
+"""Label placement: texts beside points, with as little overlap as possible."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.plot._colors import INK, LIGHT
-from lowdim.plot._theme import roomy, shorten
+from lowdim.plot._theme import has_layout_engine, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["write_beside"]
+__all__ = ["place_labels"]
 
 Array = NDArray[Any]
 
@@ -29,27 +29,27 @@ _SIDES: tuple[tuple[float, float, str, str], ...] = (
     (-0.8, 0.8, "right", "bottom"),
     (-0.8, -0.8, "right", "top"),
 )
-_GAPS = (5.0, 16.0)  # points between an anchor and its word; the farther one gets a thin leader
+_GAPS = (5.0, 16.0)  # points between an anchor and its label; the farther one gets a leader line
 _SHIFT = {"left": 0.0, "center": -0.5, "right": -1.0, "bottom": 0.0, "top": -1.0}
 
 
-def write_beside(
+def place_labels(
     ax: Axes,
     points: Array,
-    words: list[str],
+    labels: list[str],
     *,
     size: float = 8.5,
     color: str = INK,
     outward: bool = False,
     others: Array | None = None,
 ) -> None:
-    """Write a word beside each of a few points, on the side where it covers least.
+    """Label a few points, each on the side where its text overlaps least (greedy, in order).
 
-    `outward` prefers the side away from the origin, as for the tips of arrows; `others` are places that
-    words should rather not cover, too.
+    `outward` prefers the side away from the origin, as for the tips of arrows; `others` are further positions that
+    labels should avoid.
     """
-    words = [shorten(word) for word in words]
-    _settle(ax)
+    texts = [shorten(label) for label in labels]
+    _finish_layout(ax)
     anchors = _in_points(ax, points)  # (m, 2)
     frame = _in_points(ax, np.array([(ax.get_xlim()[i], ax.get_ylim()[i]) for i in (0, 1)]))
     lengths = np.linalg.norm(points, axis=1, keepdims=True)
@@ -57,27 +57,27 @@ def write_beside(
     taken = [_box(anchor, 3.0) for anchor in anchors]
     if others is not None:
         taken += [_box(place, 1.5) for place in _in_points(ax, others)]
-    for point, anchor, word, way in zip(points, anchors, words, away, strict=True):
-        extent = np.array([0.58 * size * max(len(word), 1), 1.15 * size])  # close to what most fonts need
-        places = []
+    for point, anchor, text, direction in zip(points, anchors, texts, away, strict=True):
+        extent = np.array([0.58 * size * max(len(text), 1), 1.15 * size])  # approximate size of the text
+        candidates = []
         for rank, (gap, (dx, dy, ha, va)) in enumerate(product(_GAPS, _SIDES)):
             low = anchor + gap * np.array([dx, dy]) + extent * (_SHIFT[ha], -0.5 if va == "center" else _SHIFT[va])
             box = np.array([low, low + extent])
             covered = sum(_overlap(box, other) for other in taken)
             outside = float(np.prod(extent)) - _overlap(box, np.sort(frame, axis=0))
-            liking = gap - 4.0 * float(way @ (dx, dy)) if outward else rank
-            places.append((covered + outside + 0.5 * liking, rank, box))
-        _, best, box = min(places, key=lambda place: place[:2])
+            preference = gap - 4.0 * float(direction @ (dx, dy)) if outward else rank
+            candidates.append((covered + outside + 0.5 * preference, rank, box))
+        _, best, box = min(candidates, key=lambda candidate: candidate[:2])
         taken.append(box)
-        _write(ax, word, point, best, size, color)
+        _write(ax, text, point, best, size, color)
 
 
-def _write(ax: Axes, word: str, point: Array, place: int, size: float, color: str) -> None:
+def _write(ax: Axes, text: str, point: Array, side: int, size: float, color: str) -> None:
     from matplotlib.patheffects import withStroke
 
-    gap, (dx, dy, ha, va) = list(product(_GAPS, _SIDES))[place]
+    gap, (dx, dy, ha, va) = list(product(_GAPS, _SIDES))[side]
     ax.annotate(
-        word,
+        text,
         (point[0], point[1]),
         xytext=(gap * dx, gap * dy),
         textcoords="offset points",
@@ -93,16 +93,16 @@ def _write(ax: Axes, word: str, point: Array, place: int, size: float, color: st
     )
 
 
-def _settle(ax: Axes) -> None:
-    """Bring limits and places to what will be drawn: words are placed by distances on the page."""
+def _finish_layout(ax: Axes) -> None:
+    """Compute the final limits and layout: labels are placed by distances on the page."""
     figure: Any = ax.get_figure(root=True)
-    if roomy(ax):
+    if has_layout_engine(ax):
         figure.draw_without_rendering()
     ax.apply_aspect()
 
 
 def _in_points(ax: Axes, points: Array) -> Array:
-    """Places on the page in points of 1/72 inch."""
+    """Positions on the page in points of 1/72 inch."""
     figure: Any = ax.get_figure(root=True)
     return np.asarray(ax.transData.transform(points) * (72.0 / figure.dpi))
 

@@ -1,4 +1,4 @@
-"""Points on axes: dots for some, shaded cells for many, with the legend or colour bar that explains them."""
+"""Points on axes: markers, or shaded cells above 20,000 points, with their legend or color bar."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.plot._colors import ABSENT, FADED, INK, SEQUENTIAL
-from lowdim.plot._density_shading import cell_edges, draw_cells, shaded_cells
-from lowdim.plot._inputs import Categories, Gradient, Marks
-from lowdim.plot._theme import color_bar, roomy, shorten
+from lowdim.plot._density_shading import cell_edges, draw_raster, shade_cells
+from lowdim.plot._inputs import Categories, ColorScale, PointColors
+from lowdim.plot._theme import color_bar, has_layout_engine, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,26 +19,28 @@ __all__ = ["MANY", "draw_lines", "draw_points", "equal_units"]
 
 Array = NDArray[Any]
 
-MANY = 20_000  # above this, dots hide one another
+MANY = 20_000  # above this, markers overplot
 MOST_IN_LEGEND = 12
 
 
-def draw_points(ax: Axes, points: Array, marks: Marks, *, square: bool = True, legend: bool = True) -> None:
-    """Draw rows (n, 2), or (n, 3) on three-dimensional axes, and say what their colours mean."""
-    if isinstance(marks, Categories) and legend:
-        marks = marks.at_most(MOST_IN_LEGEND)
+def draw_points(
+    ax: Axes, points: Array, point_colors: PointColors, *, square: bool = True, legend: bool = True
+) -> None:
+    """Draw rows (n, 2), or (n, 3) on three-dimensional axes, with their legend or color bar."""
+    if isinstance(point_colors, Categories) and legend:
+        point_colors = point_colors.at_most(MOST_IN_LEGEND)
     if len(points) > MANY and points.shape[1] == 2:
-        _shade(ax, points, marks, square)
+        _shade(ax, points, point_colors, square)
     else:
-        _dots(ax, points, marks)
-    if isinstance(marks, Categories) and legend:
-        _legend(ax, marks)
-    elif isinstance(marks, Gradient):
-        _color_bar(ax, marks)
+        _draw_markers(ax, points, point_colors)
+    if isinstance(point_colors, Categories) and legend:
+        _legend(ax, point_colors)
+    elif isinstance(point_colors, ColorScale):
+        _color_bar(ax, point_colors)
 
 
 def draw_lines(ax: Axes, points: Array, pairs: Array) -> None:
-    """Thin lines between pairs (e, 2) of the points, beneath these; where many run together they darken."""
+    """Edges: thin lines between pairs (e, 2) of the points, drawn beneath them."""
     from matplotlib.collections import LineCollection
 
     ends: Any = points[pairs].astype(np.float64)  # (e, 2, axes)
@@ -53,34 +55,34 @@ def draw_lines(ax: Axes, points: Array, pairs: Array) -> None:
 
 
 def equal_units(ax: Axes) -> None:
-    """One unit is as long in x as in y: distances on the page are distances of the map."""
+    """Equal aspect: one unit is as long in x as in y, so that distances on the page are those of the embedding."""
     shared = any(len(group.get_siblings(ax)) > 1 for group in (ax.get_shared_x_axes(), ax.get_shared_y_axes()))
     ax.set_aspect("equal", adjustable="box" if shared else "datalim")
 
 
-def _dots(ax: Axes, points: Array, marks: Marks) -> None:
-    """One collection in the order of the rows, so that no category lies on top of the others."""
+def _draw_markers(ax: Axes, points: Array, point_colors: PointColors) -> None:
+    """One collection in row order, so that no category covers the others."""
     n = len(points)
     size = float(np.clip(36 * np.sqrt(150 / n), 1.5, 42))
     options: dict[str, Any] = {
         "s": size,
-        "linewidths": 0.3 if n <= 3000 and not isinstance(marks, Gradient) else 0,
+        "linewidths": 0.3 if n <= 3000 and not isinstance(point_colors, ColorScale) else 0,
         "edgecolors": "white",
     }
     options |= {"alpha": 0.9 if n <= 500 else 0.75, "rasterized": n > 2000}
-    if isinstance(marks, Categories):
-        options["c"] = marks.row_colors
-    elif isinstance(marks, Gradient):
-        options |= {"c": marks.values, "cmap": _color_map(), "vmin": marks.low, "vmax": marks.high}
+    if isinstance(point_colors, Categories):
+        options["c"] = point_colors.row_colors
+    elif isinstance(point_colors, ColorScale):
+        options |= {"c": point_colors.values, "cmap": _color_map(), "vmin": point_colors.low, "vmax": point_colors.high}
         options["plotnonfinite"] = True
     else:
         options["c"] = INK
     ax.scatter(*points.T, **options)
 
 
-def _shade(ax: Axes, points: Array, marks: Marks, square: bool) -> None:
+def _shade(ax: Axes, points: Array, point_colors: PointColors, square: bool) -> None:
     edges = cell_edges(points, square=square)
-    draw_cells(ax, shaded_cells(points, marks, edges), edges, interpolation="nearest")
+    draw_raster(ax, shade_cells(points, point_colors, edges), edges, interpolation="nearest")
 
 
 def _color_map() -> Any:
@@ -89,28 +91,27 @@ def _color_map() -> Any:
     return colormaps[SEQUENTIAL].with_extremes(bad=ABSENT)
 
 
-def _legend(ax: Axes, marks: Categories) -> None:
+def _legend(ax: Axes, categories: Categories) -> None:
     from matplotlib.lines import Line2D
 
-    handles = [Line2D([], [], marker="o", markersize=6, linestyle="", color=color) for color in marks.colors]
+    handles = [Line2D([], [], marker="o", markersize=6, linestyle="", color=color) for color in categories.colors]
     outside: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
     inside: dict[str, Any] = {"loc": "upper right", "frameon": True, "framealpha": 0.8, "edgecolor": "none"}
-    # A label that begins with _ would be left out, and one with $ be set as a formula: the words come after.
+    # matplotlib drops labels that begin with _ and typesets $: the texts are set afterwards.
     legend = ax.legend(
         handles,
         [" "] * len(handles),
         handletextpad=0.2,
         labelspacing=0.35,
-        **(outside if roomy(ax) else inside),
+        **(outside if has_layout_engine(ax) else inside),
     )
-    for text, name in zip(legend.get_texts(), marks.names, strict=True):
+    for text, name in zip(legend.get_texts(), categories.names, strict=True):
         text.set_parse_math(False)
         text.set_text(shorten(name))
 
 
-def _color_bar(ax: Axes, marks: Gradient) -> None:
+def _color_bar(ax: Axes, scale: ColorScale) -> None:
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 
-    scale = ScalarMappable(Normalize(marks.low, marks.high), _color_map())
-    color_bar(ax, scale)
+    color_bar(ax, ScalarMappable(Normalize(scale.low, scale.high), _color_map()))

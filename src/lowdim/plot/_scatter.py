@@ -1,4 +1,4 @@
-"""Maps: the rows of an embedding as points, and their density."""
+"""Scatter plots of an embedding, and its density."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.errors import BadInput
-from lowdim.plot._colors import INK, RISING
-from lowdim.plot._density_shading import cell_edges, draw_cells
-from lowdim.plot._inputs import Categories, Marks, read_labels, read_pairs, read_points, read_words
-from lowdim.plot._label_placement import write_beside
+from lowdim.plot._colors import INK, SEQUENTIAL_FROM_WHITE
+from lowdim.plot._density_shading import cell_edges, draw_raster
+from lowdim.plot._inputs import Categories, PointColors, read_labels, read_pairs, read_points, read_texts
+from lowdim.plot._label_placement import place_labels
 from lowdim.plot._points import draw_lines, draw_points, equal_units
-from lowdim.plot._theme import SMALL, axes_for, caption, color_bar, dress, name_axes, shorten, themed
+from lowdim.plot._theme import SMALL, axes_for, caption, color_bar, name_axes, shorten, style_axes, themed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +23,7 @@ __all__ = ["density", "density_cells", "scatter"]
 
 Array = NDArray[Any]
 
-FEW = 30  # as many words as a map can bear
+FEW = 30  # row names that can be placed without clutter
 GOLDEN = (np.sqrt(5) - 1) / 2
 
 
@@ -41,9 +41,9 @@ def scatter(
 ) -> Axes:
     """Draw an embedding, and return its axes.
 
-    Two columns are drawn with equal units. One column becomes a strip for each category. Of three or
-    more the first two are drawn, and the picture says so, unless `ax` is three-dimensional. Above 20,000
-    rows, cells are shaded by what they hold instead of drawing dots that hide one another.
+    Two columns are drawn with equal units. One column becomes a strip plot with one strip per category. Of three
+    or more the first two are drawn, and the plot says so, unless `ax` is three-dimensional. Above 20,000 rows, cells
+    are shaded by the points inside, instead of markers that overplot.
 
     Parameters
     ----------
@@ -51,62 +51,61 @@ def scatter(
         The embedding.
     labels : n labels, optional
         Text, booleans and at most 30 distinct whole numbers are categories and get a legend, in which
-        all but the largest 11 of many are joined; other numbers are amounts and get a colour bar.
-        What is missing is grey.
+        all but the largest 11 of many are pooled; other numbers are values and get a color bar.
+        Missing labels are gray.
     ax : matplotlib axes, optional
-        Where to draw; a new figure without it.
+        Where to draw; None makes a new figure.
     title : str, optional
         Above the axes.
-    names : mapping or sequence of words, optional
-        What to call the categories: by label, or in the order of the sorted labels.
+    names : mapping or sequence of texts, optional
+        Names of the categories: by label, or in the order of the sorted labels.
     ids : n names of rows, optional
         Written beside the points if there are at most 30.
-    axis_names : words, optional
-        One for each column drawn.
+    axis_names : texts, optional
+        One per column drawn.
     edges : pairs of rows (e, 2), optional
-        Lines between rows, beneath the points; the `edges_` of UMAP show which rows hold each other.
+        Lines between rows, beneath the points, such as the `edges_` of UMAP, its neighbor graph.
 
     """
     points = read_points(Z)
     n, k = points.shape
-    marks, words = read_labels(labels, n, names), read_words(ids, n, "ids")
+    point_colors, row_names = read_labels(labels, n, names), read_texts(ids, n, "ids")
     pairs = None if edges is None else read_pairs(edges, n)
     ax = axes_for(ax)
-    dress(ax)
+    style_axes(ax)
     if k == 1:
         if pairs is not None:
-            raise BadInput("edges need a map of at least 2 axes, and Z has 1. Draw it without them.")
-        points = _strip(ax, points, marks)
-        draw_points(ax, points, marks, square=False, legend=False)
+            raise BadInput("edges need an embedding of at least 2 dimensions; Z has 1. Draw it without them.")
+        points = _strip(ax, points, point_colors)
+        draw_points(ax, points, point_colors, square=False, legend=False)
         drawn, note = 1, None
     else:
         drawn = 3 if ax.name == "3d" and k >= 3 else 2
         points = points[:, :drawn]
         if pairs is not None:
             draw_lines(ax, points, pairs)
-        draw_points(ax, points, marks)
+        draw_points(ax, points, point_colors)
         equal_units(ax)
-        note = None if drawn == k else f"the first {drawn} of {k} axes"
-    _name(ax, axis_names, drawn)
+        note = None if drawn == k else f"the first {drawn} of {k} dimensions"
+    _label_axes(ax, axis_names, drawn)
     caption(ax, title, note)
-    if words is not None and n <= FEW and drawn < 3:
-        write_beside(ax, points, words)
+    if row_names is not None and n <= FEW and drawn < 3:
+        place_labels(ax, points, row_names)
     return ax
 
 
 @themed()
 def density(Z: Any, *, ax: Axes | None = None, title: str | None = None) -> Axes:
-    """Where the points of a two-dimensional map lie thickest, with the regions that hold 50 and 90 % of them.
+    """Kernel density estimate of a two-dimensional embedding, with the regions that hold 50% and 90% of the points.
 
-    The colours are a Gaussian kernel estimate with Scott's bandwidth for each axis, in points a unit
-    of area divided by n.
+    A Gaussian kernel with Scott's bandwidth for each axis; the density integrates to 1.
     """
     points = read_points(Z, columns=2)[:, :2]
     ax = axes_for(ax)
-    dress(ax)
+    style_axes(ax)
     edges, heights = density_cells(points)
     equal_units(ax)
-    shown = draw_cells(ax, np.ma.masked_less(heights, 0.002 * heights.max()), edges, cmap=RISING)
+    shown = draw_raster(ax, np.ma.masked_less(heights, 0.002 * heights.max()), edges, cmap=SEQUENTIAL_FROM_WHITE)
     _regions(ax, edges, heights)
     color_bar(ax, shown, "density")
     name_axes(ax, "axis 1", "axis 2")
@@ -115,7 +114,7 @@ def density(Z: Any, *, ax: Axes | None = None, title: str | None = None) -> Axes
 
 
 def density_cells(points: Array, cells: int = 256) -> tuple[tuple[Array, Array], Array]:
-    """Edges of cells, and the density in each (rows, columns): its sum times the area of a cell is 1."""
+    """Cell edges, and the density of each cell (rows, columns); the sum times the area of a cell is 1."""
     from scipy.ndimage import gaussian_filter
 
     spread = points.std(axis=0, dtype=np.float64) * len(points) ** (-1 / 6)  # Scott's rule in two dimensions
@@ -124,13 +123,13 @@ def density_cells(points: Array, cells: int = 256) -> tuple[tuple[Array, Array],
     edges = cell_edges(corners, square=True, cells=cells)
     counts = np.histogram2d(points[:, 1], points[:, 0], bins=(edges[1], edges[0]))[0]
     steps = np.array([np.diff(edge[:2])[0] for edge in edges])
-    # Without any spread the estimate is the cell itself.
+    # Without any spread the estimate is the histogram.
     smooth = gaussian_filter(counts, (spread / steps)[::-1], mode="constant", truncate=6.0)
     return edges, smooth / (smooth.sum() * steps.prod())
 
 
 def _regions(ax: Axes, edges: tuple[Array, Array], heights: Array) -> None:
-    """Contours of the smallest regions that hold half and nine tenths of the mass."""
+    """Contours of the smallest regions that hold 50% and 90% of the mass (highest density regions)."""
     ordered = np.sort(heights, axis=None)[::-1]
     mass = np.cumsum(ordered) / ordered.sum()
     levels = [float(ordered[np.searchsorted(mass, share)]) for share in (0.9, 0.5)]
@@ -138,28 +137,28 @@ def _regions(ax: Axes, edges: tuple[Array, Array], heights: Array) -> None:
         return
     x, y = ((edge[:-1] + edge[1:]) / 2 for edge in edges)
     lines = ax.contour(x, y, heights, levels=levels, colors=INK, linestyles=["--", "-"], linewidths=0.8)
-    ax.clabel(lines, fmt={levels[0]: "90 %", levels[1]: "50 %"}, fontsize=SMALL)
+    ax.clabel(lines, fmt={levels[0]: "90%", levels[1]: "50%"}, fontsize=SMALL)
 
 
-def _strip(ax: Axes, points: Array, marks: Marks) -> Array:
-    """One column as (n, 2): a lane for each category, and in it rows spread evenly without chance."""
+def _strip(ax: Axes, points: Array, point_colors: PointColors) -> Array:
+    """One column as (n, 2): one strip per category, with deterministic jitter (golden ratio)."""
     n = len(points)
-    lanes = marks.codes if isinstance(marks, Categories) else np.zeros(n)
+    strips = point_colors.codes if isinstance(point_colors, Categories) else np.zeros(n)
     offsets = 0.7 * ((np.arange(n) * GOLDEN) % 1.0 - 0.5)
-    if isinstance(marks, Categories):
-        ax.set_yticks(range(len(marks.names)))
-        ax.set_yticklabels([shorten(name) for name in marks.names], parse_math=False)
+    if isinstance(point_colors, Categories):
+        ax.set_yticks(range(len(point_colors.names)))
+        ax.set_yticklabels([shorten(name) for name in point_colors.names], parse_math=False)
         ax.invert_yaxis()
     else:
         ax.set_yticks([])
         ax.spines["left"].set_visible(False)
-    return np.column_stack([points[:, 0], lanes + offsets])
+    return np.column_stack([points[:, 0], strips + offsets])
 
 
-def _name(ax: Axes, axis_names: Sequence[str] | None, drawn: int) -> None:
+def _label_axes(ax: Axes, axis_names: Sequence[str] | None, drawn: int) -> None:
     if axis_names is not None and len(axis_names) < drawn:
-        raise BadInput(f"axis_names must have {drawn} words for {drawn} axes; got {len(axis_names)}.")
-    words = [f"axis {i + 1}" for i in range(drawn)] if axis_names is None else [str(w) for w in axis_names]
-    name_axes(ax, words[0], words[1] if drawn > 1 else "")
+        raise BadInput(f"axis_names must have {drawn} names for {drawn} axes; got {len(axis_names)}.")
+    texts = [f"axis {i + 1}" for i in range(drawn)] if axis_names is None else [str(name) for name in axis_names]
+    name_axes(ax, texts[0], texts[1] if drawn > 1 else "")
     if drawn == 3:
-        ax.set_zlabel(words[2], parse_math=False)  # type: ignore[attr-defined]
+        ax.set_zlabel(texts[2], parse_math=False)  # type: ignore[attr-defined]

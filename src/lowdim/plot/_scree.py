@@ -1,4 +1,4 @@
-"""The scree: eigenvalues in order, what they add up to, and where each rule would stop."""
+"""The scree plot: eigenvalues, their cumulative share, and the number of components by each rule."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lowdim.errors import BadInput
 from lowdim.plot._colors import FADED, INK, LIGHT, palette
-from lowdim.plot._theme import SMALL, axes_for, caption, dress, name_axes, shorten, split_below, themed
+from lowdim.plot._theme import SMALL, axes_for, caption, name_axes, shorten, split_below, style_axes, themed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,12 +20,12 @@ __all__ = ["scree"]
 
 Array = NDArray[np.float64]
 
-SHOWN = 40  # eigenvalues, unless a rule looks farther
+SHOWN = 40  # eigenvalues, unless a rule keeps more
 
 
 @dataclass(frozen=True)
 class _Scree:
-    """What is drawn, whatever it came from."""
+    """What a scree plot shows, whatever it was read from."""
 
     values: Array
     shares: Array
@@ -42,23 +42,23 @@ def scree(
     log: bool = False,
     most: int | None = None,
 ) -> Axes:
-    """Draw eigenvalues, their cumulated share of the variance, and the choices of rules.
+    """Draw eigenvalues, their cumulative share of the variance, and the choices of rules.
 
-    The room of `ax` is split: the axes returned hold the eigenvalues, and a panel below them the cumulated
-    shares. If rules are known, a third has a line for each, with a dot where it would stop.
+    The area of `ax` is split: the axes returned hold the eigenvalues, and a panel below them the cumulative shares. If
+    rules are known, a third panel has one line per rule, with a dot at its number of components.
 
     Parameters
     ----------
     source : a fitted PCA, `lowdim.choose.table(X)`, or an array of eigenvalues
-        The last is sorted, and its shares are of its positive part.
+        An array is sorted, and its shares refer to its positive part.
     ax : matplotlib axes, optional
-        Where to draw; a new figure without it.
+        Where to draw; None makes a new figure.
     title : str, optional
         Above the axes.
     log : bool
         Draw eigenvalues on a logarithmic axis; those that are not positive are left out.
     most : int, optional
-        How many eigenvalues to show; without it 40, or as many as the rules need.
+        Number of eigenvalues to show; None shows 40, or as many as the rules need.
 
     """
     from matplotlib.ticker import MaxNLocator
@@ -108,7 +108,7 @@ def _values(values: Any) -> Array:
             f"source must be a fitted PCA, a table of choices or an array of eigenvalues; got {type(values).__name__}."
         ) from error
     if out.ndim != 1 or len(out) == 0 or not np.isfinite(out).all():
-        raise BadInput(f"eigenvalues must be finite numbers in one dimension, at least 1; got shape {out.shape}.")
+        raise BadInput(f"eigenvalues must be a vector of at least 1 finite number; got shape {out.shape}.")
     return out
 
 
@@ -118,12 +118,12 @@ def _shown(read: _Scree, most: int | None) -> int:
     if most is not None:
         return min(len(read.values), most)
     wanted = max(SHOWN, *(int(1.1 * verdict.k) + 1 for verdict in read.verdicts), 0)
-    return len(read.values) if len(read.values) <= 1.2 * wanted else wanted  # no cut for the sake of a few
+    return len(read.values) if len(read.values) <= 1.2 * wanted else wanted  # a few more are shown too
 
 
 def _draw_values(ax: Axes, read: _Scree, shown: int, log: bool) -> None:
-    dress(ax)
-    places = np.arange(1, shown + 1)
+    style_axes(ax)
+    positions = np.arange(1, shown + 1)
     values = read.values[:shown]
     if log:
         if not (values > 0).any():
@@ -132,7 +132,7 @@ def _draw_values(ax: Axes, read: _Scree, shown: int, log: bool) -> None:
         values = np.where(values > 0, values, np.nan)
     if read.parallel is not None:
         _draw_band(ax, read.parallel, shown)
-    ax.plot(places, values, color=INK, marker="o", markersize=4, label="eigenvalues", zorder=3)
+    ax.plot(positions, values, color=INK, marker="o", markersize=4, label="eigenvalues", zorder=3)
     if not log:
         ax.axhline(0, color=LIGHT, linewidth=0.8, zorder=1)
     name_axes(ax, "", "eigenvalue")
@@ -141,40 +141,40 @@ def _draw_values(ax: Axes, read: _Scree, shown: int, log: bool) -> None:
 
 
 def _draw_band(ax: Axes, parallel: Any, shown: int) -> None:
-    """Eigenvalues of data without correlation: their mean, and up to the quantile that real ones must exceed."""
+    """Null eigenvalues of parallel analysis: their mean, and the quantile that the data must exceed."""
     mean, band = _values(parallel.mean)[:shown], _values(parallel.band)[:shown]
-    color, places = palette(2)[1], np.arange(1, len(mean) + 1)
-    ax.fill_between(places, mean, band, color=color, alpha=0.3, linewidth=0, zorder=2)
-    ax.plot(places, mean, color=color, linewidth=1, linestyle="--", label="by chance, mean", zorder=2)
-    ax.plot(places, band, color=color, label=f"by chance, {100 * parallel.quantile:g} % quantile", zorder=2)
+    color, positions = palette(2)[1], np.arange(1, len(mean) + 1)
+    ax.fill_between(positions, mean, band, color=color, alpha=0.3, linewidth=0, zorder=2)
+    ax.plot(positions, mean, color=color, linewidth=1, linestyle="--", label="parallel analysis, mean", zorder=2)
+    ax.plot(positions, band, color=color, label=f"parallel analysis, {100 * parallel.quantile:g}% quantile", zorder=2)
 
 
 def _draw_shares(ax: Axes, shares: Array) -> None:
     from matplotlib.ticker import PercentFormatter
 
-    dress(ax)
-    places = np.arange(1, len(shares) + 1)
-    ax.bar(places, np.cumsum(shares), color=palette(5)[4], width=0.72, alpha=0.75, zorder=2)
+    style_axes(ax)
+    positions = np.arange(1, len(shares) + 1)
+    ax.bar(positions, np.cumsum(shares), color=palette(5)[4], width=0.72, alpha=0.75, zorder=2)
     ax.set_ylim(0, 1)
     ax.set_yticks([0, 0.25, 0.5, 0.75, 1])
     ax.grid(axis="y", color=LIGHT, linewidth=0.5, alpha=0.7, zorder=0)
     ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-    ax.set_ylabel("cumulated\nshare")
+    ax.set_ylabel("cumulative\nshare")
 
 
 def _draw_choices(ax: Axes, verdicts: Sequence[Any], shown: int) -> None:
-    """A lane for each rule, so that no two marks can meet."""
-    dress(ax)
+    """One line per rule, so that markers never overlap."""
+    style_axes(ax)
     ordered = sorted(verdicts, key=lambda verdict: verdict.k)
     color = palette(6)[5]
-    for lane, verdict in enumerate(ordered):
-        ax.axhline(lane, color=LIGHT, linewidth=0.5, alpha=0.7, zorder=0)
+    for line, verdict in enumerate(ordered):
+        ax.axhline(line, color=LIGHT, linewidth=0.5, alpha=0.7, zorder=0)
         beyond = verdict.k > shown
-        ax.plot(shown if beyond else verdict.k, lane, color=color, marker=">" if beyond else "o", markersize=6)
+        ax.plot(shown if beyond else verdict.k, line, color=color, marker=">" if beyond else "o", markersize=6)
         right = verdict.k < 0.9 * shown
         ax.annotate(
             str(verdict.k),
-            (min(verdict.k, shown), lane),
+            (min(verdict.k, shown), line),
             xytext=(7 if right else -7, 0),
             textcoords="offset points",
             ha="left" if right else "right",

@@ -1,4 +1,4 @@
-"""Shepard's diagram: distances in the map against those that it should show."""
+"""The Shepard diagram: embedding distances against given distances, with the disparities."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.errors import BadInput, BadInputType, NotEnoughData
-from lowdim.plot._colors import FADED, INK, OKABE_ITO, RISING
-from lowdim.plot._density_shading import cell_edges, draw_cells
+from lowdim.plot._colors import FADED, INK, OKABE_ITO, SEQUENTIAL_FROM_WHITE
+from lowdim.plot._density_shading import cell_edges, draw_raster
 from lowdim.plot._inputs import read_points
-from lowdim.plot._theme import SMALL, axes_for, caption, color_bar, dress, name_axes, themed
+from lowdim.plot._theme import SMALL, axes_for, caption, color_bar, name_axes, style_axes, themed
 from lowdim.runtime.threads import single_blas
 
 if TYPE_CHECKING:
@@ -21,28 +21,28 @@ __all__ = ["shepard"]
 
 Array = NDArray[np.float64]
 
-MOST_ROWS = 2000  # two million pairs say what fifty million would
+MOST_ROWS = 2000  # two million pairs, enough to show the relation
 MANY_PAIRS = 5000
-MOST_CORNERS = 2000  # of a line that rises: nobody sees more
+MOST_VERTICES = 2000  # vertices of the disparity curve
 
 
 @themed()
 def shepard(D: Any, Z: Any, *, disparities: Any = None, ax: Axes | None = None, title: str | None = None) -> Axes:
-    """Draw the distances of the map against the given ones, a dot for each pair of rows.
+    """Draw embedding distances against given distances (dissimilarities), one point per pair of rows.
 
-    On the dashed line, a distance is shown as it is. Many pairs become shaded cells, and of more than
-    2,000 rows evenly spaced ones are taken, which the picture says.
+    On the dashed line they are equal. Many pairs become shaded cells; of more than 2,000 rows evenly spaced ones are
+    taken, and the plot says so.
 
     Parameters
     ----------
-    D : array (n, n), or (n (n - 1) / 2,) as SciPy condenses it
-        The distances to be shown; NaN where there is none.
+    D : array (n, n), or condensed (n (n - 1) / 2,) as in SciPy
+        The given distances; NaN where one is missing.
     Z : table (n, k)
-        The map; its distances are Euclidean.
-    disparities : array of D's kind, optional
-        What the map was fitted to, drawn as a line: `model.shepard(X).disparities`.
+        The embedding; its distances are Euclidean.
+    disparities : array of the shape of D, optional
+        The disparities that the embedding was fitted to, drawn as a curve: `model.shepard(X).disparities`.
     ax : matplotlib axes, optional
-        Where to draw; a new figure without it.
+        Where to draw; None makes a new figure.
     title : str, optional
         Above the axes.
 
@@ -52,34 +52,34 @@ def shepard(D: Any, Z: Any, *, disparities: Any = None, ax: Axes | None = None, 
     points = read_points(Z).astype(np.float64)
     n = len(points)
     if n < 2:
-        raise NotEnoughData("a Shepard diagram needs at least 2 rows: there is no pair in one.")
+        raise NotEnoughData("a Shepard diagram needs at least 2 rows, for one pair.")
     rows = np.unique(np.linspace(0, n - 1, min(n, MOST_ROWS)).round().astype(np.intp))
     given, mapped = _pairs(D, n, rows), pdist(points[rows])
     wanted = None if disparities is None else _pairs(disparities, n, rows, "disparities")
     known = ~np.isnan(given if wanted is None else given + wanted)
     if not known.any():
-        raise BadInput("D has no known distance: every one is NaN.")
+        raise BadInput("D has no distance: all are NaN.")
     given, mapped, wanted = given[known], mapped[known], None if wanted is None else wanted[known]
     ax = axes_for(ax, 5.6, 5.0)
-    dress(ax)
+    style_axes(ax)
     _draw(ax, given, mapped)
     if wanted is not None:
         order = np.lexsort((wanted, given))
-        order = order[np.linspace(0, len(order) - 1, min(len(order), MOST_CORNERS)).astype(np.intp)]
+        order = order[np.linspace(0, len(order) - 1, min(len(order), MOST_VERTICES)).astype(np.intp)]
         ax.set_ylim(0, 1.03 * float(max(mapped.max(), wanted.max())) or 1.0)
         ax.plot(given[order], wanted[order], color=OKABE_ITO[5], linewidth=1.6, label="disparity")
         ax.legend(frameon=False, loc="upper left", fontsize=SMALL)
-    name_axes(ax, "given distance", "distance in the map")
+    name_axes(ax, "given distance", "embedding distance")
     with single_blas():
         note = _agreement(given, mapped, wanted)
     if not known.all():
-        note = f"{note}; {np.count_nonzero(~known)} of {len(known)} pairs without a distance"
+        note = f"{note}; {np.count_nonzero(~known)} of {len(known)} pairs are missing"
     caption(ax, title, note if len(rows) == n else f"{note}; {len(rows)} of {n} rows")
     return ax
 
 
 def _pairs(D: Any, n: int, rows: NDArray[np.intp], name: str = "D") -> Array:
-    """The given distances of the pairs of some rows, in SciPy's order; NaN where there is none."""
+    """The given distances of the pairs of some rows, in condensed order; NaN where one is missing."""
     try:
         given = np.asarray(D)
         i, j = (rows[side] for side in np.triu_indices(len(rows), k=1))
@@ -98,7 +98,7 @@ def _pairs(D: Any, n: int, rows: NDArray[np.intp], name: str = "D") -> Array:
         raise BadInputType(f"{name} must hold numbers; {error}.") from error
     if np.isinf(out).any() or (out < 0).any():
         raise BadInput(
-            f"{name} has a distance that is negative or infinite. Drop such rows, or say NaN if it is not known."
+            f"{name} has a distance that is negative or infinite. Drop such rows, or use NaN for a missing one."
         )
     return out
 
@@ -114,7 +114,7 @@ def _draw(ax: Axes, given: Array, mapped: Array) -> None:
         edges = cell_edges(both, square=False, cells=160)
         counts = np.histogram2d(mapped, given, bins=(edges[1], edges[0]))[0]
         norm = LogNorm(1, max(counts.max(), 2))
-        shown = draw_cells(ax, np.ma.masked_less(counts, 1), edges, cmap=_visible(), norm=norm)
+        shown = draw_raster(ax, np.ma.masked_less(counts, 1), edges, cmap=_visible(), norm=norm)
         color_bar(ax, shown, "pairs")
     ax.axline((0, 0), slope=1, color=FADED, linewidth=0.8, linestyle="--", zorder=1)
     ax.set_xlim(0, 1.03 * float(given.max()) or 1.0)
@@ -123,21 +123,21 @@ def _draw(ax: Axes, given: Array, mapped: Array) -> None:
 
 
 def _visible() -> Any:
-    """The rising map from where a single pair can be seen."""
+    """The color map, starting where a single pair is visible."""
     from matplotlib import colormaps
     from matplotlib.colors import ListedColormap
 
-    return ListedColormap(colormaps[RISING](np.linspace(0.22, 1, 256)))
+    return ListedColormap(colormaps[SEQUENTIAL_FROM_WHITE](np.linspace(0.22, 1, 256)))
 
 
 def _agreement(given: Array, mapped: Array, wanted: Array | None) -> str:
-    """Pearson's correlation, and Kruskal's stress-1 over the disparities, or over the distances at the best scale."""
+    """Pearson's r, and Kruskal's stress-1 for the disparities, or for the distances at their optimal scale."""
     squares = float(mapped @ mapped)
     if squares == 0 or not given.any() or np.ptp(given) == 0 or np.ptp(mapped) == 0:
-        return "one of the two distances does not vary"
+        return "the given or the embedding distances are constant"
     r = float(np.corrcoef(given, mapped)[0, 1])
     if wanted is not None and wanted.any():
         return f"r = {r:.3f}, stress-1 = {np.linalg.norm(wanted - mapped) / np.linalg.norm(wanted):.3f}"
     scale = float(given @ mapped) / squares
     stress = float(np.sqrt(((given - scale * mapped) ** 2).sum() / (given**2).sum()))
-    return f"r = {r:.3f}, stress-1 = {stress:.3f} at the best scale"
+    return f"r = {r:.3f}, stress-1 = {stress:.3f} at the optimal scale"

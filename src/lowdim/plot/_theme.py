@@ -1,13 +1,17 @@
-"""One look for all pictures, which holds inside a call and nowhere else."""
+"""The theme of all figures, applied inside a call only; new figures, captions, axis labels, and saving."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lowdim.errors import BadInputType, MissingExtra
+from lowdim.errors import BadInputType, BadParameter, MissingExtra
 from lowdim.plot._colors import FADED, INK, LIGHT
+from lowdim.runtime.atomic_write import draft_beside
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,18 +21,19 @@ __all__ = [
     "axes_for",
     "caption",
     "color_bar",
-    "dress",
+    "has_layout_engine",
     "name_axes",
     "new_figure",
-    "roomy",
+    "save",
     "shorten",
     "split_below",
+    "style_axes",
     "themed",
 ]
 
 SMALL = 8.5
 
-_LOOK: dict[str, Any] = {
+_THEME: dict[str, Any] = {
     "font.size": 10,
     "axes.titlesize": 12,
     "axes.titleweight": "bold",
@@ -57,30 +62,30 @@ _LOOK: dict[str, Any] = {
 
 @contextmanager
 def themed() -> Iterator[None]:
-    """The look, for everything made inside; as a decorator, for everything that a function makes."""
+    """Apply the theme inside a `with` block or, as a decorator, inside a function."""
     matplotlib = need_matplotlib()
-    with matplotlib.rc_context(_LOOK):
+    with matplotlib.rc_context(_THEME):
         yield
 
 
 def need_matplotlib() -> Any:
-    """The module matplotlib, or a word on how to get it."""
+    """The module matplotlib, or an error that says how to install it."""
     try:
         import matplotlib
     except ImportError as error:
-        raise MissingExtra("pictures need matplotlib; install it by pip install 'lowdim[app]'.") from error
+        raise MissingExtra("plots need matplotlib; install it with pip install 'lowdim[app]'.") from error
     return matplotlib
 
 
 def new_figure(width: float, height: float) -> Any:
-    """An empty figure that makes room for what stands around its axes."""
+    """An empty figure with a constrained layout."""
     from matplotlib import pyplot
 
     return pyplot.figure(figsize=(width, height), layout="constrained")
 
 
 def axes_for(ax: Axes | None, width: float = 6.4, height: float = 4.8) -> Axes:
-    """The axes given, or new ones on a figure of their own."""
+    """The given axes, or new ones on a new figure."""
     if ax is None:
         axes: Axes = new_figure(width, height).add_subplot()
         return axes
@@ -89,14 +94,14 @@ def axes_for(ax: Axes | None, width: float = 6.4, height: float = 4.8) -> Axes:
     return ax
 
 
-def roomy(ax: Axes) -> bool:
-    """Whether the figure moves its axes to make room for a legend beside them."""
+def has_layout_engine(ax: Axes) -> bool:
+    """Whether the layout engine makes room for a legend beside the axes."""
     figure: Any = ax.get_figure(root=True)
     return figure.get_layout_engine() is not None
 
 
-def dress(ax: Axes) -> None:
-    """Light spines on two sides and short ticks, also on axes that were made under another theme."""
+def style_axes(ax: Axes) -> None:
+    """Light spines on two sides and short ticks, also on axes made under another theme."""
     for side, spine in ax.spines.items():
         spine.set_visible(side in ("left", "bottom"))
         spine.set_color(LIGHT)
@@ -105,7 +110,7 @@ def dress(ax: Axes) -> None:
 
 
 def caption(ax: Axes, title: str | None, note: str | None = None) -> None:
-    """The title, and below it in small type what must be known to read the picture."""
+    """The title and, below it in small type, a note."""
     if note:
         ax.annotate(
             note,
@@ -123,19 +128,19 @@ def caption(ax: Axes, title: str | None, note: str | None = None) -> None:
 
 
 def color_bar(ax: Axes, mapped: Any, label: str = "") -> None:
-    """A thin bar beside the axes that says what the colours of `mapped` mean."""
+    """A thin color bar beside the axes."""
     bar = ax.figure.colorbar(mapped, ax=ax, shrink=0.75, aspect=26, pad=0.02, label=label)
     bar.outline.set_visible(False)
 
 
 def name_axes(ax: Axes, x: str, y: str) -> None:
-    """Axis names as plain text: a $ in a name is a $."""
+    """Axis labels as plain text: $ is not typeset."""
     ax.set_xlabel(shorten(x, 60), parse_math=False)
     ax.set_ylabel(shorten(y, 60), parse_math=False)
 
 
 def split_below(ax: Axes, heights: list[float]) -> list[Axes]:
-    """Panels below `ax` that share its x axis, taken out of its own room; `heights` begins with that of `ax`."""
+    """Panels below `ax` that share its x axis, taken from its own area; `heights` begins with that of `ax`."""
     figure, spec = ax.figure, ax.get_subplotspec()
     if spec is not None:
         grid = spec.subgridspec(len(heights), 1, height_ratios=heights)
@@ -154,6 +159,24 @@ def split_below(ax: Axes, heights: list[float]) -> list[Axes]:
 
 
 def shorten(text: str, most: int = 32) -> str:
-    """The text on one line, cut with … if it is long."""
+    """The text on one line, truncated with …."""
     line = " ".join(text.split())
     return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def save(ax: Axes, path: str | os.PathLike[str], *, dpi: int = 150) -> Path:
+    """Write the figure of `ax` to a file, by its extension (.png, .svg, .pdf …), and close the figure."""
+    from matplotlib import pyplot
+
+    figure: Any = ax.get_figure(root=True)
+    target = Path(path)
+    kind = target.suffix[1:].lower()
+    known = figure.canvas.get_supported_filetypes()
+    if kind not in known:
+        raise BadParameter(f"path must end in one of {', '.join(sorted(known))}; got {str(path)!r}.")
+    buffer = BytesIO()
+    figure.savefig(buffer, format=kind, dpi=dpi)
+    with draft_beside(target) as draft:
+        draft.write_bytes(buffer.getvalue())
+    pyplot.close(figure)
+    return target

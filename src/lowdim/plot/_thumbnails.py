@@ -1,4 +1,4 @@
-"""Small pictures inside a page."""
+"""Thumbnails for tooltips: one inline PNG per row."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ WIDTH = 84  # on the screen, in pixels
 
 
 def thumbnails(images: Any, n: int) -> list[str]:
-    """One <img> with its data inside for each picture; all share one range of brightness."""
-    pictures = np.asarray(images)
-    gray, colors = pictures.ndim == 3, pictures.ndim == 4 and pictures.shape[3] == 3
-    if not (gray or colors) or len(pictures) != n or 0 in pictures.shape or pictures.dtype.kind not in "fiub":
+    """One <img> tag with inline data per image; all share one range of brightness."""
+    array = np.asarray(images)
+    gray, colors = array.ndim == 3, array.ndim == 4 and array.shape[3] == 3
+    if not (gray or colors) or len(array) != n or 0 in array.shape or array.dtype.kind not in "fiub":
         raise BadInput(
             f"images must be numbers of shape ({n}, height, width) or ({n}, height, width, 3); "
-            f"got {pictures.dtype} of shape {pictures.shape}."
+            f"got {array.dtype} of shape {array.shape}."
         )
     if n > MOST_IMAGES:
         raise BadInput(f"images can go into a page of at most {MOST_IMAGES} rows; there are {n}. Draw a sample.")
-    low, high = float(pictures.min()), float(pictures.max())
+    low, high = float(array.min()), float(array.max())
     if not (np.isfinite(low) and np.isfinite(high - low)):
-        raise BadInput("images have a value that is not finite. Fill it first.")
+        raise BadInput("images have a value that is not finite. Impute it first.")
     out = []
-    for i, picture in enumerate(pictures):
-        out.append(_tag((picture - low) / (high - low if high > low else 1.0)))
-        report("drawing thumbnails", i + 1, n)
+    for i, image in enumerate(array):
+        out.append(_tag((image - low) / (high - low if high > low else 1.0)))
+        report("thumbnails", i + 1, n)
     return out
 
 
-def _tag(picture: Any) -> str:
+def _tag(image: Any) -> str:
     from PIL import Image  # comes with Bokeh and matplotlib
 
     buffer = BytesIO()
-    Image.fromarray(np.round(255 * picture).astype(np.uint8)).save(buffer, "PNG")
+    Image.fromarray(np.round(255 * image).astype(np.uint8)).save(buffer, "PNG")
     data = base64.b64encode(buffer.getvalue()).decode()
     return f'<img src="data:image/png;base64,{data}" width="{WIDTH}" style="image-rendering: pixelated">'

@@ -198,7 +198,7 @@ def param(default: Any, domain: Domain, help: str, *, kw_only: bool = True) -> A
 
 
 def parameters(cls: type) -> dict[str, Param]:
-    """The declared parameters of an estimator class: its own in their order, then those that it inherits."""
+    """The declared parameters of an estimator class: positional ones, then its own, then those that it inherits."""
     fields = {f.name: f for f in dataclasses.fields(cls) if "domain" in f.metadata}
     order = dict.fromkeys(
         name for base in cls.__mro__ for name in vars(base).get("__annotations__", ()) if name in fields
@@ -211,7 +211,7 @@ def parameters(cls: type) -> dict[str, Param]:
             fields[name].metadata["help"],
             str(fields[name].type),
         )
-        for name in order
+        for name in sorted(order, key=lambda name: bool(fields[name].kw_only))
     }
 
 

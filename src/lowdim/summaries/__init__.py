@@ -1,4 +1,4 @@
-"""Summaries that methods read instead of the data: `Moments` and `Gram`.
+"""Summaries of the data that methods read: `Moments` and `Gram`.
 
 Imports `kernels` and below; `knn` is a sibling.
 """

@@ -1,8 +1,8 @@
-"""Moments: counts, means and within-class scatter, the summary that every linear method reads.
+"""Moments: counts, class means and within-class scatter, the summary that linear methods read.
 
-A chunk is centred by its own means before its products are taken, and two Moments add by Chan's
-update, so a mean of 1e8 costs no digits of a variance of 1. Products of float32 chunks are taken in
-float32 and summed in float64.
+Each chunk is centered by its own means before products are taken, and Moments are merged by the update of Chan, Golub
+and LeVeque, so a mean of 1e8 costs no digits of a variance of 1. Products of float32 chunks are computed in float32 and
+summed in float64.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from lowdim.errors import BadInput, NotEnoughData
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.threads import scratch, thread_count
 
-__all__ = ["Moments", "moments", "moments_of", "spread_or_one"]
+__all__ = ["Moments", "moments", "moments_of", "nonzero_scale"]
 
 Array = NDArray[np.float64]
 FLOAT64: np.dtype[Any] = np.dtype(np.float64)
@@ -30,17 +30,17 @@ FLOAT64: np.dtype[Any] = np.dtype(np.float64)
 
 @dataclass
 class Moments:
-    """What is left of rows once everything linear has been asked of them.
+    """First and second moments of rows, by class.
 
-    Without classes there is one, and `within` is the total scatter. Moments of parts add to the
-    moments of the whole: `moments(A) + moments(B)` equals `moments(vstack([A, B]))` to rounding.
+    Without labels there is one class, and `within` is the total scatter. Moments are additive:
+    `moments(A) + moments(B)` equals `moments(vstack([A, B]))` to rounding.
     """
 
     rows: int
     counts: Array  # (C,) sums of weights, by class
     means: Array  # (C, d)
-    within: Array  # (d, d) scatter about the class means: W
-    classes: NDArray[Any] | None = None  # (C,) labels, sorted; None without classes
+    within: Array  # (d, d) within-class scatter W
+    classes: NDArray[Any] | None = None  # (C,) class labels, sorted; None without labels
     dtype: np.dtype[Any] = FLOAT64  # of the rows
     feature_names: NDArray[Any] | None = None
 
@@ -63,39 +63,39 @@ class Moments:
 
     @property
     def between(self) -> Array:
-        """The scatter of the class means about the mean: B, (d, d)."""
-        spread = (self.means - self.mean) * np.sqrt(self.counts)[:, None]
-        return spread.T @ spread
+        """Between-class scatter B, (d, d)."""
+        deviations = (self.means - self.mean) * np.sqrt(self.counts)[:, None]
+        return deviations.T @ deviations
 
     @property
     def total(self) -> Array:
-        """The scatter of all rows about their mean: T = W + B, (d, d)."""
+        """Total scatter T = W + B, (d, d)."""
         return self.within if len(self.counts) == 1 else self.within + self.between
 
     @property
     def variances(self) -> Array:
-        """The diagonal of `covariance(ddof=0)`."""
+        """Variances of the columns: the diagonal of `covariance(ddof=0)`, (d,)."""
         return np.diagonal(self.total) / self.n
 
     def degrees(self, ddof: int) -> float:
-        """N - ddof, the divisor of a covariance."""
+        """The divisor of a covariance, n - ddof."""
         if self.n <= ddof:
             raise NotEnoughData(
-                f"a covariance with ddof={ddof} needs more than {ddof} sample(s); got n={self.n:g} "
-                "(n is the sum of the weights, which count rows). Use ddof=0, or give more rows."
+                f"a covariance with ddof={ddof} needs more than {ddof} sample(s); got n={self.n:g} (the sum of the "
+                "weights). Use ddof=0, or give more rows."
             )
         return self.n - ddof
 
     def covariance(self, ddof: int = 1) -> Array:
-        """T / (n - ddof), (d, d)."""
+        """Covariance matrix T / (n - ddof), (d, d)."""
         return self.total / self.degrees(ddof)
 
     def scale(self, ddof: int = 1) -> Array:
-        """Standard deviations, with 1 for columns that do not vary, (d,)."""
-        return spread_or_one(np.sqrt(np.diagonal(self.total) / self.degrees(ddof)), self.mean, self.dtype)
+        """Standard deviations, 1 for constant columns, (d,)."""
+        return nonzero_scale(np.sqrt(np.diagonal(self.total) / self.degrees(ddof)), self.mean, self.dtype)
 
     def correlation(self) -> Array:
-        """Pearson correlations, (d, d); zero beside a constant column."""
+        """Pearson correlations, (d, d); zero for a constant column."""
         scale = self.scale(ddof=0)
         out = self.total / self.n / np.outer(scale, scale)
         np.fill_diagonal(out, np.where(np.diagonal(out) > 0, 1.0, 0.0))
@@ -108,18 +108,18 @@ class Moments:
 
 
 def moments(X: Any, y: Any = None, *, sample_weight: Any = None, n_jobs: int | None = None) -> Moments:
-    """The moments of X in one pass.
+    """Moments of X, in one pass.
 
     Parameters
     ----------
     X : array, sparse matrix, memory map, dataframe, or iterator of chunks
-        n rows of d columns. It is neither changed nor copied.
+        n rows of d columns, neither changed nor copied.
     y : array of n labels, optional
-        Classes: means are then by class, and the scatter is about them.
+        Class labels: means and scatter are then by class.
     sample_weight : array of n numbers, optional
-        How often each row counts.
+        Multiplicity of each row.
     n_jobs : int, optional
-        Threads. The result has the same bits for any number of them.
+        Number of threads; the result has the same bits for any number.
 
     """
     owner = Reader()
@@ -130,7 +130,7 @@ def moments(X: Any, y: Any = None, *, sample_weight: Any = None, n_jobs: int | N
 
 
 def moments_of(rows: Rows, y: Any, weights: Array | None, threads: int) -> Moments:
-    """The moments of rows that have been checked at the door."""
+    """Moments of rows that have been validated."""
     d = rows.d
     require_memory(
         8 * d * d * (2 + threads),
@@ -138,10 +138,10 @@ def moments_of(rows: Rows, y: Any, weights: Array | None, threads: int) -> Momen
         "Use solver='krylov', which needs no such matrix, or fewer columns.",
     )
     if rows.n is None and (y is not None or weights is not None):
-        raise BadInput("classes and weights need rows whose number is known; a stream has none.")
+        raise BadInput("labels and weights need a known number of rows, which a stream does not have.")
     classes, codes = _classes(y, rows.n)
 
-    def summarise(chunk: Chunk, block: Block) -> Moments:
+    def summarize(chunk: Chunk, block: Block) -> Moments:
         code = None if codes is None else codes[chunk.start : chunk.stop]
         weight = None if weights is None else weights[chunk.start : chunk.stop]
         part = (_sparse_part if sp.issparse(block) else _dense_part)(block, classes, code, weight)
@@ -149,7 +149,7 @@ def moments_of(rows: Rows, y: Any, weights: Array | None, threads: int) -> Momen
             raise finite_error(rows, chunk)
         return part
 
-    out = fold(rows, summarise, merge, threads)
+    out = fold(rows, summarize, merge, threads)
     out.within = np.asarray(out.within, dtype=np.float64)
     if not np.isfinite(out.within).all():
         raise overflow_error()
@@ -157,35 +157,35 @@ def moments_of(rows: Rows, y: Any, weights: Array | None, threads: int) -> Momen
 
 
 def merge(a: Moments, b: Moments) -> Moments:
-    """A + b, using a's memory. Chan, Golub and LeVeque's update, class by class."""
+    """A + b in the memory of a, by the update of Chan, Golub and LeVeque for each class."""
     if a.d != b.d:
         raise BadInput(f"moments of {a.d} and of {b.d} columns can't be added.")
     if (a.classes is None) != (b.classes is None):
-        raise BadInput("moments with classes and moments without can't be added.")
+        raise BadInput("moments with labels and moments without can't be added.")
     if a.classes is not None and b.classes is not None and not np.array_equal(a.classes, b.classes):
         a, b = _align(a, b)
     counts = a.counts + b.counts
     share = np.divide(b.counts, counts, out=np.zeros_like(counts), where=counts > 0)
     shift = b.means - a.means  # (C, d)
     shift[(a.counts == 0) | (b.counts == 0)] = 0.0
-    spread = np.sqrt(a.counts * share)[:, None] * shift
+    correction = np.sqrt(a.counts * share)[:, None] * shift
     if a.within.dtype != np.float64:
         a.within = a.within.astype(np.float64)
-    _native.add_scatter(a.within, b.within, spread)
+    _native.add_scatter(a.within, b.within, correction)
     only_b = a.counts == 0
     a.means = np.where(only_b[:, None], b.means, a.means + share[:, None] * shift)
     a.counts, a.rows = counts, a.rows + b.rows
     return a
 
 
-def spread_or_one(deviation: Array, mean: Array, dtype: np.dtype[Any]) -> Array:
-    """Standard deviations to divide by: what rounding leaves of a constant column is no variation."""
+def nonzero_scale(deviation: Array, mean: Array, dtype: np.dtype[Any]) -> Array:
+    """Standard deviations to divide by: 1 for columns that are constant up to rounding."""
     return np.where(deviation > np.finfo(dtype).eps * np.abs(mean), deviation, 1.0)
 
 
 def _dense_part(block: Block, classes: Any, codes: Any, weights: Any) -> Moments | None:
     if codes is None and weights is None:
-        return _plain_part(block)
+        return _unweighted_part(block)
     n, d = block.shape
     counts = _counts(n, classes, codes, weights)
     sums = np.empty((len(counts), d))
@@ -197,20 +197,20 @@ def _dense_part(block: Block, classes: Any, codes: Any, weights: Any) -> Moments
     roots = None if weights is None else np.sqrt(weights)
     if not _native.center(block, means, panel, codes, None, roots):
         return None
-    # What rounding took from the means is left in the panel, where a column that does not vary would show it.
+    # The rounding error of the means is left in the panel; in a constant column it would look like variance.
     rests = np.empty_like(sums)
     _native.column_sums(panel, codes, roots, rests)
-    spread = rests / np.sqrt(divisors)
-    scatter = panel.T @ panel - (spread.T @ spread).astype(panel.dtype)
+    correction = rests / np.sqrt(divisors)
+    scatter = panel.T @ panel - (correction.T @ correction).astype(panel.dtype)
     np.fill_diagonal(scatter, np.maximum(np.diagonal(scatter), 0))
     return Moments(n, counts, means + rests / divisors, scatter, classes, block.dtype)
 
 
-def _plain_part(block: Block) -> Moments | None:
-    """One sweep: shift by the mean of a few rows, take sums and products, then correct for the difference.
+def _unweighted_part(block: Block) -> Moments | None:
+    """One sweep: shift by the mean of a few rows, take sums and products, then correct for the difference δ.
 
-    The scatter about the mean is that about the shift less n δδᵀ, which costs no digits while δ is
-    below the columns' spread; should the few rows have misled, the sweep is repeated.
+    The scatter about the mean is the scatter about the shift minus n δδᵀ. That costs no digits while δ is below the
+    standard deviations; otherwise the sweep is repeated with a better shift.
     """
     n, d = block.shape
     shift = block[:: max(1, n // 128)].mean(axis=0, dtype=np.float64).astype(block.dtype)
@@ -218,7 +218,7 @@ def _plain_part(block: Block) -> Moments | None:
     for _ in range(2):
         if not _native.shift_rows(block, shift, panel, sums):
             return None
-        # NumPy sees that both factors are one array and calls syrk, half the work of a product.
+        # NumPy sees that both factors are one array and calls syrk, which is half the work of gemm.
         scatter = panel.T @ panel
         delta = sums / n
         rounding = n * (np.finfo(block.dtype).eps * shift.astype(np.float64)) ** 2
@@ -232,11 +232,11 @@ def _plain_part(block: Block) -> Moments | None:
 
 
 def _sparse_part(block: Block, classes: Any, codes: Any, weights: Any) -> Moments | None:
-    """Implicit centring: XᵀX - n μμᵀ; for the columns of sparse rows the second term is small."""
+    """Implicit centering: XᵀX - n μμᵀ. For sparse columns the second term is small."""
     n, d = block.shape
     filled = np.bincount(block.indices, minlength=d) if block.nnz else np.zeros(d, dtype=int)
     if codes is not None or filled.max(initial=0) > n // 4:
-        # A nearly full column may have a large mean, which the difference above would cancel with.
+        # In a nearly dense column the mean may be large, and the difference would cancel.
         return _densified(block, classes, codes, weights)
     if not np.isfinite(block.data).all():
         return None
@@ -270,7 +270,7 @@ def _classes(y: Any, n: int | None) -> tuple[NDArray[Any] | None, NDArray[np.int
         return None, None
     y = np.asarray(y)
     if y.ndim != 1 or len(y) != n:
-        raise BadInput(f"y must have one label a row ({n}); got shape {y.shape}.")
+        raise BadInput(f"y must have one label per row ({n}); got shape {y.shape}.")
     classes, codes = np.unique(y, return_inverse=True)
     return classes, codes.astype(np.int32)
 
@@ -282,17 +282,17 @@ def _counts(n: int, classes: Any, codes: Any, weights: Any) -> Array:
 
 
 def _align(a: Moments, b: Moments) -> tuple[Moments, Moments]:
-    """Both over the union of their classes."""
+    """Both with the union of their classes."""
     assert a.classes is not None and b.classes is not None
     union = np.union1d(a.classes, b.classes)
 
-    def spread_out(m: Moments) -> Moments:
-        place = np.searchsorted(union, np.asarray(m.classes))
+    def extended(m: Moments) -> Moments:
+        index = np.searchsorted(union, np.asarray(m.classes))
         counts, means = np.zeros(len(union)), np.zeros((len(union), m.d))
-        counts[place], means[place] = m.counts, m.means
+        counts[index], means[index] = m.counts, m.means
         return Moments(m.rows, counts, means, m.within, union, m.dtype, m.feature_names)
 
-    return spread_out(a), spread_out(b)
+    return extended(a), extended(b)
 
 
 def _copy(m: Moments) -> Moments:

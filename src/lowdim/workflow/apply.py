@@ -1,77 +1,80 @@
-"""Rows through a model that was fitted before, and back."""
+"""Apply a fitted model to a table: transform new rows, or map coordinates back to rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from lowdim.base.standardized import Standardized
-from lowdim.cli.flags import find_method
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadParameter, ModelFileError
 from lowdim.knn.graph import Graph
 from lowdim.persistence import load
-from lowdim.workflow.fit import explained_gaps, refuse_distances
-from lowdim.workflow.source import Asked, named_rows, read_named
-from lowdim.workflow.standardize import reduction
+from lowdim.registry import find_method, methods
+from lowdim.workflow.fit import naming_nonfinite, require_rows
+from lowdim.workflow.source import ColumnChoice, read_columns
+from lowdim.workflow.standardize import inner_estimator
 
-__all__ = ["WAYS", "load_fitted"]
+__all__ = ["AppliedModel", "apply_inverse", "apply_transform", "load_fitted"]
 
 Names = tuple[str, ...] | None
-Sent = tuple[Table, Any, Names]  # what was read, what became of it, and the names of its columns
+
+
+@dataclass(frozen=True)
+class AppliedModel:
+    """A table, and what a model made of it."""
+
+    table: Table
+    result: Any  # (n, k) coordinates, or (n, d) rows
+    names: Names  # of the columns of the result, if they have names
 
 
 def load_fitted(path: str) -> Any:
-    """The model of a file, which must have been fitted."""
+    """The model of a file, which must be fitted."""
     model = load(path)
     if isinstance(model, Graph):
-        raise ModelFileError(f"{path}: this is a graph of neighbours, not a model. Fit a method, and give its file.")
+        raise ModelFileError(f"{path}: this is a neighbor graph, not a fitted model. Fit a method, and use its file.")
     if not hasattr(model, "n_features_in_"):
         raise ModelFileError(f"{path}: this {type(model).__name__} was saved before it was fitted. Fit it first.")
     return model
 
 
-def _forth(model: Any, data: str, asked: Asked) -> Sent:
-    """Rows onto the map."""
-    width = int(model.n_features_in_)
-    return *_through(model, model.transform, data, asked, _known_columns(model), width), _axes(model)
+def apply_transform(model: Any, data: str, choice: ColumnChoice) -> AppliedModel:
+    """Coordinates of the rows of a file or data set."""
+    table = _read_expected(model, data, choice, _feature_names(model), int(model.n_features_in_))
+    with naming_nonfinite(table.rows(), table, model, "fit the model with"):
+        return AppliedModel(table, model.transform(table.rows()), _axis_names(model))
 
 
-def _back(model: Any, data: str, asked: Asked) -> Sent:
-    """Coordinates to the space of the data."""
+def apply_inverse(model: Any, data: str, choice: ColumnChoice) -> AppliedModel:
+    """Rows in the space of the fitted ones for the coordinates in a file."""
     if not hasattr(model, "inverse_transform"):
-        raise BadParameter(
-            f"{type(reduction(model)).__name__} has no way back; `lowdim methods` tells which methods have."
+        *first, last = (method.name for method in methods() if method.inverse)
+        able = f"{', '.join(first)} and {last} can" if first else f"{last} can"
+        raise BadParameter(f"{type(inner_estimator(model)).__name__} can't be inverted; {able}.")
+    axes = _axis_names(model)
+    table = _read_expected(model, data, choice, axes, len(axes))
+    with naming_nonfinite(table.rows(), table, None):
+        return AppliedModel(table, model.inverse_transform(table.array()), _feature_names(model))
+
+
+def _read_expected(model: Any, data: str, choice: ColumnChoice, names: Names, width: int) -> Table:
+    """The columns of these names, or all columns if there are as many as expected."""
+    table = read_columns(data, choice, names)
+    require_rows(table, None if isinstance(model, Standardized) else find_method(type(model).__name__))
+    found = table.rows().d
+    if found != width:
+        raise BadInput(
+            f"{table.source} has {found} columns, but the model needs {width}. Select them by --columns or --drop."
         )
-    axes = _axes(model)
-    sent = _through(model, lambda rows: model.inverse_transform(rows.whole()), data, asked, axes, len(axes))
-    return *sent, _known_columns(model)
+    return table
 
 
-WAYS: dict[str, Callable[[Any, str, Asked], Sent]] = {"transform": _forth, "inverse": _back}  # by command
-
-
-def _axes(model: Any) -> tuple[str, ...]:
+def _axis_names(model: Any) -> tuple[str, ...]:
     return tuple(str(name) for name in model.get_feature_names_out())
 
 
-def _known_columns(model: Any) -> Names:
-    """The names of the columns that the model was fitted on, if they had names."""
+def _feature_names(model: Any) -> Names:
+    """The names of the columns that the model was fitted to, if they had names."""
     names = getattr(model, "feature_names_in_", None)
     return None if names is None else tuple(str(name) for name in names)
-
-
-def _through(
-    model: Any, work: Callable[[Any], Any], data: str, asked: Asked, names: Names, width: int
-) -> tuple[Table, Any]:
-    """The table, and work(rows) for its columns of these names, or for all if there are as many as `width`."""
-    table = read_named(data, asked, names)
-    refuse_distances(table, None if isinstance(model, Standardized) else find_method(type(model).__name__))
-    rows = named_rows(table)
-    if rows.d != width:
-        raise BadInput(
-            f"{table.source} has {rows.d} columns to use, and the model needs {width}. "
-            "Choose them by --columns or --drop."
-        )
-    with explained_gaps(rows, table, model, "fit the model with"):
-        return table, work(rows)

@@ -1,125 +1,131 @@
-"""Files by their ending: pictures, pages and tables of coordinates."""
+"""Output files, by suffix: figures, web pages, and tables of coordinates."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from lowdim.data.io.write import WRITTEN, write_table
+from lowdim.data.io.write import WRITE_EXTENSIONS, write_table
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadParameter
-from lowdim.workflow.source import color_values, flat_labels
+from lowdim.workflow.source import color_values, label_vector
 
-__all__ = ["MAPS", "PICTURES", "TABLES", "Map", "outputs", "save_picture", "write_beside", "write_map"]
+__all__ = [
+    "FIGURES",
+    "MAPS",
+    "TABLES",
+    "EmbeddingOutput",
+    "check_outputs",
+    "check_writable",
+    "save_figure",
+    "write_embedding",
+    "write_labeled_table",
+]
 
-PICTURES = (".png", ".svg", ".pdf")
+FIGURES = (".png", ".svg", ".pdf")
 PAGES = (".html",)
-TABLES = WRITTEN
-MAPS = (*PAGES, *PICTURES, *TABLES)
+TABLES = WRITE_EXTENSIONS
+MAPS = (*PAGES, *FIGURES, *TABLES)
 
 
 @dataclass(frozen=True)
-class Map:
-    """Coordinates and what is shown with them."""
+class EmbeddingOutput:
+    """Coordinates, and what is shown with them."""
 
-    Z: Any  # (n, k)
-    names: Sequence[str]  # of its columns
+    embedding: Any  # (n, k)
+    names: Sequence[str]  # k column names
     table: Table
-    color: str | None
+    color: str | None  # the column to color by; None: the labels
     id_name: str | None
     title: str
-    shares: Any = None  # of the variance, along each axis
+    explained_variance_ratio: Any = None  # (k,)
 
 
-def outputs(paths: Sequence[str], endings: Sequence[str], sources: Sequence[str]) -> list[Path]:
-    """The files to write, refused before any work if they can't be written."""
+def check_outputs(paths: Sequence[str], suffixes: Sequence[str], inputs: Sequence[str]) -> list[Path]:
+    """The absolute paths to write; raises before any work is done if one of them can't be written."""
     checked = []
     for given in paths:
         path = Path(os.path.abspath(given))
-        if path.suffix.lower() not in endings:
-            raise BadParameter(f"-o {given} must end in one of {', '.join(endings)}.")
-        if any(path.exists() and Path(source).exists() and path.samefile(source) for source in sources):
-            raise BadParameter(f"-o {given} would overwrite what is read. Give another name.")
-        require_folder(path)
+        if path.suffix.lower() not in suffixes:
+            raise BadParameter(f"-o {given} must end in one of {', '.join(suffixes)}.")
+        if any(path.exists() and Path(read).exists() and path.samefile(read) for read in inputs):
+            raise BadParameter(f"-o {given} would overwrite the input. Choose another name.")
+        check_writable(path)
         checked.append(path)
     return checked
 
 
-def require_folder(path: Path) -> None:
-    """Raise BadInput if a file can't be put there."""
+def check_writable(path: Path) -> None:
+    """Raise BadInput if a file can't be created there."""
     if not path.parent.is_dir():
         raise BadInput(f"{path} can't be written: there is no folder {path.parent}. Create it first.")
     if path.is_dir():
         raise BadInput(f"{path} can't be written: it is a folder. Give the name of a file.")
     if not os.access(path.parent, os.W_OK):
-        raise BadInput(f"{path} can't be written: no permission for its folder. Choose another.")
+        raise BadInput(f"{path} can't be written: its folder is not writable. Choose another.")
 
 
-def write_map(path: Path, drawn: Map) -> None:
-    """Write the map as what the ending says."""
-    ending = path.suffix.lower()
-    if ending in TABLES:
-        write_beside(path, drawn.Z, drawn.names, drawn.table, drawn.id_name)
-    elif ending in PAGES:
-        _write_page(path, drawn)
+def write_embedding(path: Path, output: EmbeddingOutput) -> None:
+    """Write a figure, a page or a table, as the suffix says."""
+    suffix = path.suffix.lower()
+    if suffix in TABLES:
+        write_labeled_table(path, output.embedding, output.names, output.table, output.id_name)
+    elif suffix in PAGES:
+        _write_page(path, output)
     else:
-        _draw(path, drawn)
+        _write_scatter(path, output)
 
 
-def write_beside(path: Path, X: Any, names: Sequence[str] | None, table: Table, id_name: str | None) -> None:
-    """Write numbers with the ids and labels of the table they come from."""
-    labels = flat_labels(table)
-    names_beside = {"id_name": id_name or "id", "label_name": table.label_name or "label"}
-    write_table(path, X, names, ids=table.ids, labels=labels, **names_beside)
+def write_labeled_table(path: Path, X: Any, names: Sequence[str] | None, table: Table, id_name: str | None) -> None:
+    """Write numbers with the ids and labels of the table that they come from."""
+    column_names = {"id_name": id_name or "id", "label_name": table.label_name or "label"}
+    write_table(path, X, names, ids=table.ids, labels=label_vector(table), **column_names)
 
 
-def save_picture(path: Path, draw: Any) -> None:
-    """Draw by calling `draw()`, without a window, and save it."""
+def save_figure(path: Path, draw: Callable[[], Any]) -> None:
+    """Save what `draw` returns, Matplotlib's axes or figure; no window is opened."""
     os.environ.setdefault("MPLBACKEND", "agg")
     from lowdim import plot
 
     plot.save(draw(), path)
 
 
-def _draw(path: Path, drawn: Map) -> None:
+def _write_scatter(path: Path, output: EmbeddingOutput) -> None:
     from lowdim import plot
 
-    labels = color_values(drawn.table, drawn.color)
-    save_picture(
-        path,
-        lambda: plot.scatter(drawn.Z, labels, ids=drawn.table.ids, title=drawn.title, axis_names=_axes(drawn)),
-    )
+    table, Z = output.table, output.embedding
+    labels, axes = color_values(table, output.color), _axis_titles(output)
+    save_figure(path, lambda: plot.scatter(Z, labels, ids=table.ids, title=output.title, axis_names=axes))
 
 
-def _write_page(path: Path, drawn: Map) -> None:
+def _write_page(path: Path, output: EmbeddingOutput) -> None:
     from lowdim import plot
 
-    table = drawn.table
-    labels = color_values(table, drawn.color)
-    plot.page(drawn.Z, labels, ids=table.ids, images=_images(table, len(drawn.Z)), title=drawn.title, path=path)
+    table, Z = output.table, output.embedding
+    labels = color_values(table, output.color)
+    plot.page(Z, labels, ids=table.ids, images=_images(table, len(Z)), title=output.title, path=path)
 
 
-def _axes(drawn: Map) -> list[str]:
-    """Axes named with their share of the variance, where that is known."""
-    shares = [None] * len(drawn.names) if drawn.shares is None else drawn.shares
-    return [
-        f"axis {i + 1}" if share is None else f"axis {i + 1} ({share:.1%} of the variance)"
-        for i, share in enumerate(shares)
-    ]
+def _axis_titles(output: EmbeddingOutput) -> list[str]:
+    """Titles of the axes, with their explained variance where it is known."""
+    ratios = output.explained_variance_ratio
+    if ratios is None:
+        return [f"axis {i + 1}" for i in range(len(output.names))]
+    return [f"axis {i + 1} ({ratio:.1%} of the variance)" for i, ratio in enumerate(ratios)]
 
 
 def _images(table: Table, n: int) -> Any:
-    """The rows as pictures for the tooltip, if they are pictures and not too many; transparency is left out."""
+    """The rows as images for the tooltips, if they are images and not too many, without an alpha channel."""
     from lowdim.plot._thumbnails import MOST_IMAGES
 
     if table.image_shape is None or n > MOST_IMAGES:
         return None
-    pictures = np.asarray(table.array()).reshape(n, *table.image_shape)
-    if pictures.ndim == 4:
-        return pictures[..., 0] if pictures.shape[3] == 1 else pictures[..., :3]
-    return pictures
+    images = np.asarray(table.array()).reshape(n, *table.image_shape)
+    if images.ndim == 4:
+        return images[..., 0] if images.shape[3] == 1 else images[..., :3]
+    return images

@@ -1,4 +1,4 @@
-"""DATA: a file, or the name of a built-in data set."""
+"""Input data: a file, or a built-in data set by name."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ from typing import Any
 import numpy as np
 
 from lowdim.data import datasets
-from lowdim.data.io.column_roles import Wish, assign_roles, found
-from lowdim.data.io.read import ENDINGS, read_table
-from lowdim.data.rows import Rows
-from lowdim.data.table import HeldRows, Table
+from lowdim.data.io.column_roles import ColumnSelection, assign_roles, require_column
+from lowdim.data.io.read import READ_EXTENSIONS, read_selection
+from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadInputType
 
-__all__ = ["Asked", "color_values", "flat_labels", "named_rows", "read_named", "read_source"]
+__all__ = ["ColumnChoice", "color_values", "label_vector", "read_columns", "read_data"]
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What the line says about the columns."""
+class ColumnChoice:
+    """The columns to use, and those with labels and ids."""
 
     label: str | None = None
     id: str | None = None
@@ -29,57 +28,52 @@ class Asked:
     columns: tuple[str, ...] = ()
 
 
-def read_source(data: str, asked: Asked, color: str | None = None) -> Table:
-    """The table of a file or data set; a column of text to colour by becomes the label."""
+def read_data(data: str, choice: ColumnChoice, color: str | None = None) -> Table:
+    """Read a file or a built-in data set; a text column to color by becomes the label."""
     if not _is_built_in(data):
         _require_known(data)
         try:
-            return _read_file(data, asked)
+            return _read_file(data, choice)
         except BadInputType:
-            if color is None or asked.label is not None:
+            if color is None or choice.label is not None:
                 raise
-            return _read_file(data, replace(asked, label=color))
-    return _picked(replace(datasets.load(data), source=data), asked)
+            return _read_file(data, replace(choice, label=color))
+    return _select_columns(replace(datasets.load(data), source=data), choice)
 
 
-def read_named(data: str, asked: Asked, names: tuple[str, ...] | None) -> Table:
-    """The columns that a model knows by name, in its order; the others are left alone.
+def read_columns(data: str, choice: ColumnChoice, names: tuple[str, ...] | None) -> Table:
+    """Read the columns of these names, in this order, and ignore the others.
 
-    Where data or model have no names, all columns are taken, and the caller compares their number.
+    Where the data or the caller have no names, all columns are read, and the caller compares their number.
     """
-    if names is None or asked.columns:
-        return read_source(data, asked)
+    if names is None or choice.columns:
+        return read_data(data, choice)
     try:
-        return read_source(data, replace(asked, columns=names))
+        return read_data(data, replace(choice, columns=names))
     except BadInput as error:
         try:
-            table = read_source(data, asked)
+            table = read_data(data, choice)
         except BadInput:
             raise error from None
-        if named_rows(table).feature_names is not None:
+        if getattr(table.rows(), "feature_names", None) is not None:
             raise
         return table
 
 
-def named_rows(table: Table) -> Any:
-    """The rows, which know the names of their columns."""
-    return table.X if isinstance(table.X, Rows) else HeldRows(table.X, table.names)
-
-
-def flat_labels(table: Table) -> Any:
-    """One label a row: the first, where the truth has several coordinates."""
+def label_vector(table: Table) -> Any:
+    """One label per row: the first column, where a data set has several."""
     if table.labels is None or table.labels.ndim == 1:
         return table.labels
     return table.labels[:, 0]
 
 
 def color_values(table: Table, color: str | None) -> Any:
-    """What to colour the rows by: the labels, or a column of numbers."""
+    """What to color the rows by: the labels, or a numeric column."""
     if color is None or color == table.label_name:
-        return flat_labels(table)
-    beside = () if table.label_name is None else (table.label_name,)
-    place = table.names.index(found(color, (*table.names, *beside), "--color", table.source))
-    return np.concatenate([chunk.load()[:, place] for chunk in named_rows(table).chunks()])
+        return label_vector(table)
+    labels = () if table.label_name is None else (table.label_name,)
+    column = table.names.index(require_column(color, (*table.names, *labels), "--color", table.source))
+    return np.concatenate([chunk.load()[:, column] for chunk in table.rows().chunks()])
 
 
 def _is_built_in(data: str) -> bool:
@@ -87,30 +81,31 @@ def _is_built_in(data: str) -> bool:
 
 
 def _require_known(data: str) -> None:
-    """A bare word that is neither a file nor a data set; anything else is judged by whoever reads it."""
-    if Path(data).exists() or Path(data).suffix.lower() in ENDINGS or len(Path(data).parts) > 1:
+    """Raise BadInput for a bare word that is neither a file nor a data set; the readers judge everything else."""
+    if Path(data).exists() or Path(data).suffix.lower() in READ_EXTENSIONS or len(Path(data).parts) > 1:
         return
-    files = [entry.name for entry in Path().iterdir() if entry.suffix.lower() in ENDINGS]
+    files = [entry.name for entry in Path().iterdir() if entry.suffix.lower() in READ_EXTENSIONS]
     near = get_close_matches(data, [*datasets.names(), *files], n=3)
-    hint = f"Did you mean {' or '.join(near)}?" if near else f"Built in are {', '.join(datasets.names())}."
-    raise BadInput(f"there is neither a file nor a built-in data set {data!r}. {hint}")
+    hint = f"Did you mean {' or '.join(near)}?" if near else f"Built-in data sets: {', '.join(datasets.names())}."
+    raise BadInput(f"there is no file or built-in data set {data!r}. {hint}")
 
 
-def _read_file(path: str, asked: Asked) -> Table:
-    return read_table(path, columns=asked.columns or None, label=asked.label, id=asked.id, drop=asked.drop)
+def _read_file(path: str, choice: ColumnChoice) -> Table:
+    selection = ColumnSelection.of(choice.columns or None, choice.label, choice.id, choice.drop, flags=True)
+    return read_selection(path, selection)
 
 
-def _picked(table: Table, asked: Asked) -> Table:
-    """A built-in table with the columns that were asked for, as `read_table` does with a file's."""
-    label = None if asked.label == table.label_name else asked.label
-    if not (asked.columns or asked.drop or asked.id or label):
+def _select_columns(table: Table, choice: ColumnChoice) -> Table:
+    """The chosen columns of a built-in data set, as `read_table` chooses those of a file."""
+    label = None if choice.label == table.label_name else choice.label
+    if not (choice.columns or choice.drop or choice.id or label):
         return table
-    wish = Wish.of(asked.columns or None, label, asked.id, asked.drop)
-    roles = assign_roles(table.names, wish, f"data set {table.source}")
-    X, place = table.array(), table.names.index
-    picked = replace(table, X=X[:, [place(column) for column in roles.numbers]], names=roles.numbers)
+    selection = ColumnSelection.of(choice.columns or None, label, choice.id, choice.drop, flags=True)
+    roles = assign_roles(table.names, selection, f"data set {table.source}")
+    X, column = table.array(), table.names.index
+    selected = replace(table, X=X[:, [column(name) for name in roles.numbers]], names=roles.numbers)
     if len(roles.numbers) < X.shape[1]:
-        picked = replace(picked, image_shape=None)
+        selected = replace(selected, image_shape=None)
     if roles.label is not None:
-        picked = replace(picked, labels=X[:, place(roles.label)], label_name=roles.label)
-    return picked if roles.id is None else replace(picked, ids=X[:, place(roles.id)])
+        selected = replace(selected, labels=X[:, column(roles.label)], label_name=roles.label)
+    return selected if roles.id is None else replace(selected, ids=X[:, column(roles.id)])

@@ -1,4 +1,4 @@
-"""Columns of one scale: by the method where it knows how, else around it."""
+"""Standardized columns: by the method where it has the parameter, else by `Standardized` around it."""
 
 from __future__ import annotations
 
@@ -11,43 +11,44 @@ from lowdim.data.table import Table
 from lowdim.errors import BadParameter
 from lowdim.runtime.param import parameters
 
-__all__ = ["on_columns", "reduction", "scaling", "standardized"]
+__all__ = ["build_estimator", "describe_standardization", "inner_estimator", "should_standardize"]
 
-# Distances that compare columns, so that their units count; others compare directions or sets.
-OF_COLUMNS = ("euclidean", "sqeuclidean", "manhattan", "chebyshev", "l1", "l2", "cityblock", "linf")
+# Metrics that compare columns in their units; the others compare directions or sets.
+UNIT_METRICS = ("euclidean", "sqeuclidean", "manhattan", "chebyshev", "l1", "l2", "cityblock", "linf")
 
 
-def standardized(settings: Mapping[str, Any], table: Table, wish: bool | None) -> bool | None:
-    """Whether to standardise: as wished, else unless columns are pixels of an image or have no units for the metric.
+def should_standardize(settings: Mapping[str, Any], table: Table, requested: bool | None) -> bool | None:
+    """Whether to standardize: as requested, else unless columns are pixels or the metric ignores their units.
 
-    None says that there are no columns.
+    None says that there are no columns, but distances.
     """
     if table.kind == "distances":
-        if wish:
-            raise BadParameter(f"{table.source} holds distances, which have no columns to standardise. Drop the flag.")
+        if requested:
+            raise BadParameter(f"{table.source} holds distances, which can't be standardized. Omit --standardize.")
         return None
-    given = "precomputed" in [value for value in settings.values() if isinstance(value, str)]
-    usual = table.image_shape is None and settings.get("metric", "euclidean") in OF_COLUMNS and not given
-    return usual if wish is None else wish
+    if requested is not None:
+        return requested
+    precomputed = "precomputed" in [value for value in settings.values() if isinstance(value, str)]
+    return table.image_shape is None and settings.get("metric", "euclidean") in UNIT_METRICS and not precomputed
 
 
-def on_columns(method: Method, settings: Mapping[str, Any], scaled: bool | None) -> Any:
-    """The method with these settings, on standardised columns or on columns as they are."""
-    if scaled is not None and "standardize" in parameters(method.cls):
-        return method.cls(**settings, standardize=scaled)
+def build_estimator(method: Method, settings: Mapping[str, Any], standardize: bool | None) -> Any:
+    """The unfitted estimator with these settings, on standardized columns or on columns as they are."""
+    if standardize is not None and "standardize" in parameters(method.cls):
+        return method.cls(**settings, standardize=standardize)
     model = method.cls(**settings)
-    return Standardized(model) if scaled else model
+    return Standardized(model) if standardize else model
 
 
-def reduction(model: Any) -> Any:
-    """The fitted method itself, without the scale of the columns that may stand around it."""
+def inner_estimator(model: Any) -> Any:
+    """The fitted method itself, without the `Standardized` that may be around it."""
     return model.model_ if isinstance(model, Standardized) else model
 
 
-def scaling(scaled: bool | None, table: Table) -> str:
-    """What was done to the columns, in words."""
-    if scaled:
-        return "standardised (--no-standardize keeps their units)"
-    if scaled is None or table.image_shape is None:
-        return "as they are"
-    return "as they are, for rows are images (--standardize changes that)"
+def describe_standardization(standardized: bool, table: Table) -> str:
+    """What was done to the columns."""
+    if standardized:
+        return "standardized (--no-standardize keeps their units)"
+    if table.image_shape is None:
+        return "not standardized"
+    return "not standardized, because the rows are images (--standardize overrides)"

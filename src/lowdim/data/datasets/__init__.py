@@ -1,4 +1,7 @@
-"""Data sets that need no file: the lectures' examples, three of scikit-learn's, and shapes made by code."""
+"""Built-in data sets: classic small examples, three from scikit-learn, and synthetic shapes.
+
+Imports `data.table`, `runtime` and `errors`.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from lowdim.data.datasets import synthetic as made
+from lowdim.data.datasets import synthetic
 from lowdim.data.datasets.literal import ARRESTS, CITIES, CITY_DISTANCES, EIGHT
 from lowdim.data.table import Table
 from lowdim.errors import BadParameter
@@ -35,36 +38,36 @@ OPTIONS = {
 
 
 @dataclass(frozen=True)
-class _Set:
+class _Dataset:
     make: Callable[..., Table]
     about: str
     source: str
 
 
 def load(name: str, **options: Any) -> Table:
-    """A data set by its name; `names()` lists them.
+    """Load a data set by name; `names()` lists them.
 
-    Data made by code take `n`, `noise` and `random_state`, and some more that an unknown option's error lists.
-    The same seed gives the same numbers.
+    Synthetic data sets take `n`, `noise` and `random_state`, and some have more options, which the error for an unknown
+    option lists. The same seed gives the same numbers.
     """
-    if not isinstance(name, str) or name not in _SETS:
-        near = get_close_matches(str(name), _SETS, n=2, cutoff=0.5)
-        hint = f"Did you mean {' or '.join(near)}?" if near else f"There are {', '.join(_SETS)}."
+    if not isinstance(name, str) or name not in _DATASETS:
+        near = get_close_matches(str(name), _DATASETS, n=2, cutoff=0.5)
+        hint = f"Did you mean {' or '.join(near)}?" if near else f"Available: {', '.join(_DATASETS)}."
         raise BadParameter(f"there is no data set {name!r}. {hint}")
-    chosen = _SETS[name]
+    chosen = _DATASETS[name]
     known = inspect.signature(chosen.make).parameters
     for option, value in options.items():
         if option not in known:
             takes = ", ".join(f"{p.name}={p.default!r}" for p in known.values()) or "no options"
-            raise BadParameter(f"data set {name!r} has no option {option!r}; it takes {takes}.")
+            raise BadParameter(f"data set {name!r} has no option {option!r}. It takes {takes}.")
         if not OPTIONS[option].accepts(value):
             raise BadParameter(f"data set {name!r}: {option} must be {OPTIONS[option].text}; got {value!r}.")
     return replace(chosen.make(**options), source=chosen.source)
 
 
 def names() -> dict[str, str]:
-    """What `load` knows: a line on each, with its source."""
-    return {name: f"{entry.about} ({entry.source})" for name, entry in _SETS.items()}
+    """The names that `load` accepts, each with one line of description and its source."""
+    return {name: f"{entry.about} ({entry.source})" for name, entry in _DATASETS.items()}
 
 
 def _digits() -> Table:
@@ -104,22 +107,24 @@ def _arrests() -> Table:
     return Table(X, ("Murder", "Assault", "UrbanPop", "Rape"), ids=np.array([row[0] for row in rows]))
 
 
-_MADE = "made by code"
-_SETS = {
-    "digits": _Set(_digits, "1,797 handwritten digits of 8 × 8 pixels", "Alpaydin and Kaynak 1998, scikit-learn"),
-    "iris": _Set(_iris, "150 flowers of 3 species, 4 lengths", "Fisher 1936, scikit-learn"),
-    "wine": _Set(_wine, "178 wines of 3 cultivars, 13 measurements", "Forina et al. 1991, scikit-learn"),
-    "arrests": _Set(
+_SYNTHETIC = "synthetic"
+_DATASETS = {
+    "digits": _Dataset(_digits, "1,797 handwritten digits of 8 × 8 pixels", "Alpaydin and Kaynak 1998, scikit-learn"),
+    "iris": _Dataset(_iris, "150 iris flowers of 3 species, 4 measurements", "Fisher 1936, scikit-learn"),
+    "wine": _Dataset(_wine, "178 wines of 3 cultivars, 13 measurements", "Forina et al. 1991, scikit-learn"),
+    "arrests": _Dataset(
         _arrests,
-        "50 US states, 3 arrest rates and the urban share in 1973",
+        "50 US states: 3 arrest rates and the urban population share, 1973",
         "World Almanac 1975; McNeil 1977",
     ),
-    "eight": _Set(_eight, "8 points in the plane, PCA worked by hand", "lecture 4"),
-    "cities": _Set(_cities, "9 US cities by their distances in miles, not quite Euclidean", "lecture 2"),
-    "faces": _Set(made.faces, "face-like pictures of 40 people, 32 × 32 pixels", _MADE),
-    "rings": _Set(made.rings, "rings around one centre, which no line separates", _MADE),
-    "spiral": _Set(made.spiral, "a flat spiral, labelled by arc length", _MADE),
-    "swissroll": _Set(made.swissroll, "a rolled-up rectangle in space, labelled by arc length", _MADE),
-    "scurve": _Set(made.scurve, "a rectangle bent to an S in space, labelled by arc length", _MADE),
-    "clusters": _Set(made.clusters, "round Gaussian clusters in d dimensions", _MADE),
+    "eight": _Dataset(_eight, "8 points in the plane, a worked example of PCA", "lecture 4"),
+    "cities": _Dataset(_cities, "distances in miles between 9 US cities, not quite Euclidean", "lecture 2"),
+    "faces": _Dataset(synthetic.faces, "face-like images of 40 people, 32 × 32 pixels", _SYNTHETIC),
+    "rings": _Dataset(synthetic.rings, "concentric rings, not linearly separable", _SYNTHETIC),
+    "spiral": _Dataset(synthetic.spiral, "a spiral in the plane, labeled by arc length", _SYNTHETIC),
+    "swissroll": _Dataset(
+        synthetic.swissroll, "a rectangle rolled up in 3-D (Swiss roll), labeled by arc length", _SYNTHETIC
+    ),
+    "scurve": _Dataset(synthetic.scurve, "a rectangle bent into an S in 3-D, labeled by arc length", _SYNTHETIC),
+    "clusters": _Dataset(synthetic.clusters, "isotropic Gaussian clusters in d dimensions", _SYNTHETIC),
 }

@@ -1,13 +1,13 @@
-"""Small data sets as numbers on the page."""
+"""Small data sets as literals."""
 
 from __future__ import annotations
 
 __all__ = ["ARRESTS", "CITIES", "CITY_DISTANCES", "EIGHT"]
 
-# Lecture 4, the example of PCA.
+# A worked example of PCA (lecture 4).
 EIGHT = [(1, 2), (3, 3), (3, 5), (5, 4), (5, 6), (6, 5), (8, 7), (9, 8)]
 
-# Lecture 2, the example of MDS: miles between cities.
+# A classic example of MDS (lecture 2): distances between US cities in miles.
 CITIES = (
     "Boston",
     "New York",
@@ -31,7 +31,7 @@ CITY_DISTANCES = [
     [1949, 1771, 1616, 2037, 996, 1307, 1235, 1059, 0],
 ]
 
-# Arrests per 100,000 for murder, assault and rape, and the urban share in per cent, by US state, 1973.
+# Arrests per 100,000 for murder, assault and rape, and the urban population in percent, by US state, 1973.
 # World Almanac and Book of Facts 1975; McNeil, Interactive Data Analysis, 1977. Facts of public record.
 ARRESTS = """
 Alabama 13.2 236 58 21.2

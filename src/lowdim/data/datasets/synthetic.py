@@ -1,4 +1,4 @@
-"""Data made by code: shapes whose truth is known, from a seed."""
+"""Synthetic data sets: shapes with a known ground truth, drawn from a seed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.data.table import Table, made_up_names
+from lowdim.data.table import Table, default_names
 from lowdim.runtime.random import Seed, seed_of
 
 __all__ = ["clusters", "faces", "rings", "scurve", "spiral", "swissroll"]
@@ -16,10 +16,10 @@ Array = NDArray[Any]
 
 
 def rings(n: int = 400, rings: int = 2, gap: float = 3.0, noise: float = 0.05, random_state: Seed = 0) -> Table:
-    """Rings of radius 1, 1 + gap, … around one centre (lecture 3); the label is the ring.
+    """Concentric rings of radius 1, 1 + gap, …; the label is the ring.
 
-    Two rings stand far enough apart for a Gaussian of the rows' own spread to be wider than a ring, and narrower
-    than the gap: the first axis of kernel PCA is then the ring.
+    With the default gap, a Gaussian kernel with the default bandwidth is wider than a ring and narrower than the gap:
+    the first component of kernel PCA then separates the rings.
     """
     rng = _rng(random_state)
     ring = np.arange(n) % rings
@@ -29,26 +29,26 @@ def rings(n: int = 400, rings: int = 2, gap: float = 3.0, noise: float = 0.05, r
 
 
 def spiral(n: int = 500, turns: float = 2.0, noise: float = 0.0, random_state: Seed = 0) -> Table:
-    """A flat spiral r = t (lecture 3), even along its length; the label is the arc length. Noise is across it."""
+    """The spiral r = t, uniform along its length; the label is the arc length. Noise is normal to the curve."""
     rng = _rng(random_state)
-    roll = _Roll.even(rng, n, np.pi / 2, np.pi / 2 + 2 * np.pi * turns)
+    roll = _Spiral.uniform(rng, n, np.pi / 2, np.pi / 2 + 2 * np.pi * turns)
     return Table(roll.points + noise * rng.normal(size=(n, 1)) * roll.normals, ("x", "y"), roll.length, "arc length")
 
 
 def swissroll(n: int = 1000, height: float = 20.0, noise: float = 0.0, random_state: Seed = 0) -> Table:
-    """A rolled-up rectangle, even in area; the label is the arc length, and the column `height` the other side.
+    """The Swiss roll, uniform in area; the label is the arc length, and the column `height` the other coordinate.
 
-    Noise is across the sheet, so both true coordinates stay exact.
+    Noise is normal to the surface, so both true coordinates stay exact.
     """
     rng = _rng(random_state)
-    roll = _Roll.even(rng, n, 1.5 * np.pi, 4.5 * np.pi)
+    roll = _Spiral.uniform(rng, n, 1.5 * np.pi, 4.5 * np.pi)
     return _sheet(roll.points, roll.normals, roll.length, rng.uniform(0, height, n), noise * rng.normal(size=(n, 1)))
 
 
 def scurve(n: int = 1000, height: float = 2.0, noise: float = 0.0, random_state: Seed = 0) -> Table:
-    """A rectangle bent to an S, even in area; the label is the arc length, and the column `height` the other side.
+    """The S-curve, uniform in area; the label is the arc length, and the column `height` the other coordinate.
 
-    Noise is across the sheet, so both true coordinates stay exact.
+    Noise is normal to the surface, so both true coordinates stay exact.
     """
     rng = _rng(random_state)
     t = rng.uniform(-1.5 * np.pi, 1.5 * np.pi, n)  # two circles of radius 1: the angle is the arc length
@@ -66,25 +66,25 @@ def clusters(
     noise: float = 1.0,
     random_state: Seed = 0,
 ) -> Table:
-    """Round Gaussian clusters with standard deviation `noise` and centres about `separation` apart."""
+    """Isotropic Gaussian clusters with standard deviation `noise` and centers about `separation` apart."""
     rng = _rng(random_state)
     # Two normal points of variance s² in d dimensions are about s √(2d) apart.
-    centres = rng.normal(size=(clusters, d)) * separation / np.sqrt(2 * d)
+    centers = rng.normal(size=(clusters, d)) * separation / np.sqrt(2 * d)
     label = rng.permutation(np.arange(n) % clusters)
-    return Table(centres[label] + noise * rng.normal(size=(n, d)), made_up_names(d), label, "cluster")
+    return Table(centers[label] + noise * rng.normal(size=(n, d)), default_names(d), label, "cluster")
 
 
 def faces(n: int = 400, people: int = 40, size: int = 32, noise: float = 0.02, random_state: Seed = 0) -> Table:
-    """Face-like pictures of values 0…1: a person fixes the features, a picture the turn, smile and light."""
+    """Face-like images with values in 0…1: features vary between people; pose, smile and light vary between images."""
     rng = _rng(random_state)
     person = np.arange(n) % people
-    images = _draw_faces(_between(rng, people, PERSON, person), _between(rng, n, PICTURE), size)
+    images = _draw_faces(_draw_factors(rng, people, PERSON, person), _draw_factors(rng, n, IMAGE), size)
     images = np.clip(images + noise * rng.normal(size=images.shape), 0, 1)
     names = tuple(f"p{row}_{column}" for row in range(size) for column in range(size))
     return Table(images.reshape(n, -1), names, person, "person", image_shape=(size, size))
 
 
-# What varies in a face, and between which values; lengths are in half widths of the picture.
+# Factors of variation and their ranges; lengths are in half widths of the image.
 PERSON = {
     "width": (0.55, 0.75),
     "height": (0.75, 0.92),
@@ -97,30 +97,30 @@ PERSON = {
     "brow": (0.1, 0.2),
     "hair": (-0.75, -0.4),
 }
-PICTURE = {"turn": (-0.15, 0.15), "smile": (-0.12, 0.2), "light": (-0.25, 0.25)}
+IMAGE = {"turn": (-0.15, 0.15), "smile": (-0.12, 0.2), "light": (-0.25, 0.25)}
 
 
-def _draw_faces(person: dict[str, Array], picture: dict[str, Array], size: int) -> Array:
-    """(n, size, size): smooth shapes laid over each other, each a function of the factors."""
+def _draw_faces(person: dict[str, Array], image: dict[str, Array], size: int) -> Array:
+    """Images (n, size, size): smooth shapes on top of each other, each a function of the factors."""
     line = np.linspace(-1, 1, size)
     y, x = line[None, :, None], line[None, None, :]
-    f, p = person, picture
-    inner = x - p["turn"]  # features shift more than the outline when a head turns
-    head = _soft(1 - np.hypot((x - 0.3 * p["turn"]) / f["width"], y / f["height"]), 0.06)
-    hair = head * _soft(f["hair"] - y + 0.15 * x**2, 0.05)
+    f, p = person, image
+    inner = x - p["turn"]  # when the head turns, features shift more than the outline
+    head = _smooth_step(1 - np.hypot((x - 0.3 * p["turn"]) / f["width"], y / f["height"]), 0.06)
+    hair = head * _smooth_step(f["hair"] - y + 0.15 * x**2, 0.05)
     eyes = sum(_blob(inner - s * f["eye_gap"], y - f["eye_level"], f["eye_size"], 0.7 * f["eye_size"]) for s in (-1, 1))
     brows = sum(
         _blob(inner - s * f["eye_gap"], y - f["eye_level"] + f["brow"], 1.6 * f["eye_size"], 0.03) for s in (-1, 1)
     )
     nose = _blob(inner - 0.3 * p["turn"], y - 0.12, 0.05, 0.14)
-    bend = p["smile"] * (1 - (inner / f["mouth_width"]) ** 2)  # the corners stay, the middle sinks in a smile
-    mouth = _blob(inner, y - f["mouth_level"] - bend, f["mouth_width"], 0.05)
+    curve = p["smile"] * (1 - (inner / f["mouth_width"]) ** 2)  # in a smile the corners stay and the middle drops
+    mouth = _blob(inner, y - f["mouth_level"] - curve, f["mouth_width"], 0.05)
     skin = f["tone"] * (1 + p["light"] * x) - 0.15 * nose - 0.3 * brows - 0.45 * eyes - 0.35 * mouth
     return np.asarray(0.1 + head * (skin - 0.1) * (1 - 0.75 * hair / np.maximum(head, 1e-9)))
 
 
-def _soft(x: Array, width: float) -> Array:
-    """0 where x is below, 1 where it is above, smooth between."""
+def _smooth_step(x: Array, width: float) -> Array:
+    """A smooth step from 0 (x < 0) to 1 (x > 0)."""
     return 0.5 * (1 + np.tanh(x / width))
 
 
@@ -128,31 +128,31 @@ def _blob(x: Array, y: Array, a: Array | float, b: Array | float) -> Array:
     return np.exp(-((x / a) ** 2) - (y / b) ** 2)
 
 
-def _between(
+def _draw_factors(
     rng: np.random.Generator, count: int, ranges: dict[str, tuple[float, float]], pick: Any = slice(None)
 ) -> dict[str, Array]:
     """A uniform draw of each factor, (n, 1, 1)."""
     return {name: rng.uniform(low, high, count)[pick, None, None] for name, (low, high) in ranges.items()}
 
 
-class _Roll:
-    """Points of the spiral r = t: places, unit normals and arc lengths from its start."""
+class _Spiral:
+    """Points of the spiral r = t with their unit normals and arc lengths."""
 
     def __init__(self, t: Array, start: float) -> None:
         c, s = np.cos(t), np.sin(t)
         self.points = np.column_stack([t * c, t * s])
         self.normals = np.column_stack([s + t * c, t * s - c]) / np.sqrt(1 + t**2)[:, None]
-        self.length = _arc(t) - _arc(np.asarray(start))
+        self.length = _arc_length(t) - _arc_length(np.asarray(start))
 
     @classmethod
-    def even(cls, rng: np.random.Generator, n: int, start: float, stop: float) -> _Roll:
-        """Even along the length: a table of it is inverted, and the exact length of the point then taken."""
+    def uniform(cls, rng: np.random.Generator, n: int, start: float, stop: float) -> _Spiral:
+        """Uniform along the length, by interpolating the inverse of the arc length; the lengths returned are exact."""
         grid = np.linspace(start, stop, 10_001)
-        lengths = _arc(grid)
+        lengths = _arc_length(grid)
         return cls(np.interp(rng.uniform(lengths[0], lengths[-1], n), lengths, grid), start)
 
 
-def _arc(t: Array) -> Array:
+def _arc_length(t: Array) -> Array:
     """∫ √(1 + t²) dt, from 0."""
     return np.asarray(0.5 * (t * np.sqrt(1 + t**2) + np.arcsinh(t)))
 

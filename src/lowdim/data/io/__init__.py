@@ -1,1 +1,4 @@
-"""Tables from files and into files: one module per format. Imports `data` and below."""
+"""Reading and writing tables: delimited text, Parquet, Arrow and NumPy files, one module per format.
+
+Imports the rest of `data`, `runtime` and `errors`.
+"""

@@ -1,4 +1,4 @@
-"""Parquet by row groups, and Arrow IPC (Feather) by memory-mapped record batches."""
+"""Parquet files, read by row group, and Arrow IPC (Feather) files, read by memory-mapped record batch."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from lowdim.data.io.arrow_source import Batch, Source, pyarrow, reading
+from lowdim.data.io.arrow_source import Batch, TableSource, file_errors, pyarrow
 from lowdim.errors import BadInput
 
 __all__ = ["ArrowSource", "ParquetSource"]
@@ -15,25 +15,25 @@ __all__ = ["ArrowSource", "ParquetSource"]
 BATCH_ROWS = 1 << 14
 
 
-class ParquetSource(Source):
-    """A Parquet file; a pass holds the pages it is decoding."""
+class ParquetSource(TableSource):
+    """A Parquet file; a pass keeps only the pages that it is decoding in memory."""
 
-    what = "a Parquet file"
+    format = "a Parquet file"
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        with reading(path, self.what), self._opened() as file:
+        with file_errors(path, self.format), self._opened() as file:
             self.schema, self.n = file.schema_arrow, int(file.metadata.num_rows)
             self.names = tuple(self.schema.names)
 
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
-        """Batches of the chosen columns, row group by row group."""
-        with reading(self.path, self.what), self._opened() as file:
+        """Record batches of the selected columns, row group by row group."""
+        with file_errors(self.path, self.format), self._opened() as file:
             for batch in file.iter_batches(BATCH_ROWS, columns=list(columns)):
-                # A name may also be the beginning of a nested one, so it is picked again.
-                picked = batch.select(list(columns))
-                picked.validate(full=True)
-                yield picked
+                # A name may also be the prefix of a nested column, so columns are selected again.
+                selected = batch.select(list(columns))
+                selected.validate(full=True)
+                yield selected
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:
@@ -46,36 +46,36 @@ class ParquetSource(Source):
             yield file
 
 
-class ArrowSource(Source):
-    """An Arrow IPC file or stream. Feather files of version 2 are IPC files."""
+class ArrowSource(TableSource):
+    """An Arrow IPC file or stream. Feather version 2 files are IPC files."""
 
-    what = "an Arrow (Feather) file"
+    format = "an Arrow (Feather) file"
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        with reading(path, self.what), self._opened([]) as reader:
+        with file_errors(path, self.format), self._opened([]) as reader:
             self.schema = reader.schema
             self.names = tuple(self.schema.names)
         if not self.names:
             raise BadInput(f"{path} has no columns.")
-        # One column is enough to count the rows; the others stay where they are.
-        with reading(path, self.what), self._opened([0]) as reader:
-            self.n = sum(batch.num_rows for batch in _each(reader))
+        # One column suffices to count the rows; the others are not read.
+        with file_errors(path, self.format), self._opened([0]) as reader:
+            self.n = sum(batch.num_rows for batch in _record_batches(reader))
 
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
-        """The record batches of the file, with the chosen columns only."""
-        places = sorted(self.schema.get_field_index(name) for name in columns)
-        with reading(self.path, self.what), self._opened(places) as reader:
-            for batch in _each(reader):
-                picked = batch.select(list(columns))
-                # The bytes are used where they lie: offsets that point outside must be seen before.
-                picked.validate(full=True)
-                yield picked
+        """The record batches of the file, with the selected columns only."""
+        fields = sorted(self.schema.get_field_index(name) for name in columns)
+        with file_errors(self.path, self.format), self._opened(fields) as reader:
+            for batch in _record_batches(reader):
+                selected = batch.select(list(columns))
+                # The mapped bytes are used in place: offsets that point outside must be found first.
+                selected.validate(full=True)
+                yield selected
 
     @contextmanager
-    def _opened(self, places: list[int]) -> Iterator[Any]:
+    def _opened(self, fields: list[int]) -> Iterator[Any]:
         pa = pyarrow()
-        options = pa.ipc.IpcReadOptions(included_fields=places)
+        options = pa.ipc.IpcReadOptions(included_fields=fields)
         with pa.memory_map(str(self.path)) as bytes_:
             if bytes_.read(6) == b"ARROW1":
                 bytes_.seek(0)
@@ -85,8 +85,8 @@ class ArrowSource(Source):
                 yield pa.ipc.open_stream(bytes_, options=options)
 
 
-def _each(reader: Any) -> Iterator[Batch]:
-    """The batches of an IPC file, or of an IPC stream."""
+def _record_batches(reader: Any) -> Iterator[Batch]:
+    """The record batches of an IPC file or of an IPC stream."""
     if hasattr(reader, "num_record_batches"):
         return (reader.get_batch(i) for i in range(reader.num_record_batches))
     return iter(reader)

@@ -1,7 +1,7 @@
 """What the formats read by pyarrow share: a source of record batches, and rows made of them.
 
-A source knows its columns and gives out batches of chosen ones, as often as it is asked; a pass opens
-the file afresh and holds a few batches at a time. `table_of` makes a Table of any source.
+A source knows its columns and yields record batches of the selected ones, in as many passes as needed. Each pass
+opens the file again and keeps a few batches in memory. `load_table` turns any source into a Table.
 """
 
 from __future__ import annotations
@@ -17,62 +17,62 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.data.io.column_roles import Wish, assign_roles, not_numbers, refuse_twins
+from lowdim.data.io.column_roles import ColumnSelection, assign_roles, not_numeric_error, require_unique_names
 from lowdim.data.rows import Block, Chunk, Rows
-from lowdim.data.table import HeldRows, Table
+from lowdim.data.table import NamedArrayRows, Table
 from lowdim.errors import BadInput, LowdimError, MemoryTooSmall, MissingExtra
 from lowdim.runtime.memory import require_memory
 
-__all__ = ["WHOLE_BYTES", "BatchRows", "Source", "is_number", "pyarrow", "reading", "table_of"]
+__all__ = ["IN_MEMORY_BYTES", "RecordBatchRows", "TableSource", "file_errors", "is_number", "load_table", "pyarrow"]
 
 Array = NDArray[Any]
 Batch = Any  # a pyarrow.RecordBatch
 
-WHOLE_BYTES = 256 << 20  # a table of fewer bytes is read at once; a larger one in every pass anew
+IN_MEMORY_BYTES = 256 << 20  # smaller tables are kept in memory; larger ones are read again in every pass
 
 
 def pyarrow() -> Any:
-    """The package, imported when the first file needs it."""
+    """The module pyarrow, imported with the first file that needs it."""
     try:
         import pyarrow
     except ImportError as error:
         raise MissingExtra(
-            "CSV, Parquet and Arrow files are read by pyarrow, which is not installed: pip install 'lowdim[app]'."
+            "CSV, Parquet and Arrow files need pyarrow; install it with pip install 'lowdim[app]'."
         ) from error
     return pyarrow
 
 
 @contextmanager
-def reading(path: Path, what: str) -> Iterator[None]:
-    """Turn whatever a reader says about a damaged file into one error that names the file."""
+def file_errors(path: Path, format: str) -> Iterator[None]:
+    """Turn any exception of a reader into a BadInput that names the file."""
     try:
         yield
     except LowdimError:
         raise
     except MemoryError as error:
         raise MemoryTooSmall(
-            f"{path} asks for more memory than there is ({error}). It is damaged, or its pieces are too large."
+            f"{path} needs more memory than is available ({error}). It is damaged, or its row groups are too large."
         ) from error
     except Exception as error:
-        # Damaged bytes surface as any of a dozen types, from KeyError to OSError.
-        told = " ".join(str(error).split())[:300] or type(error).__name__
-        raise BadInput(f"{path} can't be read as {what}: {told}. Check that it is complete.") from error
+        # Corrupt files raise a dozen exception types, from KeyError to OSError.
+        message = " ".join(str(error).split())[:300] or type(error).__name__
+        raise BadInput(f"{path} can't be read as {format}: {message}. Check that it is complete.") from error
 
 
-class Source(ABC):
+class TableSource(ABC):
     """A file of named columns."""
 
     path: Path
-    what: str  # the format, in words
+    format: str  # with its article, for messages
     schema: Any  # pyarrow.Schema
     names: tuple[str, ...]
-    n: int | None  # None if only a pass can tell
-    named = True  # whether the names come from the file
-    large = False  # whether it is known to be too large to be read at once
+    n: int | None  # None if the number of rows is unknown before a pass
+    named = True  # whether the column names come from the file
+    large = False  # whether it is known to be too large for memory
 
     @abstractmethod
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
-        """Record batches of these columns, in their order, from the first row on."""
+        """Record batches of these columns, in this order, from the first row on."""
 
     def column(self, name: str) -> Any:
         """One column as a pyarrow.ChunkedArray, in a pass of its own."""
@@ -81,21 +81,21 @@ class Source(ABC):
         return pa.chunked_array(parts, type=parts[0].type if parts else self.schema.field(name).type)
 
     def example(self, name: str) -> str:
-        """A cell of a column that does not hold numbers, for a message."""
+        """A value of a column that does not hold numbers, for a message."""
         for batch in self.batches([name]):
-            cells = batch.column(0).drop_null()
-            if len(cells):
-                return f" (for example {str(cells[0].as_py())[:60]!r})"
+            values = batch.column(0).drop_null()
+            if len(values):
+                return f" (for example {str(values[0].as_py())[:60]!r})"
         return ""
 
 
-class BatchRows(Rows):
-    """Rows of a source, read afresh in every pass, in blocks of the same sizes as an array's.
+class RecordBatchRows(Rows):
+    """Rows of a source, read again in every pass, in blocks of the same sizes as those of an array.
 
-    The number of rows of a text file is unknown before a pass; whoever asks for `count` has one made.
+    The number of rows of a text file is unknown; `count` makes a pass to count them.
     """
 
-    def __init__(self, source: Source, columns: Sequence[str]) -> None:
+    def __init__(self, source: TableSource, columns: Sequence[str]) -> None:
         self.source, self.columns = source, tuple(columns)
         self.feature_names = self.columns if source.named else None
         self.n, self.d = source.n, len(self.columns)
@@ -105,27 +105,27 @@ class BatchRows(Rows):
         self.dtype = np.dtype(np.float32 if narrow else np.float64)
         self._count = source.n
         if self.n is not None and self.n < 0:
-            raise self._damaged()
+            raise self._row_count_error()
 
     @property
     def count(self) -> int:
-        """The number of rows: told by the file, or counted in a pass."""
+        """The number of rows: stated in the file, or counted in a pass."""
         if self._count is None:
             self._count = sum(batch.num_rows for batch in self.source.batches(self.columns[:1]))
         return self._count
 
     def chunks(self) -> Iterator[Chunk]:
-        # n, not count: the route a method takes must not depend on whether someone has counted.
+        # n, not count: the chunks must not depend on whether the rows were counted before.
         sizes = repeat(self.chunk_rows) if self.n is None else (c.stop - c.start for c in super().chunks())
         start = 0
-        for parts in _regrouped(self.source.batches(self.columns), sizes):
+        for parts in _regroup(self.source.batches(self.columns), sizes):
             stop = start + sum(part.num_rows for part in parts)
             if self.n is not None and stop > self.n:
-                raise self._damaged()
+                raise self._row_count_error()
             yield Chunk(start, stop, lambda p=parts: _block(p, self.d, self.dtype))  # type: ignore[misc]
             start = stop
         if self.n is not None and start != self.n:
-            raise self._damaged()
+            raise self._row_count_error()
 
     def block(self, start: int, stop: int) -> Block:
         self._require(stop - start)
@@ -142,36 +142,36 @@ class BatchRows(Rows):
             raise BadInput(f"{self.source.path} has no rows {start}…{stop}.")
         return out
 
-    def _damaged(self) -> BadInput:
-        return BadInput(f"{self.source.path} holds other than the {self.n} rows it declares; it is damaged.")
+    def _row_count_error(self) -> BadInput:
+        return BadInput(f"{self.source.path} does not hold the {self.n} rows that it declares; it is damaged.")
 
     def _require(self, n: int) -> None:
         require_memory(
             n * self.d * self.dtype.itemsize,
-            f"{n} rows of {self.d} columns of {self.source.path}",
-            "Use a method that streams, such as PCA, or fewer columns.",
+            f"{n} rows × {self.d} columns of {self.source.path}",
+            "Use a method that streams, such as PCA, or select fewer columns.",
         )
 
 
-def table_of(source: Source, wish: Wish) -> Table:
-    """The table of a source: in memory if it is small, and read in every pass anew if not."""
+def load_table(source: TableSource, selection: ColumnSelection) -> Table:
+    """The table of a source: in memory if it is small, else read again in every pass."""
     where = str(source.path)
-    refuse_twins(source.names, where)
-    roles = assign_roles(source.names, wish, where)
+    require_unique_names(source.names, where)
+    roles = assign_roles(source.names, selection, where)
     for name in roles.numbers:
         kind = source.schema.field(name).type
         if not is_number(kind):
-            raise not_numbers(name, str(kind), source.example(name), where)
-    rows = _held(BatchRows(source, roles.numbers))
+            raise not_numeric_error(name, _type_name(kind), source.example(name), where, selection)
+    rows = _in_memory(RecordBatchRows(source, roles.numbers))
     labels, ids = (None if name is None else _values(source, name) for name in (roles.label, roles.id))
-    for beside in (labels, ids):
-        if beside is not None and rows.n is not None and len(beside) != rows.n:
-            raise BadInput(f"{where} has columns of {rows.n} and of {len(beside)} rows; it is damaged.")
+    for column in (labels, ids):
+        if column is not None and rows.n is not None and len(column) != rows.n:
+            raise BadInput(f"{where} has columns of {rows.n} and of {len(column)} rows; it is damaged.")
     return Table(rows, roles.numbers, labels, roles.label, ids, where)
 
 
 def is_number(kind: Any) -> bool:
-    """Whether a column of this Arrow type can be used: numbers, truth values, and columns of nothing."""
+    """Whether a column of this Arrow type can be a feature: numbers, booleans, and all-null columns."""
     types = pyarrow().types
     return bool(
         types.is_integer(kind)
@@ -182,63 +182,71 @@ def is_number(kind: Any) -> bool:
     )
 
 
-def _held(rows: BatchRows) -> Rows:
-    """The rows in memory if they are few; itself if not."""
+def _type_name(kind: Any) -> str:
+    """An Arrow type in plain words, for messages."""
+    types = pyarrow().types
+    kind = kind.value_type if types.is_dictionary(kind) else kind
+    text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+    return "text" if text else "dates" if types.is_date(kind) else f"values of type {kind}"
+
+
+def _in_memory(rows: RecordBatchRows) -> Rows:
+    """The rows as an array if they are few, else unchanged."""
     row_bytes = rows.d * rows.dtype.itemsize
-    if rows.source.large or (rows.n is not None and rows.n * row_bytes > WHOLE_BYTES):
+    if rows.source.large or (rows.n is not None and rows.n * row_bytes > IN_MEMORY_BYTES):
         return rows
     blocks, size = [], 0
     for chunk in rows.chunks():
         size += (chunk.stop - chunk.start) * row_bytes
-        if size > WHOLE_BYTES:
+        if size > IN_MEMORY_BYTES:
             return rows
         blocks.append(chunk.load())
     if not blocks:
         raise BadInput(f"{rows.source.path} has columns ({rows.columns[0]!r}, …) but no rows.")
-    return HeldRows(blocks[0] if len(blocks) == 1 else np.concatenate(blocks), rows.feature_names)
+    return NamedArrayRows(blocks[0] if len(blocks) == 1 else np.concatenate(blocks), rows.feature_names)
 
 
-def _regrouped(batches: Iterable[Batch], sizes: Iterable[int]) -> Iterator[list[Batch]]:
-    """Batches cut and joined so that each group has the size asked for; the last may be smaller.
+def _regroup(batches: Iterable[Batch], sizes: Iterable[int]) -> Iterator[list[Batch]]:
+    """Regroup batches into groups of the given sizes; the last group may be smaller.
 
-    Where the sizes end before the batches do, the rest comes as one more group.
+    If the sizes end before the batches do, the remaining rows form one more group.
     """
     source = iter(batches)
-    waiting: deque[Batch] = deque()
+    pending: deque[Batch] = deque()
     for size in sizes:
         group: list[Batch] = []
         missing = size
         while missing:
-            batch = waiting.popleft() if waiting else next(source, None)
+            batch = pending.popleft() if pending else next(source, None)
             if batch is None:
                 break
             group.append(batch.slice(0, missing))
             if batch.num_rows > missing:
-                waiting.appendleft(batch.slice(missing))
+                pending.appendleft(batch.slice(missing))
             missing -= group[-1].num_rows
         if missing == size:
             return
         yield group
-    rest = [batch for batch in (*waiting, next(source, None)) if batch is not None and batch.num_rows]
+    rest = [batch for batch in (*pending, next(source, None)) if batch is not None and batch.num_rows]
     if rest:
         yield rest
 
 
 def _block(parts: Sequence[Batch], d: int, dtype: np.dtype[Any]) -> Array:
-    """Batches as one C-ordered block; whole columns are written first, which is kinder to the cache."""
+    """Batches as one C-ordered block, via its transpose: writing whole columns uses the cache better."""
     n = sum(part.num_rows for part in parts)
-    across = np.empty((d, n), dtype=dtype)
+    transposed = np.empty((d, n), dtype=dtype)
     start = 0
     for part in parts:
         for j, column in enumerate(part.columns):
-            with np.errstate(invalid="ignore"):  # a NaN is told by whoever reads it
-                across[j, start : start + part.num_rows] = _numbers(column)
+            with np.errstate(invalid="ignore"):  # NaN is reported by the caller
+                transposed[j, start : start + part.num_rows] = _numbers(column)
         start += part.num_rows
-    return np.ascontiguousarray(across.T)
+    return np.ascontiguousarray(transposed.T)
 
 
 def _numbers(column: Any) -> Array:
-    """An Arrow array as NumPy numbers; what is missing is NaN."""
+    """An Arrow array as NumPy numbers; nulls become NaN."""
     pa = pyarrow()
     kind = column.type
     if pa.types.is_boolean(kind):
@@ -248,11 +256,11 @@ def _numbers(column: Any) -> Array:
     return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
-def _values(source: Source, name: str) -> Array:
-    """A column of labels or ids: numbers where it holds them, else text ('' where a cell is missing)."""
+def _values(source: TableSource, name: str) -> Array:
+    """A column of labels or ids: numbers if it holds numbers, else text (nulls become '')."""
     pa = pyarrow()
     column = source.column(name)
-    with reading(source.path, source.what):
+    with file_errors(source.path, source.format):
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
         if pa.types.is_boolean(column.type) and not column.null_count:
@@ -261,5 +269,5 @@ def _values(source: Source, name: str) -> Array:
             return np.concatenate([_numbers(part) for part in column.chunks] or [np.empty(0)])
         cells = [cell or "" for cell in column.cast(pa.string()).to_pylist()]
         longest = max(map(len, cells), default=0)
-        require_memory(4 * longest * len(cells), f"column {name!r} of {source.path}", "Shorten its longest cell.")
+        require_memory(4 * longest * len(cells), f"column {name!r} of {source.path}", "Shorten its longest text.")
         return np.asarray(cells, dtype=str)

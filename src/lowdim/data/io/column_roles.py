@@ -1,4 +1,4 @@
-"""Which column of a file is a number, the label or the id: what was asked, checked against what is there."""
+"""Column roles: which columns of a file are features, the label or the ids."""
 
 from __future__ import annotations
 
@@ -8,19 +8,28 @@ from difflib import get_close_matches
 
 from lowdim.errors import BadInput, BadInputType, BadParameter
 
-__all__ = ["Roles", "Wish", "assign_roles", "found", "not_numbers", "refuse_twins", "require_columns"]
+__all__ = [
+    "ColumnSelection",
+    "Roles",
+    "assign_roles",
+    "not_numeric_error",
+    "require_any_column",
+    "require_column",
+    "require_unique_names",
+]
 
-SHOWN = 12  # names in a message; a file may have thousands
+MOST_NAMES = 12  # in a message; a file may have thousands
 
 
 @dataclass(frozen=True)
-class Wish:
-    """What the caller said about the columns."""
+class ColumnSelection:
+    """The columns that the caller selected, and how errors are to spell the arguments."""
 
     columns: tuple[str, ...] | None
     label: str | None
     id: str | None
     drop: tuple[str, ...]
+    flags: bool = False  # spell arguments as command-line flags: --drop x instead of drop=['x']
 
     @classmethod
     def of(
@@ -29,88 +38,97 @@ class Wish:
         label: str | None,
         id: str | None,
         drop: str | Sequence[str],
-    ) -> Wish:
-        """The arguments of `read_table`, where one name may stand for a list of one."""
+        *,
+        flags: bool = False,
+    ) -> ColumnSelection:
+        """The arguments of `read_table`, where a single name may stand for a list."""
         for name, value in (("label", label), ("id", id)):
             if value is not None and not isinstance(value, str):
-                raise BadParameter(f"{name} must be the name of a column or None; got {value!r}.")
-        return cls(None if columns is None else _names("columns", columns), label, id, _names("drop", drop))
+                raise BadParameter(f"{name} must be a column name or None; got {value!r}.")
+        return cls(None if columns is None else _names("columns", columns), label, id, _names("drop", drop), flags)
+
+    def spell(self, argument: str, column: str | None = None) -> str:
+        """An argument as the caller writes it, alone or with a column name."""
+        if self.flags:
+            return f"--{argument}" if column is None else f"--{argument} {column}"
+        if column is None:
+            return argument
+        return f"{argument}={column!r}" if argument in ("label", "id") else f"{argument}=[{column!r}]"
 
 
 @dataclass(frozen=True)
 class Roles:
-    """The columns by what they are used for."""
+    """Column names by role."""
 
-    numbers: tuple[str, ...]
+    numbers: tuple[str, ...]  # the features
     label: str | None = None
     id: str | None = None
 
 
-def assign_roles(names: Sequence[str], wish: Wish, where: str) -> Roles:
-    """Roles of the named columns; a name that is not there is an error with the nearest ones."""
-    for argument, asked in (("columns", wish.columns or ()), ("drop", wish.drop)):
-        for name in asked:
-            found(name, names, argument, where)
-    for argument, one in (("label", wish.label), ("id", wish.id)):
-        if one is not None:
-            found(one, names, argument, where)
-    if wish.columns is not None:
-        numbers = tuple(name for name in dict.fromkeys(wish.columns) if name not in wish.drop)
+def assign_roles(names: Sequence[str], selection: ColumnSelection, where: str) -> Roles:
+    """Assign a role to each column; an error for an unknown name suggests similar ones."""
+    for argument, columns in (("columns", selection.columns or ()), ("drop", selection.drop)):
+        for name in columns:
+            require_column(name, names, selection.spell(argument), where)
+    for argument, column in (("label", selection.label), ("id", selection.id)):
+        if column is not None:
+            require_column(column, names, selection.spell(argument), where)
+    if selection.columns is not None:
+        numbers = tuple(name for name in dict.fromkeys(selection.columns) if name not in selection.drop)
     else:
-        aside = {wish.label, wish.id, *wish.drop}
-        numbers = tuple(name for name in names if name not in aside)
-    return Roles(require_columns(numbers, where), wish.label, wish.id)
+        excluded = {selection.label, selection.id, *selection.drop}
+        numbers = tuple(name for name in names if name not in excluded)
+    return Roles(require_any_column(numbers, where), selection.label, selection.id)
 
 
-def found(name: str, names: Sequence[str], argument: str, where: str) -> str:
+def require_column(name: str, names: Sequence[str], argument: str, where: str) -> str:
     """The name, if it is among the names."""
     if name in names:
         return name
     near = get_close_matches(name, names, n=3, cutoff=0.5)
-    hint = f"Did you mean {_listed(near)}?" if near else f"It has {_listed(names)}."
+    hint = f"Did you mean {_join(near)}?" if near else f"It has {_join(names)}."
     raise BadInput(f"{argument}: {where} has no column {name!r}. {hint}")
 
 
-def require_columns(numbers: tuple[str, ...], where: str) -> tuple[str, ...]:
+def require_any_column(numbers: tuple[str, ...], where: str) -> tuple[str, ...]:
     """The columns, if there are any."""
     if not numbers:
-        raise BadInput(f"{where}: no column is left to reduce; name fewer in label, id and drop.")
+        raise BadInput(f"{where}: no feature columns are left. Select fewer columns as label, id or drop.")
     return numbers
 
 
-def refuse_twins(names: Sequence[str], where: str) -> None:
+def require_unique_names(names: Sequence[str], where: str) -> None:
     """Raise BadInput if two columns have the same name."""
     seen: dict[str, int] = {}
-    for place, name in enumerate(names, start=1):
+    for position, name in enumerate(names, start=1):
         if name in seen:
             raise BadInput(
-                f"{where}: columns {seen[name]} and {place} are both named {name!r}. "
-                "Rename one of them; a column is chosen by its name."
+                f"{where}: columns {seen[name]} and {position} are both named {name!r}. "
+                "Rename one of them; columns are selected by name."
             )
-        seen[name] = place
+        seen[name] = position
 
 
-def not_numbers(name: str, kind: str, example: str, where: str) -> BadInputType:
-    """The error for a column that can't be used as it is."""
+def not_numeric_error(name: str, kind: str, example: str, where: str, selection: ColumnSelection) -> BadInputType:
+    """The error for a feature column that does not hold numbers."""
+    drop, label, id_ = (selection.spell(argument, name) for argument in ("drop", "label", "id"))
     return BadInputType(
-        f"{where}: column {name!r} holds {kind}, not numbers{example}. Leave it out with drop=[{name!r}] "
-        f"(--drop {name}), use it as label={name!r} or id={name!r}, or encode it as numbers first "
-        "(one column a category, for instance)."
+        f"{where}: column {name!r} holds {kind}, not numbers{example}. Leave it out with {drop}, use it as "
+        f"{label} or {id_}, or encode it as numbers first (one-hot, for instance)."
     )
 
 
 def _names(argument: str, value: str | Sequence[str]) -> tuple[str, ...]:
-    listed = (value,) if isinstance(value, str) else value
     try:
-        names = tuple(listed)
+        names = (value,) if isinstance(value, str) else tuple(value)
     except TypeError:
         raise BadParameter(f"{argument} must be a list of column names; got {value!r}.") from None
     for name in names:
         if not isinstance(name, str):
-            raise BadParameter(f"{argument} must be a list of column names; got {name!r} in it.")
+            raise BadParameter(f"{argument} must be a list of column names; it contains {name!r}.")
     return names
 
 
-def _listed(names: Sequence[str]) -> str:
-    text = ", ".join(repr(name) for name in names[:SHOWN])
-    return text if len(names) <= SHOWN else f"{text}, … ({len(names)} in all)"
+def _join(names: Sequence[str]) -> str:
+    text = ", ".join(repr(name) for name in names[:MOST_NAMES])
+    return text if len(names) <= MOST_NAMES else f"{text}, … ({len(names)} in all)"

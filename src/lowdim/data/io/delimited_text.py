@@ -1,11 +1,11 @@
-"""CSV and TSV: parsed by pyarrow block by block, with faults located by line.
+"""Delimited text (CSV, TSV): parsed by pyarrow in blocks; errors name the line.
 
-- The separator is the comma (.csv) or the tab (.tsv, .txt, .tab); a first line without it but with
-  a semicolon, a tab or a comma changes that.
-- The first row holds the names, unless every cell of it is a bare number: then the file has no names.
-- A first column without a name holds the ids, as pandas and R write the names of rows.
-- Types come from the first block; a number there makes the column one of numbers to the end.
-- An empty cell, NA, NaN, null and their kin are missing numbers: NaN.
+- The delimiter is a comma (.csv) or a tab (.tsv, .txt, .tab). If the first line has none, a semicolon, a tab or a
+  comma in it is used instead.
+- The first line is the header, unless all its cells are unquoted numbers: then the file has no header.
+- A first column without a name holds the ids, which is how pandas and R write row names.
+- Column types are inferred from the first block. A column that is numeric there must be numeric to the end.
+- Empty cells, NA, NaN, null and the like are missing values: NaN.
 """
 
 from __future__ import annotations
@@ -20,91 +20,93 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from lowdim.data.io import arrow_source as files_arrow
-from lowdim.data.io.arrow_source import Batch, Source, is_number, pyarrow, reading
-from lowdim.data.io.column_roles import Wish
-from lowdim.data.table import made_up_names
+from lowdim.data.io import arrow_source
+from lowdim.data.io.arrow_source import Batch, TableSource, file_errors, is_number, pyarrow
+from lowdim.data.io.column_roles import ColumnSelection
+from lowdim.data.table import default_names
 from lowdim.errors import BadInput
 from lowdim.runtime.progress import report
 
-__all__ = ["PACKED", "TEXT", "TextSource"]
+__all__ = ["COMPRESSIONS", "DELIMITERS", "TextSource"]
 
-TEXT = {".csv": ",", ".tsv": "\t", ".txt": "\t", ".tab": "\t"}
-PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
+DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": "\t", ".tab": "\t"}
+COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 
 BLOCK_BYTES = 4 << 20
 LONGEST_LINE = 64 << 20
 
 
-class TextSource(Source):
-    """A CSV or TSV file, perhaps compressed."""
+class TextSource(TableSource):
+    """A CSV or TSV file, possibly compressed."""
 
-    what = "text in columns"
+    format = "delimited text"
     n = None
 
-    def __init__(self, path: Path, ending: str) -> None:
+    def __init__(self, path: Path, extension: str, selection: ColumnSelection) -> None:
         self.path = path
-        with reading(path, self.what):
+        self._selection = selection
+        with file_errors(path, self.format):
             first = _first_line(path)
-        self._separator = _separator(first, TEXT[ending])
-        # pyarrow needs a line to fit in a block.
+        self._delimiter = _delimiter(first, DELIMITERS[extension])
+        # pyarrow needs every line to fit into a block.
         self._block_bytes = max(BLOCK_BYTES, 4 * len(first))
-        with reading(path, self.what):
+        with file_errors(path, self.format):
             header = next(self._lines()).cells
-            # Programs that quote text leave numbers bare, so quotes mean names.
-            self.named = '"' in first or not all(_is_bare_number(cell) for cell in header)
-        self._made_up = None if self.named else list(made_up_names(len(header)))
-        self.schema = self._guess_schema(len(header))
+            # Programs that quote text do not quote numbers, so quotes mean names.
+            self.named = '"' in first or not all(_is_number_text(cell) for cell in header)
+        self._default_names = None if self.named else list(default_names(len(header)))
+        self.schema = self._infer_schema(len(header))
         self.names = tuple(self.schema.names)
-        # A number takes about as many bytes in text as in memory, so this one is not worth a try.
-        self.large = path.suffix.lower() not in PACKED and path.stat().st_size > 2 * files_arrow.WHOLE_BYTES
+        # A number takes about as many bytes as text as in memory: such a file is not worth trying to load.
+        self.large = path.suffix.lower() not in COMPRESSIONS and path.stat().st_size > 2 * arrow_source.IN_MEMORY_BYTES
 
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
-        """Batches of the chosen columns: numbers where the first block has them, else text."""
+        """Record batches of the selected columns: numbers if the first block has numbers, else text."""
         text = pyarrow().string()
         kinds = {name: self.schema.field(name).type for name in columns}
         return self._batches({name: kind if is_number(kind) else text for name, kind in kinds.items()})
 
     def column(self, name: str) -> Any:
-        """One column in a pass of its own: whole numbers, numbers or text, as all of its cells allow."""
+        """One column in a pass of its own: integers, floats or text, whatever fits all of its cells."""
         pa = pyarrow()
         cells = pa.chunked_array([b.column(0) for b in self._batches({name: pa.string()})], type=pa.string())
-        return _typed(cells)
+        return _infer_type(cells)
 
     def example(self, name: str) -> str:
-        """The first cell that is not a number, and its line."""
-        place = self.schema.get_field_index(name)
+        """The first cell that is not a number, with its line."""
+        column = self.schema.get_field_index(name)
         for line in self._lines(body=True):
-            if place < len(line.cells) and not _is_cell_number(line.cells[place]):
-                return f" (first in {line}: {line.cells[place][:60]!r})"
+            if column < len(line.cells) and not _is_number_cell(line.cells[column]):
+                return f" (first in {line}: {line.cells[column][:60]!r})"
         return ""
 
-    def with_ids(self, wish: Wish) -> Wish:
-        """The wish, with a first column without a name taken as ids."""
-        unnamed = self.names[:1] == ("",) and wish.id is None
-        asked = (*(wish.columns or ()), *wish.drop, wish.label)
-        return replace(wish, id="") if unnamed and "" not in asked else wish
+    def selection(self) -> ColumnSelection:
+        """The selection, with an unnamed first column as the ids."""
+        given = self._selection
+        unnamed = self.names[:1] == ("",) and given.id is None
+        selected = (*(given.columns or ()), *given.drop, given.label)
+        return replace(given, id="") if unnamed and "" not in selected else given
 
-    def _guess_schema(self, width: int) -> Any:
+    def _infer_schema(self, width: int) -> Any:
         pa = pyarrow()
         try:
-            with reading(self.path, self.what), self._opened({}) as reader:
+            with file_errors(self.path, self.format), self._opened({}) as reader:
                 schema = reader.schema
                 names = schema.names
         except BadInput as error:
-            raise self._explained(error, {}) from error
+            raise self._explain(error, {}) from error
         if len(names) != width:
-            raise BadInput(f"{self.path}: the first line can't be split into names; quote them.")
-        return pa.schema([(name, _working_type(schema.field(i).type)) for i, name in enumerate(names)])
+            raise BadInput(f"{self.path}: the header can't be split into names; quote them.")
+        return pa.schema([(name, _column_type(schema.field(i).type)) for i, name in enumerate(names)])
 
     def _batches(self, kinds: dict[str, Any]) -> Iterator[Batch]:
         try:
-            with reading(self.path, self.what), self._opened(kinds) as reader:
+            with file_errors(self.path, self.format), self._opened(kinds) as reader:
                 for batch in reader:
                     if batch.num_rows:
                         yield batch
         except BadInput as error:
-            raise self._explained(error, kinds) from error
+            raise self._explain(error, kinds) from error
 
     @contextmanager
     def _opened(self, kinds: dict[str, Any]) -> Iterator[Any]:
@@ -113,16 +115,16 @@ class TextSource(Source):
         with _bytes(self.path) as bytes_:
             yield arrow_csv.open_csv(
                 bytes_,
-                arrow_csv.ReadOptions(block_size=self._block_bytes, column_names=self._made_up),
-                arrow_csv.ParseOptions(delimiter=self._separator, newlines_in_values=True),
+                arrow_csv.ReadOptions(block_size=self._block_bytes, column_names=self._default_names),
+                arrow_csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
                 arrow_csv.ConvertOptions(include_columns=list(kinds), column_types=kinds),
             )
 
     def _lines(self, *, body: bool = False) -> Iterator[_Line]:
-        """Lines that are not empty, split by the standard library: slow, for a few or after a fault."""
+        """Lines that are not empty, split by the standard library: slow, for a few lines or to locate an error."""
         with _bytes(self.path) as bytes_:
             text = io.TextIOWrapper(bytes_, encoding="utf-8-sig", errors="replace", newline="")
-            reader = csv.reader(text, delimiter=self._separator)
+            reader = csv.reader(text, delimiter=self._delimiter)
             row = 0 if self.named else 1
             for cells in reader:
                 if cells:
@@ -130,59 +132,57 @@ class TextSource(Source):
                         yield _Line(reader.line_num, row, cells)
                     row += 1
                 if reader.line_num % 100_000 == 0:
-                    report("looking for the fault", reader.line_num)
+                    report("locating the error", reader.line_num)
 
-    def _explained(self, error: BadInput, kinds: dict[str, Any]) -> BadInput:
-        """What pyarrow says, with the line it comes from and what to do."""
-        told = str(error.__cause__ or error)
-        with reading(self.path, self.what):
-            if "cannot infer number of columns" in told:
+    def _explain(self, error: BadInput, kinds: dict[str, Any]) -> BadInput:
+        """The error of pyarrow with its line and a remedy."""
+        message = str(error.__cause__ or error)
+        with file_errors(self.path, self.format):
+            if "cannot infer number of columns" in message:
                 return BadInput(f"{self.path} has a header but no rows.")
-            if "UTF8" in told or isinstance(error.__cause__, UnicodeDecodeError):
-                return BadInput(f"{self.path} holds bytes that are not UTF-8. Save it as UTF-8 text.")
-            if "straddles two block" in told:
+            if "UTF8" in message or isinstance(error.__cause__, UnicodeDecodeError):
+                return BadInput(f"{self.path} is not UTF-8 text. Save it as UTF-8.")
+            if "straddles two block" in message:
                 return BadInput(
-                    f"{self.path} has a line of more than {self._block_bytes} bytes; "
-                    "perhaps a quote is opened and never closed."
+                    f"{self.path} has a line of more than {self._block_bytes} bytes; perhaps a quote is never closed."
                 )
-            if ragged := re.search(r"Expected (\d+) columns?, got (\d+)", told):
-                return self._ragged(int(ragged[1]), int(ragged[2]))
-            if wrong := re.search(r"In CSV column #(\d+): .*conversion error", told, re.DOTALL):
-                return self._not_a_number(int(wrong[1]), kinds)
+            if ragged := re.search(r"Expected (\d+) columns?, got (\d+)", message):
+                return self._ragged_error(int(ragged[1]), int(ragged[2]))
+            if wrong := re.search(r"In CSV column #(\d+): .*conversion error", message, re.DOTALL):
+                return self._conversion_error(int(wrong[1]), kinds)
         return error
 
-    def _ragged(self, expected: int, got: int) -> BadInput:
-        advice = "Every line must have as many as the first; quote a cell that contains the separator."
+    def _ragged_error(self, expected: int, got: int) -> BadInput:
+        remedy = "Every line must have as many cells as the first; quote cells that contain the delimiter."
         for line in self._lines():
             if len(line.cells) != expected:
-                shown = self._separator.join(line.cells)[:80]
+                shown = self._delimiter.join(line.cells)[:80]
                 return BadInput(
-                    f"{self.path}: {line} has {len(line.cells)} cells and the first line {expected}: "
-                    f"{shown!r}. {advice}"
+                    f"{self.path}: {line} has {len(line.cells)} cells, but the first line has {expected}: "
+                    f"{shown!r}. {remedy}"
                 )
-        return BadInput(f"{self.path}: a line has {got} cells and the first line {expected}. {advice}")
+        return BadInput(f"{self.path}: a line has {got} cells, but the first line has {expected}. {remedy}")
 
-    def _not_a_number(self, place: int, kinds: dict[str, Any]) -> BadInput:
-        name = self.names[place]
-        truth = pyarrow().types.is_boolean(kinds[name])
+    def _conversion_error(self, column: int, kinds: dict[str, Any]) -> BadInput:
+        name = self.names[column]
+        boolean = pyarrow().types.is_boolean(kinds[name])
         where = "a line"
         for line in self._lines(body=True):
-            cell = line.cells[place]
-            if not (_is_truth(cell) if truth else _is_cell_number(cell)):
+            cell = line.cells[column]
+            if not (_is_boolean_cell(cell) if boolean else _is_number_cell(cell)):
                 where = f"{line}: {cell[:60]!r}"
                 break
-        kind = "truth value" if truth else "number"
+        kind = "booleans" if boolean else "numbers"
         return BadInput(
-            f"{self.path}: column {name!r} starts with {kind}s and has something else in {where}. "
-            f"Correct the cell, leave it empty if it is missing, or "
-            f"leave the column out with drop=[{name!r}] (--drop {name})."
+            f"{self.path}: column {name!r} starts with {kind}, but has another value in {where}. Correct the cell, "
+            f"leave it empty if it is missing, or leave the column out with {self._selection.spell('drop', name)}."
         )
 
 
 @dataclass(frozen=True)
 class _Line:
-    number: int  # in the file, from 1, as editors count
-    row: int  # of data, from 1
+    number: int  # in the file, from 1, as in editors
+    row: int  # of the table, from 1; 0 is the header
     cells: list[str]
 
     def __str__(self) -> str:
@@ -190,12 +190,12 @@ class _Line:
 
 
 def _bytes(path: Path) -> Any:
-    """The bytes of the file, unpacked as they are read."""
-    return pyarrow().input_stream(str(path), compression=PACKED.get(path.suffix.lower()))
+    """The bytes of the file, decompressed as they are read."""
+    return pyarrow().input_stream(str(path), compression=COMPRESSIONS.get(path.suffix.lower()))
 
 
 def _first_line(path: Path) -> str:
-    """The first line that is not empty: enough to see the separator and how long lines are."""
+    """The first line that is not empty: it shows the delimiter and how long lines are."""
     with _bytes(path) as bytes_:
         head = b""
         while len(head) < LONGEST_LINE:
@@ -209,22 +209,22 @@ def _first_line(path: Path) -> str:
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise BadInput(f"{path} is UTF-16 text. Save it as UTF-8.")
     if not line[0].strip():
-        raise BadInput(f"{path} is empty: it has neither names nor rows.")
+        raise BadInput(f"{path} is empty: it has no header and no rows.")
     return line[0].decode("utf-8", errors="replace")
 
 
-def _separator(line: str, usual: str) -> str:
-    return next((mark for mark in (usual, ";", "\t", ",") if mark in line), usual)
+def _delimiter(line: str, default: str) -> str:
+    return next((character for character in (default, ";", "\t", ",") if character in line), default)
 
 
-def _working_type(kind: Any) -> Any:
-    """Numbers are read as float64, so that a whole number in the first block promises nothing."""
+def _column_type(kind: Any) -> Any:
+    """float64 for all numbers: integers in the first block do not rule out fractions later."""
     pa = pyarrow()
     return kind if pa.types.is_boolean(kind) or not is_number(kind) else pa.float64()
 
 
-def _typed(cells: Any) -> Any:
-    """Text as whole numbers if no digit would be lost (007 stays text), else as numbers, else as it is."""
+def _infer_type(cells: Any) -> Any:
+    """Text as integers if no digit is lost (007 stays text), else as floats, else unchanged."""
     pa = pyarrow()
     import pyarrow.compute as compute
 
@@ -241,7 +241,7 @@ def _typed(cells: Any) -> Any:
     return cells
 
 
-def _is_bare_number(cell: str) -> bool:
+def _is_number_text(cell: str) -> bool:
     try:
         float(cell)
     except ValueError:
@@ -249,12 +249,12 @@ def _is_bare_number(cell: str) -> bool:
     return "_" not in cell
 
 
-def _is_cell_number(cell: str) -> bool:
-    return _is_bare_number(cell) or cell in _missing_words()
+def _is_number_cell(cell: str) -> bool:
+    return _is_number_text(cell) or cell in _missing_words()
 
 
-def _is_truth(cell: str) -> bool:
-    return cell in _truth_words() or cell in _missing_words()
+def _is_boolean_cell(cell: str) -> bool:
+    return cell in _boolean_words() or cell in _missing_words()
 
 
 @cache
@@ -265,7 +265,7 @@ def _missing_words() -> frozenset[str]:
 
 
 @cache
-def _truth_words() -> frozenset[str]:
+def _boolean_words() -> frozenset[str]:
     import pyarrow.csv as arrow_csv
 
     options = arrow_csv.ConvertOptions()

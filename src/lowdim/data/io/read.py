@@ -1,4 +1,4 @@
-"""Tables from files, by the ending of their name."""
+"""Reading tables from files, by file extension."""
 
 from __future__ import annotations
 
@@ -8,16 +8,24 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from lowdim.data.io.arrow_formats import ArrowSource, ParquetSource
-from lowdim.data.io.arrow_source import table_of
-from lowdim.data.io.column_roles import Wish
-from lowdim.data.io.delimited_text import PACKED, TEXT, TextSource
+from lowdim.data.io.arrow_source import load_table
+from lowdim.data.io.column_roles import ColumnSelection
+from lowdim.data.io.delimited_text import COMPRESSIONS, DELIMITERS, TextSource
 from lowdim.data.io.numpy_files import read_npy, read_npz
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadInputType
 
-__all__ = ["ENDINGS", "read_table"]
+__all__ = ["READ_EXTENSIONS", "read_selection", "read_table"]
 
-ENDINGS = (*TEXT, *(f".csv{packed}" for packed in PACKED), ".parquet", ".arrow", ".feather", ".npy", ".npz")
+READ_EXTENSIONS = (
+    *DELIMITERS,
+    *(f".csv{compression}" for compression in COMPRESSIONS),
+    ".parquet",
+    ".arrow",
+    ".feather",
+    ".npy",
+    ".npz",
+)
 
 
 def read_table(
@@ -30,54 +38,56 @@ def read_table(
 ) -> Table:
     """Read a table of numbers from a CSV, TSV, Parquet, Arrow (Feather), npy or npz file.
 
-    Columns of numbers and truth values are used; a column of anything else must be named in one of
-    the arguments, or it is an error. What is missing becomes NaN. Columns that are all float32 stay
-    so, others are computed in float64.
+    Numeric and boolean columns are the features; any other column must be named in `label`, `id` or `drop`. Missing
+    values become NaN. If all columns are float32 they stay float32; otherwise they are read as float64.
 
-    A table of less than 256 MB is read at once. A larger one is read by whoever uses `X`, chunk by
-    chunk in every pass, so that `PCA().fit(read_table("big.parquet").X)` needs little memory. Labels
-    and ids are read at once, in a pass of their own.
+    A table of less than 256 MB is loaded into memory. A larger one is read chunk by chunk in every pass over `X`,
+    so that `PCA().fit(read_table("big.parquet").X)` needs little memory. Labels and ids are always loaded.
 
     Parameters
     ----------
     path : path of a file
-        Its ending says what it is: .csv, .tsv, .txt, .tab (also compressed: .csv.gz, .bz2, .zst),
-        .parquet, .arrow, .feather, .npy, .npz. The first row of a text file holds the names, unless
-        all of it are bare numbers; a first column without a name is the ids. Arrays without names
-        have columns x0, x1, …; images (n, h, w) are flattened. An npz gives its `X` or `data`, or its
-        only table; `y` or `labels`, `ids` and `names` beside it are used where they fit.
+        The extension tells the format: .csv, .tsv, .txt, .tab (also compressed: .csv.gz, .bz2, .zst), .parquet,
+        .arrow, .feather, .npy, .npz. The first line of a text file is the header, unless it holds only unquoted
+        numbers; a first column without a name holds the ids. Columns without names are called x0, x1, …; images
+        (n, h, w) are flattened. Of an npz file the array `X` or `data` is read, or the only table; `y` or `labels`,
+        `ids` and `names` are used if their lengths fit.
     columns : names, optional
-        The columns to use, in this order; the others are left out.
+        The columns to use, in this order; all others are left out.
     label, id : name, optional
-        Columns with a label and a name for each row: not used as numbers, kept beside them.
+        Columns that hold a label and a name for each row. They are kept, but are not features.
     drop : names, optional
         Columns to leave out.
 
     """
-    file = _file(path)
-    wish = Wish.of(columns, label, id, drop)
-    ending = _ending(file)
-    if ending in TEXT:
-        text = TextSource(file, ending)
-        return table_of(text, text.with_ids(wish))
-    if ending in (".npy", ".npz"):
-        return (read_npy if ending == ".npy" else read_npz)(file, wish)
-    return table_of((ParquetSource if ending == ".parquet" else ArrowSource)(file), wish)
+    return read_selection(path, ColumnSelection.of(columns, label, id, drop))
 
 
-def _file(path: str | os.PathLike[str]) -> Path:
-    """The path of a file that is there and is not empty."""
+def read_selection(path: str | os.PathLike[str], selection: ColumnSelection) -> Table:
+    """Read the selected columns of a file."""
+    file = _require_file(path)
+    extension = _extension(file)
+    if extension in DELIMITERS:
+        text = TextSource(file, extension, selection)
+        return load_table(text, text.selection())
+    if extension in (".npy", ".npz"):
+        return (read_npy if extension == ".npy" else read_npz)(file, selection)
+    return load_table((ParquetSource if extension == ".parquet" else ArrowSource)(file), selection)
+
+
+def _require_file(path: str | os.PathLike[str]) -> Path:
+    """The path, if it is a readable file that is not empty."""
     try:
         file = Path(path)
     except TypeError:
-        raise BadInputType(f"path must be the name of a file; got {path!r}.") from None
+        raise BadInputType(f"path must be the path of a file; got {path!r}.") from None
     try:
         if file.is_dir():
-            raise BadInput(f"{file} is a folder; give a file in it.")
+            raise BadInput(f"{file} is a folder. Give a file in it.")
         if not file.exists():
-            raise BadInput(f"there is no file {file}.{_near(file)}")
+            raise BadInput(f"there is no file {file}.{_suggest(file)}")
         if not file.is_file():
-            raise BadInput(f"{file} is not a regular file; copy what it gives into one.")
+            raise BadInput(f"{file} is not a regular file. Copy its contents into one.")
         if file.stat().st_size == 0:
             raise BadInput(f"{file} is empty.")
         file.open("rb").close()
@@ -88,18 +98,20 @@ def _file(path: str | os.PathLike[str]) -> Path:
     return file
 
 
-def _near(file: Path) -> str:
+def _suggest(file: Path) -> str:
     folder = file.parent
     names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
     near = get_close_matches(file.name, names, n=3)
     return f" Did you mean {', '.join(near)}?" if near else ""
 
 
-def _ending(file: Path) -> str:
-    """The ending that says the format: .csv for data.csv and for data.csv.gz."""
+def _extension(file: Path) -> str:
+    """The extension that tells the format: .csv for data.csv and for data.csv.gz."""
     last, *before = [suffix.lower() for suffix in reversed(file.suffixes)] or [""]
-    if last in PACKED and before and before[0] in TEXT:
+    if last in COMPRESSIONS and before and before[0] in DELIMITERS:
         return before[0]
-    if last not in ENDINGS:
-        raise BadInput(f"{file} ends in {last!r}, which is no format that lowdim reads: {', '.join(ENDINGS)}.")
+    if last not in READ_EXTENSIONS:
+        raise BadInput(
+            f"{file} has the unknown extension {last!r}. Extensions that can be read: {', '.join(READ_EXTENSIONS)}."
+        )
     return last

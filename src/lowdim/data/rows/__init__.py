@@ -1,7 +1,7 @@
-"""Rows, wherever they live: arrays, memory maps, sparse matrices, dataframes, streams of chunks.
+"""Rows of any source: arrays, memory maps, sparse matrices, dataframes, streams of chunks.
 
-`open_rows` turns any of them into `Rows`: n rows of d columns that come in blocks of a size that depends on their shape
-alone, as C-ordered float32 or float64, never as one converted copy of the whole. Files are rows too (`data/io`).
+`open_rows` turns each of them into `Rows`: n rows × d columns, read in C-ordered float32 or float64 blocks. Block sizes
+depend on the shape and dtype only, and the whole is never converted at once. Files are rows too (`data/io`).
 """
 
 from __future__ import annotations

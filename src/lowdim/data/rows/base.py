@@ -1,4 +1,4 @@
-"""Rows: n rows of d columns, given out in chunks whose size depends on their shape alone."""
+"""Rows: n rows × d columns, read in chunks whose size depends on the shape and dtype only."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from lowdim.errors import BadInput
 __all__ = ["Array", "Block", "Chunk", "Rows", "chunk_rows", "first_nonfinite", "float_dtype"]
 
 Array = NDArray[Any]
-Block = Any  # a C-ordered array or a CSR matrix, of the rows' dtype
+Block = Any  # a C-ordered array or a CSR matrix, with the dtype of the rows
 
 CHUNK_BYTES = 24 << 20  # small enough for the cache, large enough for BLAS
 
 
 def chunk_rows(d: int, itemsize: int = 4) -> int:
-    """The most rows in a block of d columns."""
+    """The maximum number of rows in a block of d columns."""
     return max(16, min(1 << 16, CHUNK_BYTES // (itemsize * max(d, 1))))
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """Rows start…stop, loaded when asked for (on the thread that works on them)."""
+    """Rows start…stop; `load` reads them, on the thread that processes them."""
 
     start: int
     stop: int
@@ -36,7 +36,7 @@ class Chunk:
 
 
 class Rows(ABC):
-    """n rows of d columns; n is None for a stream until it has been read."""
+    """n rows × d columns; n is None if unknown, as for a stream."""
 
     n: int | None
     d: int
@@ -44,9 +44,9 @@ class Rows(ABC):
     sparse = False
 
     def chunks(self) -> Iterator[Chunk]:
-        """The rows, in order, in an even number of nearly equal blocks (or one).
+        """The rows in order, in one block or an even number of nearly equal ones.
 
-        Their size depends on the shape and dtype alone, never on the threads, so results don't either.
+        Block sizes depend on the shape and dtype only, so results do not depend on the number of threads.
         """
         n = self.count
         pieces = -(-n // self.chunk_rows)
@@ -58,42 +58,42 @@ class Rows(ABC):
 
     @property
     def chunk_rows(self) -> int:
-        """The most rows in a block."""
+        """The maximum number of rows in a block."""
         return chunk_rows(self.d, self.dtype.itemsize)
 
     @property
     def count(self) -> int:
-        """The number of rows, for those who need it before reading."""
+        """The number of rows; an error if it is unknown before reading."""
         if self.n is None:
             raise BadInput(
-                "this needs the number of rows before reading them, and a stream has none. "
-                "Give an array, a memory map or a file, or use a method that streams."
+                "this method needs the number of rows in advance, which a stream does not have. "
+                "Pass an array, a memory map or a file, or use a method that streams."
             )
         return self.n
 
     @abstractmethod
     def block(self, start: int, stop: int) -> Block:
-        """Rows start…stop as a C-ordered array (or CSR) of the rows' dtype."""
+        """Rows start…stop as a C-ordered array or CSR matrix of dtype `dtype`."""
 
     def whole(self) -> Block:
-        """All rows in one block: only for methods that can't do without."""
+        """All rows in one block, for methods that need them at once."""
         return self.block(0, self.count)
 
 
 def float_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """float32 stays float32 (and half becomes it); everything else is computed in float64."""
+    """The working dtype: float32 for float16 and float32, float64 for everything else."""
     return np.dtype(np.float32 if dtype.kind == "f" and dtype.itemsize <= 4 else np.float64)
 
 
 def first_nonfinite(blocks: Iterable[tuple[int, Block]]) -> tuple[int, int, float] | None:
-    """Row, column and value of the first number that is not finite."""
+    """Row, column and value of the first NaN or infinity."""
     for start, block in blocks:
-        if sp.issparse(block):  # what is not stored is finite
+        if sp.issparse(block):  # entries that are not stored are zero
             stored = block.tocoo()
-            wrong = np.flatnonzero(~np.isfinite(stored.data))
-            if len(wrong):
-                row, column = (int(at[wrong[0]]) for at in (stored.row, stored.col))
-                return start + row, column, float(stored.data[wrong[0]])
+            bad_entries = np.flatnonzero(~np.isfinite(stored.data))
+            if len(bad_entries):
+                i = bad_entries[0]
+                return start + int(stored.row[i]), int(stored.col[i]), float(stored.data[i])
             continue
         bad = np.argwhere(~np.isfinite(block))
         if len(bad):

@@ -1,4 +1,4 @@
-"""Rows of arrays and memory maps, of sparse matrices, and of dataframes."""
+"""Rows of arrays, memory maps, sparse matrices and dataframes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["ArrayRows", "FrameRows", "SparseRows"]
 
 
 class ArrayRows(Rows):
-    """A two-dimensional array of any real dtype, order and byte order; memory maps are let go of as read."""
+    """Rows of a two-dimensional array of any real dtype and order; a memory map is released page by page."""
 
     def __init__(self, X: Array) -> None:
         self.X = X
@@ -40,7 +40,7 @@ class ArrayRows(Rows):
 
 
 class SparseRows(Rows):
-    """A CSR matrix (other formats are converted once)."""
+    """Rows of a CSR matrix; other sparse formats are converted once."""
 
     sparse = True
 
@@ -52,23 +52,23 @@ class SparseRows(Rows):
 
     @property
     def chunk_rows(self) -> int:
-        # Enough for a few megabytes, and for a chunk's products to outweigh adding up d of them.
-        filled = max(1, self.X.nnz // max(1, self.X.shape[0]))
-        return max(super().chunk_rows, (1 << 19) // filled, 4 * self.d // filled)
+        # A few megabytes, and enough that the products of a chunk outweigh summing d × d results.
+        per_row = max(1, self.X.nnz // max(1, self.X.shape[0]))
+        return max(super().chunk_rows, (1 << 19) // per_row, 4 * self.d // per_row)
 
     def block(self, start: int, stop: int) -> Block:
         return self.X[start:stop].astype(self.dtype, copy=False)
 
 
 class FrameRows(Rows):
-    """A dataframe of pandas, polars or pyarrow, through narwhals, converted block by block."""
+    """Rows of a pandas, polars or pyarrow dataframe (through narwhals), converted block by block."""
 
     def __init__(self, frame: nw.DataFrame[Any]) -> None:
         for name, dtype in frame.schema.items():
             if not (dtype.is_numeric() or dtype == nw.Boolean) or dtype == nw.Decimal:
                 raise BadInputType(
-                    f"column {name!r} holds {dtype}, not numbers. Drop it, or encode it "
-                    "(one column a category, for instance) before reducing."
+                    f"column {name!r} holds {_type_name(dtype)}, not numbers. Drop it, or encode it as numbers first "
+                    "(one-hot, for instance)."
                 )
         self.frame = frame
         self.n, self.d = frame.shape
@@ -81,10 +81,15 @@ class FrameRows(Rows):
         return np.ascontiguousarray(values, dtype=self.dtype)
 
 
+def _type_name(dtype: Any) -> str:
+    text = dtype in (nw.String, nw.Categorical, nw.Enum)
+    return "text" if text else "dates" if dtype == nw.Date else f"values of type {dtype}"
+
+
 def _release_pages(part: np.memmap[Any, Any]) -> None:
-    """Give the pages of a shared, file-backed slice back, so that a large file does not fill memory."""
+    """Release the pages of a file-backed slice, so that a large file does not fill memory."""
     mapped = getattr(part, "_mmap", None)
-    # A copy-on-write map ("c") would lose the user's own changes.
+    # A copy-on-write map (mode "c") would lose the user's changes.
     if mapped is None or part.size == 0 or part.mode not in ("r", "r+") or not hasattr(mmap, "MADV_DONTNEED"):
         return
     base = np.frombuffer(mapped, dtype=np.uint8).__array_interface__["data"][0]

@@ -1,4 +1,4 @@
-"""Rows of a stream of chunks, and `open_rows` for whatever holds a table of numbers."""
+"""Rows of a stream of chunks, and `open_rows`, which opens rows of any source."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["StreamRows", "is_stream", "open_rows"]
 
 
 class StreamRows(Rows):
-    """An iterator of chunks (arrays, sparse matrices or dataframes), or a function that returns one."""
+    """Rows of an iterator of chunks (arrays, sparse matrices or dataframes), or of a function that returns one."""
 
     def __init__(self, source: Any) -> None:
         self._restart = source if callable(source) else None
@@ -35,20 +35,20 @@ class StreamRows(Rows):
         )
 
     def block(self, start: int, stop: int) -> Block:
-        raise BadInput("a stream gives its rows in order only.")
+        raise BadInput("a stream can be read in order only. Pass an array, a memory map or a file.")
 
     def whole(self) -> Block:
         raise BadInput(
-            "this solver needs all rows at once, and a stream gives them chunk by chunk. "
-            "Use the covariance solver, or give an array or a memory map."
+            "this solver needs all rows at once, but a stream yields them chunk by chunk. "
+            "Use the covariance solver, or pass an array or a memory map."
         )
 
     def _parts(self) -> Iterator[Rows]:
         if self._opened is None:
             if self._restart is None:
                 raise BadInput(
-                    "the stream of chunks has been read already, and this needs a second pass. "
-                    "Give a function that returns a fresh iterator."
+                    "the stream of chunks is exhausted, but a second pass is needed. "
+                    "Pass a function that returns a new iterator."
                 )
             self._iterator = iter(self._restart())
         else:
@@ -60,7 +60,9 @@ class StreamRows(Rows):
         seen = 0
         for part in self._parts():
             if part.d != self.d:
-                raise BadInput(f"a chunk has {part.d} columns after chunks of {self.d}; all must have the same.")
+                raise BadInput(
+                    f"a chunk has {part.d} columns, but the first has {self.d}; all must have the same number."
+                )
             for chunk in part.chunks():
                 load = chunk.load if part.dtype == self.dtype else _cast(chunk.load, self.dtype)
                 yield Chunk(seen + chunk.start, seen + chunk.stop, load)
@@ -68,7 +70,7 @@ class StreamRows(Rows):
 
 
 def open_rows(X: Any) -> Rows:
-    """Rows of whatever holds a table of numbers. Nothing is copied but what must be converted."""
+    """Open rows of an array, sparse matrix, dataframe, stream or list of lists; nothing is copied in advance."""
     if isinstance(X, Rows):
         return X
     if sp.issparse(X):
@@ -84,7 +86,7 @@ def open_rows(X: Any) -> Rows:
 
 
 def is_stream(X: Any) -> bool:
-    """An iterator of chunks or a function that makes one, as opposed to a table."""
+    """Whether X is an iterator of chunks or a function that returns one, as opposed to a table."""
     if callable(X) and not hasattr(X, "__array__"):
         return True
     return isinstance(X, Iterator) and not hasattr(X, "shape")

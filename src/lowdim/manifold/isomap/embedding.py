@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.decomposition.gower import Scaling, residual_variance, scaling_of
+from lowdim.decomposition.gower import GowerProjection, fit_gower_projection, residual_variance
 from lowdim.linalg.double_centering import double_center_in_place
 from lowdim.manifold.isomap.shortest_paths import GeodesicGraph
 from lowdim.runtime.progress import report
@@ -32,7 +32,7 @@ class GeodesicEmbedding:
     """Z (n, k), the projection of further points onto it, and how well it keeps the geodesic distances."""
 
     Z: NDArray[np.float64]
-    projection: Scaling
+    projection: GowerProjection
     gram_norm_squared: float  # squared Frobenius norm of the double-centered matrix
     residual_variance: NDArray[np.float64]  # (k,)
     landmarks: NDArray[np.int32] | None = None  # (m,)
@@ -43,7 +43,7 @@ def embed_all(graph: GeodesicGraph, k: int, seed: int, threads: int) -> Geodesic
     """Classical scaling of the geodesic distances between all rows (Tenenbaum, de Silva and Langford 2000)."""
     gram = graph.geodesics_from_rows(np.arange(graph.n), threads)
     means, norm_squared = double_center_in_place(gram, threads)
-    projection = scaling_of(gram, means, k, seed, threads)
+    projection = fit_gower_projection(gram, means, k, seed, threads)
     Z, norms = projection.embedding(), np.diagonal(gram).astype(np.float64)
     # d² = b_ii + b_jj - 2 b_ij recovers the distances from their Gram matrix.
     unexplained = residual_variance(lambda part: gram[part], norms, norms, -2.0, Z, Z, threads)
@@ -60,8 +60,8 @@ def embed_by_landmarks(
     """
     gram = np.ascontiguousarray(geodesics[:, landmarks])
     means, norm_squared = double_center_in_place(gram, threads)
-    projection = scaling_of(gram, means, k, seed, threads)
-    projection, Z = projection.turned(projection.place(geodesics.T))
+    projection = fit_gower_projection(gram, means, k, seed, threads)
+    projection, Z = projection.rotated(projection.transform(geodesics.T))
     zeros = np.zeros(len(landmarks)), np.zeros(len(Z))
     unexplained = residual_variance(lambda part: np.square(geodesics[part]), *zeros, 1.0, Z[landmarks], Z, threads)
     return GeodesicEmbedding(Z, projection, norm_squared, unexplained, landmarks.astype(np.int32), geodesics)
@@ -92,7 +92,7 @@ def farthest_landmarks(graph: GeodesicGraph, m: int, seed: int, threads: int) ->
 
 def project_points(
     graph: GeodesicGraph,
-    projection: Scaling,
+    projection: GowerProjection,
     landmark_geodesics: NDArray[np.float32] | None,
     neighbors: Array,
     lengths: Array,
@@ -106,7 +106,7 @@ def project_points(
             geodesics = graph.geodesics_from_points(neighbors[part], lengths[part], threads)
         else:
             geodesics = _geodesics_to_landmarks(landmark_geodesics, neighbors[part], lengths[part])
-        out[part] = projection.place(geodesics)
+        out[part] = projection.transform(geodesics)
     return out
 
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from lowdim.base.estimator import EmbeddingMixin, Estimator, SeedMixin, ThreadsMixin, estimator
 from lowdim.base.metric_mixin import MetricMixin
 from lowdim.base.state import StateCheck
-from lowdim.decomposition.gower import Scaling
+from lowdim.decomposition.gower import GowerProjection
 from lowdim.errors import BadInput, NotEnoughData
 from lowdim.knn.fitted import FittedNeighbors, FittedRows, NeighborSpec, read_source
 from lowdim.manifold.isomap.edge_lengths import connected_graph, mean_neighbor_distances, query_lengths, scaled_lengths
@@ -39,7 +39,7 @@ class IsomapState:
     """What `transform` needs beside the public attributes; lengths are in `unit`."""
 
     graph: GeodesicGraph
-    projection: Scaling
+    projection: GowerProjection
     unit: float
     mean_neighbor_distances: Array | None  # (n,), of C-Isomap
     landmark_geodesics: Array | None  # (m, n)
@@ -103,7 +103,7 @@ class Isomap(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         "What to do with several connected components: connect them by their shortest edges, or raise an error.",
     )
 
-    _state_classes = (IsomapState, GeodesicGraph, Scaling)
+    _state_classes = (IsomapState, GeodesicGraph, GowerProjection)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Compute the embedding."""
@@ -183,7 +183,7 @@ class Isomap(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         n, k = check.sizes["n"], check.sizes["k"]
         graph = check.instance("state.graph", GeodesicGraph)
         check.require(graph.n == n, f"the geodesic graph must have {n} rows")
-        projection = check.instance("state.projection", Scaling)
+        projection = check.instance("state.projection", GowerProjection)
         shape = (n if landmarks is None else len(landmarks), k)
         check.require(projection.axes.shape == shape, f"the projection must be of shape {shape}")
         check.floats("state.mean_neighbor_distances", "n", optional=True, low=0)

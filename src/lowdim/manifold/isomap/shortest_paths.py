@@ -61,7 +61,7 @@ class GeodesicGraph:
         starts, columns = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
         lengths = np.ascontiguousarray(matrix.data, dtype=np.float32)
         order = np.empty(matrix.shape[0], dtype=np.int32)
-        _native.local_order(starts, columns, lengths, order)
+        _native.locality_order(starts, columns, lengths, order)
         degrees = np.diff(starts)[order]
         new_starts = np.concatenate([[0], np.cumsum(degrees)])
         taken = np.repeat(starts[:-1][order] - new_starts[:-1], degrees) + np.arange(len(columns))
@@ -88,7 +88,7 @@ class GeodesicGraph:
         graph = self.starts, self.columns, self.lengths, self.order
         for start in range(0, m, QUERIES_PER_REPORT):
             part = slice(start, start + QUERIES_PER_REPORT)
-            _native.geodesics(*graph, nodes[part], lengths[part], order[part], out, threads)
+            _native.shortest_paths(*graph, nodes[part], lengths[part], order[part], out, threads)
             report("shortest paths", min(start + QUERIES_PER_REPORT, m), m)
         return out
 

@@ -100,7 +100,7 @@ def local_grams_of_distances(D: Array, center_distances: Array, indices: NDArray
 def reconstruction_weights(grams: Floats, reg: float, threads: int) -> Floats:
     """Weights w = u / Σu, where (G + reg·trace(G) I) u = 1, (m, k)."""
     out = np.empty(grams.shape[:2])
-    _native.local_weights(grams, reg, out, threads)
+    _native.reconstruction_weights(grams, reg, out, threads)
     return out
 
 
@@ -108,7 +108,7 @@ def sum_of_blocks(members: NDArray[np.int32], blocks: Floats, threads: int) -> s
     """The alignment matrix Σᵢ Sᵢ Bᵢ Sᵢᵀ (n, n), sparse and sorted, with the same bits for any number of threads."""
     n = len(members)
     counts = np.empty(n, dtype=np.int32)
-    _native.count_columns(members, counts, threads)
+    _native.block_sum_counts(members, counts, threads)
     total = int(counts.sum(dtype=np.int64))
     if total >= 2**31:
         raise BadInput(
@@ -117,14 +117,14 @@ def sum_of_blocks(members: NDArray[np.int32], blocks: Floats, threads: int) -> s
         )
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
     columns, values = np.empty(total, dtype=np.int32), np.empty(total)
-    _native.add_patches(members, np.ascontiguousarray(blocks), starts, columns, values, threads)
+    _native.block_sum(members, np.ascontiguousarray(blocks), starts, columns, values, threads)
     return sp.csr_array((values, columns, starts), shape=(n, n))
 
 
 def _batched_eigh(grams: Floats, threads: int) -> tuple[Floats, Floats]:
     """Descending eigenvalues (m, k) and eigenvectors in columns (m, k, k) of a stack of symmetric matrices."""
     values, vectors = np.empty(grams.shape[:2]), np.empty(grams.shape)
-    _native.local_eigen(grams, values, vectors, threads)
+    _native.batched_eigh(grams, values, vectors, threads)
     return values, vectors.transpose(0, 2, 1)
 
 

@@ -90,7 +90,7 @@ class Affinities:
     @classmethod
     def _joint(cls, indices: NDArray[np.int32], weights: NDArray[np.float32], threads: int) -> Affinities:
         """Joint probabilities from conditional ones: (p_j|i + p_i|j) / 2n."""
-        return cls._unchecked(*_native.join_affinities(indices, weights, 0.5 / len(indices), threads))
+        return cls._unchecked(*_native.symmetrize_affinities(indices, weights, 0.5 / len(indices), threads))
 
     @classmethod
     def _unchecked(
@@ -114,7 +114,7 @@ class Affinities:
         """The affinities with new row r for old row order[r]."""
         old = self.starts, self.columns, self.values
         new = np.empty_like(self.starts), np.empty_like(self.columns), np.empty_like(self.values)
-        _native.reorder_edges(*old, order, *new, threads)
+        _native.reorder_graph(*old, order, *new, threads)
         return Affinities._unchecked(*new)
 
 
@@ -169,7 +169,7 @@ def conditional_probabilities(
     total = np.zeros(distances.shape, dtype=np.float32)
     for one in perplexities:
         part = np.empty_like(total)
-        _native.calibrate(distances, one, part, threads)
+        _native.calibrate_perplexity(distances, one, part, threads)
         total += part
     return total / np.float32(len(perplexities)) if len(perplexities) > 1 else total
 

@@ -64,7 +64,7 @@ class MeshFields:
         """Forces at the points Y, (n, k), and the sum of the kernel sums."""
         out = np.empty_like(Y)
         mesh = self.mesh
-        sum_q = _native.gather_forces(self.values, list(mesh.cells), mesh.origin, mesh.spacing, Y, out, threads)
+        sum_q = _native.gather_from_mesh(self.values, list(mesh.cells), mesh.origin, mesh.spacing, Y, out, threads)
         return out, sum_q
 
 
@@ -119,7 +119,7 @@ class FFTRepulsion:
         """
         if len(Y) <= EXACT_POINTS:
             forces = np.empty_like(Y)
-            return forces, _native.repel_directly(Y, self.dof, forces, 1)
+            return forces, _native.repulsion_exact(Y, self.dof, forces, 1)
         mesh = self._mesh(Y)
         inside = mesh.contains(Y) if mesh.truncated else np.True_
         if inside.all():
@@ -141,7 +141,7 @@ class FFTRepulsion:
 
     def _fields(self, Y: Floats, mesh: Mesh) -> MeshFields:
         density = np.empty(mesh.cells, dtype=np.float32)
-        _native.spread_masses(Y, mesh.origin, mesh.spacing, density, self.threads)
+        _native.scatter_to_mesh(Y, mesh.origin, mesh.spacing, density, self.threads)
         spectrum = self._forward(density, mesh.padded)
         product = np.empty((len(mesh.cells) + 1, *spectrum.shape), dtype=np.complex64)
         _native.multiply_spectra(spectrum, self._kernel_spectra(mesh), product, self.threads)

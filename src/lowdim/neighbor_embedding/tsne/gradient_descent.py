@@ -64,7 +64,7 @@ class GradientDescent:
     ) -> None:
         self.affinities, self.options, self.threads = affinities, options, threads
         P = affinities
-        _native.require_edges(P.starts, P.columns, P.values, P.n, threads)
+        _native.check_affinities(P.starts, P.columns, P.values, P.n, threads)
         self.inverse = np.arange(affinities.n) if inverse is None else inverse
         self._ordered = np.arange(affinities.n, dtype=np.int32), affinities, TiedRows.of(self.inverse)
         self._repulsion: Repulsion | None = None
@@ -115,7 +115,7 @@ class GradientDescent:
         rule = (exaggeration, rate, MOMENTUM, MAX_STEP_NORM, 1 / max(sum_q, MIN_SUM_Q), 1 / options.dof, factor)
         moved, velocity, gains = np.empty_like(Y), state["velocity"].copy(), state["gains"].copy()
         P, tied = self._in_order(state)
-        _native.descend(P.starts, P.columns, P.values, Y, forces, rule, velocity, gains, moved, self.threads)
+        _native.tsne_step(P.starts, P.columns, P.values, Y, forces, rule, velocity, gains, moved, self.threads)
         if tied is not None:
             for values in (moved, velocity, gains):
                 tied.average(values)
@@ -126,7 +126,7 @@ class GradientDescent:
     def divergence(self, state: LoopState) -> float:
         """KL(P ‖ Q), with the normalization that the repulsion gives."""
         P, dof, Y = self._in_order(state)[0], self.options.dof, state["embedding"]
-        attraction = _native.log_lengths(P.starts, P.columns, P.values, Y, dof, self.threads)
+        attraction = _native.attraction_loss(P.starts, P.columns, P.values, Y, dof, self.threads)
         sum_q = max(self.repulsion(Y)[1], MIN_SUM_Q)
         return self._negative_entropy + (dof + 1) / 2 * attraction + float(np.log(sum_q))
 

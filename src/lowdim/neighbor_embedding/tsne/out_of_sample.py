@@ -68,7 +68,7 @@ class TsneOutOfSample:
         starts = np.arange(len(out) + 1, dtype=np.int64) * found.indices.shape[1]
         columns, values = np.ascontiguousarray(found.indices).ravel(), np.ascontiguousarray(weights).ravel()
         how = (self.dof, 1 / field.mean_sum_q, LEARNING_RATE, MOMENTUM, MAX_STEP_NORM, STEPS, *field.barnes_hut)
-        _native.place_rows(starts, columns, values, Y, *_mesh_arguments(field.fields), how, out, threads)
+        _native.tsne_out_of_sample(starts, columns, values, Y, *_mesh_arguments(field.fields), how, out, threads)
         return out
 
     @cached_property

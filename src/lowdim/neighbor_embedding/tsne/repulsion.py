@@ -32,7 +32,7 @@ class ExactRepulsion:
         """Repulsive forces, (n, k), and the normalization: the sum of the kernel over all ordered pairs."""
         out = np.empty_like(Y)
         threads = self.threads if len(Y) > SERIAL_ROWS else 1
-        sum_q = _native.repel_directly(Y, self.dof, out, threads)
+        sum_q = _native.repulsion_exact(Y, self.dof, out, threads)
         return out, sum_q
 
 
@@ -54,7 +54,7 @@ class BarnesHutRepulsion:
     def __call__(self, Y: Floats) -> tuple[Floats, float]:
         """Repulsive forces, (n, 3), and the normalization: the sum of the kernel over all ordered pairs."""
         out = np.empty_like(Y)
-        sum_q = _native.repel_by_tree(Y, self.dof, *self.criterion, out, self.threads)
+        sum_q = _native.repulsion_barnes_hut(Y, self.dof, *self.criterion, out, self.threads)
         return out, sum_q
 
 

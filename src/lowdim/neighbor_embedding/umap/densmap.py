@@ -107,7 +107,7 @@ def embedding_radii(
     """
     m = len(positions)
     phi_sums, square_sums = np.empty(m, np.float32), np.empty(m, np.float32)
-    _native.umap_radii(positions, fixed, starts, columns, a, b, phi_sums, square_sums, threads)
+    _native.densmap_sums(positions, fixed, starts, columns, a, b, phi_sums, square_sums, threads)
     wide = phi_sums.astype(np.float64)
     return wide, np.log(EPSILON + square_sums / np.maximum(wide, EPSILON))
 

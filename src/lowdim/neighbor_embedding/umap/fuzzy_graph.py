@@ -108,7 +108,7 @@ def smooth_knn_distances(distances: Array, local_connectivity: float, threads: i
     m, k = distances.shape
     out = Memberships(np.empty((m, k), np.float32), np.empty(m, np.float32), np.empty(m, np.float32))
     target = float(np.log2(k + 1))
-    _native.smooth_neighbors(distances, target, float(local_connectivity), out.rhos, out.sigmas, out.weights, threads)
+    _native.smooth_knn(distances, target, float(local_connectivity), out.rhos, out.sigmas, out.weights, threads)
     return out
 
 
@@ -129,7 +129,7 @@ def fuzzy_simplicial_set(graph: Graph | None, local_connectivity: float, mix: fl
 def symmetrize_fuzzy(directed: FuzzyGraph, mix: float, threads: int) -> FuzzyGraph:
     """The fuzzy union (mix 1) or intersection (mix 0) of a directed fuzzy graph and its transpose."""
     parts = directed.starts, directed.columns, directed.weights, directed.lengths
-    return FuzzyGraph(*_native.symmetrize(*parts, mix, threads))
+    return FuzzyGraph(*_native.symmetrize_memberships(*parts, mix, threads))
 
 
 def rows_in_order(starts: Array, order: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

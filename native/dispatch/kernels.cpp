@@ -1,0 +1,113 @@
+// Compiled once per instruction set; LOWDIM_ISA names it.
+// Do not instantiate std:: templates with external linkage here unless they are inlined: the linker might keep a copy
+// compiled for AVX-512 for all callers.
+#include "dispatch/kernels.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+namespace lowdim::LOWDIM_ISA {
+namespace {
+#include "linalg/moments.isa.hpp"
+#include "linalg/sparse.isa.hpp"
+
+template <class T>
+constexpr MomentKernels<T> moment_kernels = {column_sums<T>, center<T>, shift_rows<T>, subtract_outer<T>, add_scatter<T>};
+template <class T, class I>
+constexpr SparseProducts<T, I> sparse_products = {sparse_times<T, I>, sparse_transpose_times<T, I>};
+
+// each header builds on those before it
+#include "simd/vector.isa.hpp"
+#include "knn/topk.isa.hpp"
+#include "knn/tiles.isa.hpp"
+#include "knn/candidates.isa.hpp"
+#include "knn/local_join.isa.hpp"
+#include "linalg/half_symmetric.isa.hpp"
+#include "isomap/shortest_paths.isa.hpp"
+#include "isomap/geodesic_gram.isa.hpp"
+#include "lle/small_matrices.isa.hpp"
+#include "mds/smacof.isa.hpp"
+#include "mds/sstress.isa.hpp"
+#include "mds/out_of_sample.isa.hpp"
+#include "mds/distances.isa.hpp"
+#include "mds/sgd.isa.hpp"
+#include "mds/isotonic_hull.isa.hpp"
+
+template <class T>
+constexpr MdsKernels<T> mds_kernels = {
+    {stress_tile<T, false>, stress_tile<T, true>},
+    map_distances<T>,
+    sstress_line_tile<T>,
+    majorize_point<T>,
+    {row_distances<T, metric_squared_euclidean>, row_distances<T, metric_manhattan>, row_distances<T, metric_chebyshev>},
+    sgd_block_pair<T>,
+    running_sums<T>,
+};
+#include "tsne/perplexity.isa.hpp"
+#include "tsne/gradient.isa.hpp"
+#include "tsne/barnes_hut.isa.hpp"
+#include "tsne/mesh.isa.hpp"
+#include "tsne/out_of_sample.isa.hpp"
+
+template <int D>
+constexpr GradientKernels<D> gradient_kernels = {gradient_step<D>, attraction_loss<D>, repulsion_exact<D>, tsne_out_of_sample<D>};
+template <int D>
+constexpr MeshKernels<D> mesh_kernels = {first_nodes<D>, scatter_to_mesh<D>, gather_from_mesh<D>};
+#include "simd/lane_math.isa.hpp"
+#include "umap/sgd.isa.hpp"
+#include "linalg/chebyshev.isa.hpp"
+#include "mds/monotone_spline.isa.hpp"
+}  // namespace
+
+#define LOWDIM_QUOTE(x) #x
+#define LOWDIM_NAME(x) LOWDIM_QUOTE(x)
+
+const Kernels& table() {
+    static constexpr Kernels kernels = {
+        LOWDIM_NAME(LOWDIM_ISA),
+        {moment_kernels<float>, moment_kernels<double>},
+        {sparse_products<float, std::int32_t>, sparse_products<double, std::int32_t>, sparse_products<float, std::int64_t>,
+         sparse_products<double, std::int64_t>},
+        {tile_columns,
+         pack_rows,
+         {sweep_tiles<TileEuclidean>, sweep_tiles<TileManhattan>, sweep_tiles<TileChebyshev>, sweep_bits<false>, sweep_bits<true>},
+         select_nearest,
+         merge_lists,
+         {local_join<PairEuclidean>, local_join<PairManhattan>, local_join<PairChebyshev>},
+         apply_updates,
+         {score_row<PairEuclidean>, score_row<PairManhattan>, score_row<PairChebyshev>},
+         {graph_search<PairEuclidean>, graph_search<PairManhattan>, graph_search<PairChebyshev>},
+         {refine<float>, refine<double>}},
+        {{half_symmetric_times<float>, half_symmetric_times<double>}},
+        {relax_sweep, square_row, double_center_row, gram_times, correlation_sums},
+        {{local_gram<float>, local_gram<double>}, reconstruction_weights, batched_eigh},
+        {{mds_kernels<float>, mds_kernels<double>}, hull_edges, min_below_line},
+        {gradient_kernels<1>,
+         gradient_kernels<2>,
+         gradient_kernels<3>,
+         mesh_kernels<1>,
+         mesh_kernels<2>,
+         calibrate_row,
+         multiply_spectra,
+         {summarize_node, repulsion_barnes_hut}},
+        {row_lanes,
+         schedule_edges,
+         {sgd_half_step<0>, sgd_half_step<1>, sgd_half_step<2>, sgd_half_step<3>},
+         {sgd_fixed<0>, sgd_fixed<1>, sgd_fixed<2>, sgd_fixed<3>},
+         densmap_sums,
+         fast_powers},
+        {{three_term_rows<8>, three_term_rows<16>, three_term_rows<32>}, chebyshev_rows},
+        {{spline_moments<float>, evaluate_spline<float>}, {spline_moments<double>, evaluate_spline<double>}},
+    };
+    return kernels;
+}
+
+}  // namespace lowdim::LOWDIM_ISA

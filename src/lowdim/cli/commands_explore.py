@@ -1,0 +1,87 @@
+"""`lowdim choose` and `lowdim diagnose`: what to know about a table before reducing it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from lowdim.cli.options import Columns, Data, Drop, Id, Label, RandomState, Standardize, split_names
+from lowdim.cli.output import CommandOutput, align, written_lines
+
+__all__ = ["choose", "diagnose"]
+
+Replicates = Annotated[
+    int, typer.Option(metavar="N", min=1, help="Tables of permuted columns that parallel analysis compares with.")
+]
+Sample = Annotated[int, typer.Option(metavar="N", min=3, help="Maximum number of rows to measure distances on.")]
+ScreeOutputs = Annotated[
+    list[str] | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Scree plot: .png, .svg or .pdf. Repeatable."),
+]
+
+
+def choose(  # noqa: PLR0913  (one argument per flag)
+    data: Data,
+    standardize: Standardize = None,
+    replicates: Replicates = 100,
+    random_state: RandomState = 0,
+    output: ScreeOutputs = None,
+    label: Label = None,
+    id: Id = None,
+    drop: Drop = None,
+    columns: Columns = None,
+) -> CommandOutput:
+    """Choose the number of principal components.
+
+    Compares the established rules, from explained variance to parallel analysis, and gives their reasons.
+
+    Example:
+      lowdim choose wine -o scree.png
+
+    """
+    import lowdim
+    from lowdim.registry import find_method
+    from lowdim.workflow.fit import naming_nonfinite, require_rows
+    from lowdim.workflow.outputs import FIGURES, check_outputs, save_figure
+    from lowdim.workflow.source import ColumnChoice, read_data
+    from lowdim.workflow.standardize import describe_standardization, should_standardize
+
+    paths = check_outputs(output or [], FIGURES, [data])
+    table = read_data(data, ColumnChoice(label, id, split_names(drop), split_names(columns)))
+    require_rows(table, find_method("pca"))
+    rows, standardized = table.rows(), bool(should_standardize({}, table, standardize))
+    with naming_nonfinite(rows, table, None):
+        found = lowdim.choose.table(rows, standardize=standardized, replicates=replicates, random_state=random_state)
+    for path in paths:
+        save_figure(path, found.plot)
+    lines = [("columns", describe_standardization(standardized, table)), *written_lines(paths)]
+    result = {"command": "choose", "data": data, **found.to_dict(), "written": [str(path) for path in paths]}
+    return CommandOutput(f"{found}\n\n{align(lines)}", result)
+
+
+def diagnose(
+    data: Data,
+    sample: Sample = 2000,
+    random_state: RandomState = 0,
+    label: Label = None,
+    id: Id = None,
+    drop: Drop = None,
+    columns: Columns = None,
+) -> CommandOutput:
+    """Diagnose the curse of dimensionality.
+
+    Measures correlation, intrinsic dimension, concentration of distances and hubness, and says what to do.
+
+    Example:
+      lowdim diagnose digits
+
+    """
+    import lowdim
+    from lowdim.workflow.fit import require_rows
+    from lowdim.workflow.source import ColumnChoice, read_data
+
+    table = read_data(data, ColumnChoice(label, id, split_names(drop), split_names(columns)))
+    require_rows(table, None)
+    found = lowdim.diagnose(table.rows(), sample=sample, random_state=random_state)
+    return CommandOutput(str(found), {"command": "diagnose", "data": data, **found.to_dict()})

@@ -1,0 +1,117 @@
+"""Pairwise distances between rows: all pairs of one table (SciPy's pdist), or new rows to old ones (cdist)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from lowdim import _native
+from lowdim.data.rows import Chunk, Rows
+from lowdim.data.validation import finite_error, overflow_error
+from lowdim.distance.condensed import Pairs, in_binary_unit, require_memory_of_pairs, safe_factor
+from lowdim.distance.matrix_checks import rounding_of
+from lowdim.distance.metrics import SQUARES, Metric
+from lowdim.distance.unit_rows import unit_rows
+from lowdim.errors import BadInput
+from lowdim.runtime.memory import require_memory
+from lowdim.runtime.progress import report
+
+__all__ = ["MetricRows", "dense_block", "prepare_rows"]
+
+Array = NDArray[Any]
+
+SCIPY_ROWS = 64  # rows per call of SciPy, which can't be interrupted
+
+
+@dataclass(frozen=True)
+class MetricRows:
+    """Rows prepared for a metric: dense, of a safe size (times `factor`), of unit length where the metric needs it."""
+
+    metric: Metric
+    table: Array  # (n, d)
+    factor: float
+    threads: int
+
+    @property
+    def scale(self) -> float:
+        """Factor from what the native kernel returns to a distance."""
+        squared = self.metric.kernel == SQUARES and not self.metric.root and not self.metric.unit_rows
+        return self.metric.scale / (self.factor**2 if squared else self.factor)
+
+    @property
+    def kernel(self) -> int | None:
+        """The native sum over columns; None if SciPy computes the distance."""
+        return None if self.metric.bits else self.metric.kernel
+
+    def pairs(self) -> Pairs:
+        """Condensed distances of all pairs of rows."""
+        n = len(self.table)
+        require_memory_of_pairs(n, self.table.itemsize)
+        out = np.empty(n * (n - 1) // 2, dtype=self.table.dtype)
+        if self.kernel is not None:
+            _native.pairwise_distances(self.table, self.kernel, self.metric.root, self.scale, out, self.threads)
+        else:
+            whole = Pairs(n, out, None, 1.0)
+            for i in range(n - 1):
+                out[whole.row(i)] = self._cdist(self.table[i : i + 1], self.table[i + 1 :])[0]
+        return in_binary_unit(n, out, None)
+
+    def distances_from(self, new: MetricRows) -> Array:
+        """Distances of new rows to these, (m, n)."""
+        m, n = len(new.table), len(self.table)
+        out = np.empty((m, n), dtype=self.table.dtype)
+        if self.kernel is not None:
+            root = self.metric.root
+            _native.cross_distances(new.table, self.table, self.kernel, root, self.scale, out, self.threads)
+        else:
+            for start in range(0, m, SCIPY_ROWS):
+                out[start : start + SCIPY_ROWS] = self._cdist(new.table[start : start + SCIPY_ROWS], self.table)
+                report("computing distances", min(start + SCIPY_ROWS, m), m)
+        if not np.isfinite(out).all():
+            raise overflow_error()
+        return out
+
+    def _cdist(self, A: Array, B: Array) -> Array:
+        """Distances by SciPy: of sets of bits, or by the user's function, whose results are checked."""
+        from scipy.spatial.distance import cdist
+
+        if self.metric.function is None:
+            return np.asarray(cdist(A != 0, B != 0, metric=self.metric.name))
+        out = np.asarray(cdist(A, B, metric=self.metric.function))
+        rounding = rounding_of(out.dtype) * np.fmax.reduce(out, axis=None, initial=0.0)
+        bad = ~(np.isfinite(out) & (out >= -rounding))
+        if bad.any():
+            raise BadInput(
+                f"the metric must give a finite number of at least 0 for any two rows; for two of them it gave "
+                f"{out[bad][0]}."
+            )
+        return np.maximum(out, 0)
+
+
+def prepare_rows(rows: Rows, metric: Metric, threads: int, like: MetricRows | None = None) -> MetricRows:
+    """Rows prepared for a metric; new rows are prepared `like` the old ones, with their dtype and factor."""
+    dtype = rows.dtype if like is None else like.table.dtype
+    if metric.unit_rows:
+        return MetricRows(metric, unit_rows(rows, metric, threads, dtype), 1.0, threads)
+    n, d = rows.count, rows.d
+    require_memory(dtype.itemsize * n * d, f"a table of {n} x {d} values", "Use fewer rows or columns.")
+    whole = rows.whole()
+    dense = whole.toarray() if sp.issparse(whole) else whole
+    with np.errstate(over="ignore"):
+        table = dense.astype(dtype, copy=False)
+    if not np.isfinite(table).all():
+        raise finite_error(rows, Chunk(0, n, lambda: dense))
+    if metric.bits and not ((table == 0) | (table == 1)).all():
+        raise BadInput(f"metric {metric.name!r} compares sets: every value must be 0 or 1. Binarize the columns.")
+    factor = safe_factor(table) if like is None else like.factor
+    return MetricRows(metric, table if factor == 1 else table * table.dtype.type(factor), factor, threads)
+
+
+def dense_block(rows: Rows, begin: int, end: int) -> Array:
+    """Rows begin … end as a dense array."""
+    block = rows.block(begin, end)
+    return np.asarray(block.toarray() if rows.sparse else block)

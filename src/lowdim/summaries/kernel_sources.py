@@ -1,0 +1,135 @@
+"""Where the entries of a kernel matrix come from: a kernel evaluated on rows, or a matrix that is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim.data.ownership import dense_table, owned
+from lowdim.data.rows import Chunk, Rows
+from lowdim.data.validation import finite_error
+from lowdim.errors import BadInput, BadInputType
+from lowdim.kernels import Kernel
+from lowdim.kernels._row_blocks import PreparedRows, RowPairs
+
+__all__ = [
+    "ComputedKernel",
+    "KernelSource",
+    "MappedRows",
+    "PrecomputedKernel",
+    "cross_kernel",
+    "dense_rows",
+    "finite_rows",
+    "symmetric_matrix",
+]
+
+Array = NDArray[Any]
+
+BLOCK = 512  # rows at a time
+SPARSE = "sparse input is not supported here, as kernel matrices and distances are dense; give X.toarray()."
+
+
+class KernelSource(Protocol):
+    """A symmetric (n, n) matrix, read by blocks."""
+
+    n: int
+    dtype: np.dtype[Any]
+
+    def block(self, rows: slice, columns: slice) -> Array:
+        """A fresh array of these entries."""
+
+    def diagonal(self) -> Array:
+        """All diagonal entries, (n,)."""
+
+
+class ComputedKernel:
+    """Entries k(xᵢ, xⱼ), computed when they are read. Every γ of the kernel is a number."""
+
+    def __init__(self, rows: Array, kernel: Kernel) -> None:
+        self.rows, self.kernel = PreparedRows(rows), kernel
+        self.n, self.dtype = len(rows), rows.dtype
+        self.block(slice(0, 1), slice(0, 1))  # fills the caches of the rows before threads share them
+
+    def block(self, rows: slice, columns: slice) -> Array:
+        return self.kernel.evaluate(RowPairs(self.rows, self.rows, rows, columns))
+
+    def cross(self, new: Array) -> Array:
+        """The cross-kernel matrix k(Y, X) of new rows Y, (m, n)."""
+        return self.kernel.evaluate(RowPairs(PreparedRows(new, self.rows.origin), self.rows))
+
+    def diagonal(self) -> Array:
+        return self.kernel.diagonal(self.rows)
+
+
+class PrecomputedKernel:
+    """Entries of a given matrix, or an elementwise function of them."""
+
+    def __init__(self, matrix: Array, function: Callable[[Array], Array] | None = None) -> None:
+        self.matrix, self.function = matrix, function
+        self.n, self.dtype = len(matrix), matrix.dtype
+
+    def block(self, rows: slice, columns: slice) -> Array:
+        part = self.matrix[rows, columns]
+        return part if self.function is None else self.function(part)
+
+    def diagonal(self) -> Array:
+        entries = np.diagonal(self.matrix)
+        return entries if self.function is None else self.function(entries)
+
+
+class MappedRows(Rows):
+    """Rows (m, width) that a function computes from blocks of rows (m, d) and the index of each block's first row."""
+
+    def __init__(self, rows: Rows, width: int, function: Callable[[Array, int], Array]) -> None:
+        if rows.sparse:
+            raise BadInputType(SPARSE)
+        self._rows, self._function = rows, function
+        self.n, self.d, self.dtype = rows.n, width, rows.dtype
+
+    def block(self, start: int, stop: int) -> Array:
+        new = self._rows.block(start, stop)
+        if not np.isfinite(new).all():
+            raise finite_error(self._rows, Chunk(start, stop, lambda: new))
+        return np.ascontiguousarray(self._function(new, start), dtype=self.dtype)
+
+
+def cross_kernel(rows: Rows, source: ComputedKernel) -> MappedRows:
+    """The cross-kernel matrix k(Y, X) of rows Y, (m, n), read in chunks."""
+    return MappedRows(rows, source.n, lambda new, _: source.cross(new.astype(source.dtype, copy=False)))
+
+
+def dense_rows(rows: Rows) -> Array:
+    """All rows as one finite array that may be kept: what new rows are compared with must not change with X."""
+    return np.asarray(owned(finite_rows(rows), rows))
+
+
+def finite_rows(rows: Rows) -> Array:
+    """All rows as one finite array, without a copy where the given one will do."""
+    if rows.sparse:
+        raise BadInputType(SPARSE)
+    whole = dense_table(rows)
+    if not np.isfinite(whole).all():
+        raise finite_error(rows, Chunk(0, rows.count, lambda: whole))
+    if not len(whole):
+        raise BadInput("there are 0 sample(s) in the data while a minimum of 1 is required.")
+    return whole
+
+
+def symmetric_matrix(rows: Rows, name: str) -> Array:
+    """All rows as one array, which must be a finite symmetric matrix."""
+    if rows.sparse:
+        raise BadInputType(SPARSE)
+    if rows.n != rows.d:
+        raise BadInput(f"{name} must be square; got {rows.n} × {rows.d}.")
+    whole = rows.whole()
+    if not np.isfinite(whole).all():
+        raise finite_error(rows, Chunk(0, rows.count, lambda: whole))
+    slack = 1e-5 * float(np.abs(whole).max(initial=0.0))
+    for start in range(0, len(whole), BLOCK):
+        cut = slice(start, start + BLOCK)
+        if np.abs(whole[cut] - whole[:, cut].T).max(initial=0.0) > slack:
+            raise BadInput(f"{name} must be symmetric; it is not. Use (X + X.T) / 2 if that is what is meant.")
+    return whole

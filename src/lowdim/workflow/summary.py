@@ -1,0 +1,59 @@
+"""One line about a table, and one about a fitted model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from lowdim.data.table import Table
+from lowdim.runtime.param import parameters
+from lowdim.workflow.fit import FittedModel
+from lowdim.workflow.source import label_vector
+
+__all__ = ["count", "summarize_fit", "summarize_table"]
+
+# Measures of fit, by the fitted attribute that holds them.
+MEASURES: dict[str, Callable[[Any], str]] = {
+    "stress1_": lambda stress: f"stress-1 {stress:.4g}",
+    "goodness_of_fit_": lambda fit: f"goodness of fit {fit[0]:.1%} ({fit[1]:.1%} of the positive eigenvalues)",
+    "residual_variance_": lambda residual: f"residual variance {residual[-1]:.1%}",
+    "reconstruction_error_": lambda error: f"reconstruction error {error:.3g}",
+    "kl_divergence_": lambda divergence: f"KL divergence {divergence:.3g}",
+    "n_connected_components_": lambda components: count(components, "connected component"),
+}
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun: 1 row, 1,797 rows."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def summarize_table(table: Table, n_rows: int) -> str:
+    """Its size, and the name of its labels."""
+    if table.kind == "distances":
+        size = f"distances between {count(n_rows, 'row')}"
+    else:
+        size = f"{count(n_rows, 'row')} × {count(len(table.names), 'column')}"
+    return size if label_vector(table) is None else f"{size}, labels {table.label_name or 'label'!r}"
+
+
+def summarize_fit(fitted: FittedModel) -> str:
+    """Number of components, explained variance or another measure of fit, and convergence."""
+    model = fitted.estimator
+    parts = []
+    components = getattr(model, "n_components_", None)
+    if components is not None:
+        parts.append(count(int(components), "component"))
+    ratios = getattr(model, "explained_variance_ratio_", None)
+    if ratios is not None:
+        each = " + ".join(f"{ratio:.1%}" for ratio in ratios[:3]) + (" + …" if len(ratios) > 3 else "")
+        parts.append(f"{float(np.sum(ratios)):.1%} of the variance" + (f" ({each})" if len(ratios) > 1 else ""))
+    parts += [describe(getattr(model, name)) for name, describe in MEASURES.items() if hasattr(model, name)]
+    if getattr(model, "solver_", None) == "nystrom":
+        error = model.nystrom_error_
+        parts.append("Nyström approximation" + (f" with error {error:.1%}" if np.isfinite(error) else ""))
+    if getattr(model, "converged_", True) is False:
+        parts.append("NOT CONVERGED" + ("; raise --max-iter" if "max_iter" in parameters(type(model)) else ""))
+    return ", ".join(parts) or "fitted"
