@@ -1,4 +1,4 @@
-"""Files of maps: sparse rows in them, and fitted parts that contradict each other."""
+"""Model files of embeddings: sparse rows in them, and fitted parts that contradict each other."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def write(path, model, lies=None, tensor_lies=None, manifest_lies=None):
     return path
 
 
-def test_honest_maps_are_read(maps, rows, tmp_path):
+def test_honest_models_are_read(maps, rows, tmp_path):
     for name, model in maps.items():
         loaded = load(write(tmp_path / "m.lowdim", model))
         new = rows[:5] + 0.1

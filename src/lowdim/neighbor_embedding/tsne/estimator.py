@@ -110,6 +110,7 @@ class TSNE(NeighborEmbedding):
             self.embedding_ = descent.positions(loop.state).astype(inputs.dtype)
             self.kl_divergence_, self.n_iter_ = descent.divergence(loop.state), loop.done
             self.perplexity_, self.X_fit_ = np.array(inputs.perplexity), inputs.X_fit
+            self._cache = self._make_out_of_sample()
             return self
 
     def _options(self) -> TsneOptions:
