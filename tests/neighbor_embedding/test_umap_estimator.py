@@ -286,7 +286,7 @@ def test_other_errors(rng):
         UMAP().fit(X, np.zeros(49))
     with pytest.raises(BadInput, match="y contains NaN"):
         UMAP(target_metric="numeric").fit(X, np.full(50, np.nan))
-    with pytest.raises(LowdimError, match="columns and the model 2"):
+    with pytest.raises(LowdimError, match="has 3 columns, but the model has 2 components"):
         UMAP(n_epochs=3).fit(X).inverse_transform(X)
 
 
