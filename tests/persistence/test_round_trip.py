@@ -286,8 +286,8 @@ def test_what_cant_be_kept_is_refused_with_advice(model, words, tmp_path):
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("mean_", np.zeros(4), "mean_ must be 5 finite"),
-        ("components_", np.full((2, 5), np.nan), "components_ must be finite"),
+        ("mean_", np.zeros(4), "mean_ must be of shape 5"),
+        ("components_", np.full((2, 5), np.nan), "components_ must be an array of finite"),
     ],
 )
 def test_a_fitted_model_that_is_not_sound_is_refused(name, value, words, tmp_path):
