@@ -192,7 +192,7 @@ def test_what_is_refused(rng):
         KernelPCA(2, kernel="linear", pre_image="fixed_point").fit(X).inverse_transform(X[:, :2])
     with pytest.raises(BadInput, match="no pre-images"):
         KernelPCA(2, kernel="precomputed").fit(X @ X.T).inverse_transform(X[:, :2])
-    with pytest.raises(BadInput, match="3 columns and the model 2"):
+    with pytest.raises(BadInput, match="3 columns, but the model has 2"):
         KernelPCA(2).fit(X).inverse_transform(X)
     with pytest.raises(BadInputType, match="toarray"):
         import scipy.sparse as sp

@@ -354,7 +354,7 @@ def test_overflow_and_underflow_are_reported():
     X = rows(0)
     with pytest.raises(BadInput, match="overflow"):
         is_euclidean(np.sqrt(squares(X)) * 1e200)
-    with pytest.raises(BadInput, match="vanish"):
+    with pytest.raises(BadInput, match="underflow"):
         rbf()(X * 1e-200)
     with pytest.raises(BadInput, match=r"gamma=.* too large for float32"):
         KernelPCA().fit((X * 1e-25).astype(np.float32))

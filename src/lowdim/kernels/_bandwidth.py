@@ -36,5 +36,5 @@ def variance_of_entries(rows: Array) -> float:
     blocks = (rows[start : start + BLOCK] for start in range(0, len(rows), BLOCK))
     out = sum(float(np.square(block - mean, dtype=np.float64).sum()) for block in blocks) / rows.size
     if out < np.finfo(np.float64).tiny and rows.min() < rows.max():
-        raise BadInput("the rows differ so little that the squares vanish. Rescale the columns, or give gamma.")
+        raise BadInput("the rows differ so little that their squares underflow. Rescale the columns, or give gamma.")
     return out

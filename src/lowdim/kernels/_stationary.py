@@ -60,8 +60,8 @@ class _FunctionOfDistance(Kernel):
             factor = -distances.dtype.type(self.gamma)
         if not np.isfinite(factor):
             raise BadInput(
-                f"gamma={self.gamma:g} is too large for {distances.dtype}: the rows differ so little that the squares "
-                "vanish. Rescale the columns."
+                f"gamma={self.gamma:g} is too large for {distances.dtype}: the rows differ so little that their "
+                "squares underflow. Rescale the columns."
             )
         distances *= factor
         return distances
