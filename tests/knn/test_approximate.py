@@ -217,6 +217,14 @@ def test_a_callback_can_stop_the_search(rng):
     assert neighbors(X[:100], 5).n == 100
 
 
+@pytest.fixture
+def sigint_raises():
+    """SIGINT raises KeyboardInterrupt, also where a shell runs the tests in the background, with SIGINT ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def interrupted(X, algorithm):
     """Whether Ctrl-C ends a search: the signal comes during the first of them, or a later one."""
     timer = threading.Timer(0.15, os.kill, (os.getpid(), signal.SIGINT))
@@ -233,7 +241,7 @@ def interrupted(X, algorithm):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 @pytest.mark.parametrize("algorithm", ["exact", "approximate"])
-def test_ctrl_c_ends_the_search_and_the_next_one_works(algorithm):
+def test_ctrl_c_ends_the_search_and_the_next_one_works(algorithm, sigint_raises):
     X = np.random.default_rng(0).normal(size=(40000, 64)).astype(np.float32)
     # Python drops an exception that is raised while it collects garbage, so one signal may be lost.
     assert any(interrupted(X, algorithm) for _ in range(3))
