@@ -321,17 +321,12 @@ def test_many_rows_are_approximated_by_default(monkeypatch, rng):
     assert model.fit(rng.standard_normal((199, 3))).solver_ == "dense"
 
 
-def test_nystrom_copies_the_landmarks_alone(monkeypatch, rng):
-    import lowdim.kernel_pca.estimator as home
-
-    X, seen = rng.standard_normal((300, 4)), []
-    original = home.nystrom_components
-    monkeypatch.setattr(home, "nystrom_components", lambda rows, *rest: seen.append(rows.X) or original(rows, *rest))
-    model = KernelPCA(2, solver="nystrom", n_landmarks=20).fit(X)
-    assert np.shares_memory(seen[0], X)
-    assert not np.shares_memory(model.X_fit_, X)
-    exact = KernelPCA(2).fit(X)
-    assert not np.shares_memory(exact.X_fit_, X)  # what is kept for new rows must not change with X
+def test_fitted_rows_are_the_landmarks_for_nystrom_and_never_share_memory_with_X(rng):
+    X = rng.standard_normal((300, 4))
+    nystrom, exact = KernelPCA(2, solver="nystrom", n_landmarks=20).fit(X), KernelPCA(2).fit(X)
+    assert nystrom.X_fit_.shape == (20, 4)
+    for model in (nystrom, exact):
+        assert not np.shares_memory(model.X_fit_, X)  # what is kept for new rows must not change with X
 
 
 def test_pre_images_that_did_not_converge_are_counted(monkeypatch, rng):

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from lowdim import neighbors
 from lowdim.data.rows import open_rows
-from lowdim.data.validation import Reader
+from lowdim.data.validation import FeatureRecord
 from lowdim.errors import BadInput, NotEnoughData
 from lowdim.knn.fitted import FittedNeighbors, FittedRows, NeighborSpec, read_source
 from lowdim.knn.index import NeighborIndex, Neighbors
@@ -21,7 +21,7 @@ def spec(metric="euclidean", **options):
 
 
 def fitted(X, asked, **options):
-    return FittedNeighbors.of(read_source(Reader(), X), asked, **options)
+    return FittedNeighbors.of(read_source(FeatureRecord(), X), asked, **options)
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def test_new_rows_have_the_same_neighbors_by_rows_and_by_distances(X, new):
         (fitted(D, spec("precomputed")).rows, stored),
         (fitted(neighbors(X, K), spec()).rows, want),
     ):
-        found, dtype = rows.neighbors_of(Reader(), asked)
+        found, dtype = rows.neighbors_of(FeatureRecord(), asked)
         assert dtype == (None if asked is want else np.float64 if asked is not stored else np.float32)
         np.testing.assert_array_equal(found.indices, want.indices)
         np.testing.assert_allclose(found.distances, want.distances, rtol=1e-6)
@@ -81,7 +81,7 @@ def test_a_radius_misses_no_neighbor(X, new, radius):
     D, to_new = distances(X, X), distances(new, X)
     near = fitted(X, spec(radius=radius))
     assert (near.graph.distances <= radius).sum() == (radius >= D).sum() - len(X)
-    found, _ = near.rows.neighbors_of(Reader(), new)
+    found, _ = near.rows.neighbors_of(FeatureRecord(), new)
     assert (found.distances <= radius).sum() == (to_new <= radius).sum()
     stored = sp.csr_array(np.where((radius >= D) & (D > 0), D, 0))
     edges = fitted(stored, spec("precomputed", radius=radius)).symmetric()
@@ -127,7 +127,7 @@ def test_fitted_rows_keep_their_positions_and_others_are_embedded_by_their_neigh
 
 
 def test_the_index_is_kept_until_something_else_is_asked_for(X):
-    owner = Reader()
+    owner = FeatureRecord()
     first = FittedRows.cached(owner, X, len(X), spec())
     assert FittedRows.cached(owner, X, len(X), spec()) is first and first.index is first.index
     assert FittedRows.cached(owner, X, len(X), spec(algorithm="exact")) is not first
@@ -143,14 +143,14 @@ def test_what_does_not_fit_is_refused(X, new):
     with pytest.raises(BadInput, match="all rows at once"):
         fitted(iter([X]), spec())
     with pytest.raises(BadInput, match="fitted to a graph"):
-        fitted(neighbors(X, K), spec()).rows.neighbors_of(Reader(), new)
+        fitted(neighbors(X, K), spec()).rows.neighbors_of(FeatureRecord(), new)
     rows = fitted(distances(X, X), spec("precomputed")).rows
     with pytest.raises(BadInput, match="all 80 fitted rows"):
-        rows.neighbors_of(Reader(), distances(new, X)[:, :40])
+        rows.neighbors_of(FeatureRecord(), distances(new, X)[:, :40])
     with pytest.raises(BadInput, match="NaN"):
         fitted(np.where(X > 2, np.nan, X), spec(), graph=neighbors(X, K))
     for wrong in (Neighbors(np.array([[80]]), np.ones((1, 1))), Neighbors(np.zeros((1, 2), int), np.ones((1, 1)))):
         with pytest.raises(BadInput, match="neighbors of new rows"):
-            rows.neighbors_of(Reader(), wrong)
+            rows.neighbors_of(FeatureRecord(), wrong)
     with pytest.raises(BadInput, match="finite and not negative"):
-        rows.neighbors_of(Reader(), Neighbors(np.zeros((1, 1), int), -np.ones((1, 1))))
+        rows.neighbors_of(FeatureRecord(), Neighbors(np.zeros((1, 1), int), -np.ones((1, 1))))

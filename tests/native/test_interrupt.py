@@ -75,20 +75,20 @@ def test_default_handler_is_left_alone():
 # Name: the model, its rows and, where Ctrl-C comes when that is first heard of, the task.
 FITS = {
     "LAPACK": "PCA(2, solver='svd'), rng.standard_normal((3000, 2500))",
-    "geodesics": "Isomap(n_neighbors=8), rng.standard_normal((6000, 5))",
-    "a layout": "UMAP(n_epochs=10**7), rng.standard_normal((400, 5)).astype('f4')",
-    "a polynomial of weights": "LLE(solver='chebyshev', tol=1e-13), rng.standard_normal((12_000, 7)), 'eigenvectors'",
-    "a polynomial of patches": "LLE(solver='chebyshev', method='ltsa', tol=1e-13), rng.standard_normal((12_000, 7)), "
+    "shortest paths": "Isomap(n_neighbors=8), rng.standard_normal((6000, 5))",
+    "SGD of UMAP": "UMAP(n_epochs=10**7), rng.standard_normal((400, 5)).astype('f4')",
+    "filter of LLE": "LLE(solver='chebyshev', tol=1e-13), rng.standard_normal((12_000, 7)), 'eigenvectors'",
+    "filter of LTSA": "LLE(solver='chebyshev', method='ltsa', tol=1e-13), rng.standard_normal((12_000, 7)), "
     "'eigenvectors'",
-    "a sparse factor": "LLE(solver='factor'), rng.standard_normal((5000, 7)), 'sparse factorization'",
-    "waves": "LaplacianEigenmaps(8, affinity='binary'), rng.standard_normal((12_000, 7)), 'eigenvectors'",
+    "a sparse factorization": "LLE(solver='factor'), rng.standard_normal((5000, 7)), 'sparse factorization'",
+    "filter of Laplacian": "LaplacianEigenmaps(8, affinity='binary'), rng.standard_normal((12_000, 7)), 'eigenvectors'",
     "several starts at once": "MDS(n_init=6, n_jobs=2, max_iter=10**8, tol=0.0), rng.standard_normal((700, 8))",
-    "majorisation": "MDS(max_iter=10**8, tol=0.0), rng.standard_normal((5000, 8))",
-    "ranks": "NonmetricMDS(n_init=2, n_jobs=2, max_iter=10**8, tol=0.0), rng.standard_normal((400, 8))",
-    "meetings": "MDS(solver='sgd', max_iter=10**7), rng.standard_normal((5000, 60)).astype('f4')",
-    "measuring": "ClassicalMDS(metric='manhattan', n_jobs=1), rng.standard_normal((5000, 1800)).astype('f4')",
-    "a function's distances": "ClassicalMDS(metric=lambda x, y: abs(x - y).sum()), rng.standard_normal((5000, 9))",
-    "a kernel's matrix": "KernelPCA(50, kernel='laplacian', solver='lanczos', tol=1e-300), "
+    "SMACOF": "MDS(max_iter=10**8, tol=0.0), rng.standard_normal((5000, 8))",
+    "isotonic regression": "NonmetricMDS(n_init=2, n_jobs=2, max_iter=10**8, tol=0.0), rng.standard_normal((400, 8))",
+    "SGD of MDS": "MDS(solver='sgd', max_iter=10**7), rng.standard_normal((5000, 60)).astype('f4')",
+    "pairwise distances": "ClassicalMDS(metric='manhattan', n_jobs=1), rng.standard_normal((5000, 1800)).astype('f4')",
+    "distances by a callable": "ClassicalMDS(metric=lambda x, y: abs(x - y).sum()), rng.standard_normal((5000, 9))",
+    "a Gram matrix": "KernelPCA(50, kernel='laplacian', solver='lanczos', tol=1e-300), "
     "rng.standard_normal((5000, 60)).astype('f4')",
 }
 

@@ -211,10 +211,10 @@ def test_ties_are_put_in_order():
     np.testing.assert_array_equal(other.positions, [0, 1, 2, 3, 5, 4])
 
 
-def met_by_numpy(D, order, size, rate, pairs_of_parties, y):
-    """Two parties meet: in turn t, member i goes with member i + t of the other."""
+def sgd_round_by_numpy(D, order, size, rate, pairs_of_blocks, y):
+    """Two blocks of rows: in turn t, row i of one is paired with row i + t of the other."""
     y, stress = y.copy(), 0.0
-    for a, b in pairs_of_parties:
+    for a, b in pairs_of_blocks:
         left, right = order[a * size : (a + 1) * size], order[b * size : (b + 1) * size]
         for turn in range(size):
             for i in range(size):
@@ -230,19 +230,19 @@ def met_by_numpy(D, order, size, rate, pairs_of_parties, y):
     return y, stress
 
 
-def test_a_round_of_meetings_equals_its_twin(rng):
+def test_a_round_of_sgd_equals_its_twin(rng):
     X, y = rng.standard_normal((23, 5)), rng.standard_normal((23, 2))
     D, order = squareform(pdist(X)), rng.permutation(23).astype(np.int32)
-    # four parties of six (the last has five): round 1 of the circle pairs (3, 1) and (2, 0)
-    want, stress = met_by_numpy(D, order, 6, 0.3, [(3, 1), (2, 0)], y)
+    # four blocks of six (the last has five): round 1 of the circle pairs (3, 1) and (2, 0)
+    want, stress = sgd_round_by_numpy(D, order, 6, 0.3, [(3, 1), (2, 0)], y)
     for source, kernel in ((X, 0), (D, -1)):
         got = y.copy()
         assert _native.mds_sgd_round(source, kernel, True, 1.0, order, 6, 0.3, 1, got, 2) == pytest.approx(stress)
         np.testing.assert_allclose(got, want, rtol=1e-10)
 
 
-def test_a_tournament_meets_every_pair_of_parties_once(rng):
-    """With a rate of zero nothing moves, and the rounds sum the stress of all pairs of different parties."""
+def test_the_rounds_take_every_pair_of_blocks_once(rng):
+    """With a rate of zero nothing moves, and the rounds sum the stress of all pairs of different blocks."""
     X, y = rng.standard_normal((40, 5)), rng.standard_normal((40, 2))
     order = np.arange(40, dtype=np.int32)
     total = sum(_native.mds_sgd_round(X, 0, True, 1.0, order, 8, 0.0, r, y.copy(), 2) for r in range(5))

@@ -123,9 +123,9 @@ def test_thread_count(monkeypatch):
 
 
 def test_a_result_or_error_comes_back_from_an_uninterrupted_call():
-    assert threads.uninterrupted(lambda: 7) == 7
+    assert threads.interruptible(lambda: 7) == 7
     with pytest.raises(ZeroDivisionError):
-        threads.uninterrupted(lambda: 1 // 0)
+        threads.interruptible(lambda: 1 // 0)
 
 
 def test_watches_nest_and_hear_every_step():
@@ -227,7 +227,7 @@ def test_streams_say_what_they_can_not_do(rng):
     X = rng.standard_normal((20, 3))
     with pytest.raises(BadInput, match="0 sample"):
         lowdim.moments(iter([]))
-    with pytest.raises(BadInput, match="2 columns after chunks of 3"):
+    with pytest.raises(BadInput, match="a chunk has 2 columns, but the first has 3"):
         lowdim.moments(iter([X, X[:, :2]]))
     with pytest.raises(BadInput, match="a stream has none"):
         lowdim.moments(iter([X]), sample_weight=np.ones(20))

@@ -18,7 +18,7 @@ from lowdim.decomposition.principal_axes import PCAOptions, center_rows
 from lowdim.errors import BadInput
 from lowdim.linalg.dense_eigen import eigh_largest
 from lowdim.runtime.memory import require_memory
-from lowdim.runtime.threads import ordered_map, uninterrupted
+from lowdim.runtime.threads import interruptible, ordered_map
 
 __all__ = ["bartlett", "column_variances", "gaussian_values", "generator", "permuted_values"]
 
@@ -128,7 +128,7 @@ def _squared_values(F: NDArray[np.floating], count: int) -> Array:
     """Squared singular values of F, descending, padded with zeros to `count`."""
     C = np.asarray(F @ F.T if F.shape[0] <= F.shape[1] else F.T @ F, dtype=np.float64)
     try:
-        values = uninterrupted(lambda: np.linalg.eigvalsh(C))[::-1]
+        values = interruptible(lambda: np.linalg.eigvalsh(C))[::-1]
     except np.linalg.LinAlgError:
         values = eigh_largest(C).values
     out = np.zeros(count)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from lowdim.cli.options import Columns, Data, Drop, Id, Label, RandomState, Standardize, split_names
+from lowdim.cli.options import Columns, Data, Drop, Id, Label, RandomState, Standardize, column_selection
 from lowdim.cli.output import CommandOutput, align, written_lines
 
 __all__ = ["choose", "diagnose"]
@@ -44,11 +44,11 @@ def choose(  # noqa: PLR0913  (one argument per flag)
     from lowdim.registry import find_method
     from lowdim.workflow.fit import naming_nonfinite, require_rows
     from lowdim.workflow.outputs import FIGURES, check_outputs, save_figure
-    from lowdim.workflow.source import ColumnChoice, read_data
+    from lowdim.workflow.source import read_data
     from lowdim.workflow.standardize import describe_standardization, should_standardize
 
     paths = check_outputs(output or [], FIGURES, [data])
-    table = read_data(data, ColumnChoice(label, id, split_names(drop), split_names(columns)))
+    table = read_data(data, column_selection(columns, label, id, drop))
     require_rows(table, find_method("pca"))
     rows, standardized = table.rows(), bool(should_standardize({}, table, standardize))
     with naming_nonfinite(rows, table, None):
@@ -79,9 +79,9 @@ def diagnose(
     """
     import lowdim
     from lowdim.workflow.fit import require_rows
-    from lowdim.workflow.source import ColumnChoice, read_data
+    from lowdim.workflow.source import read_data
 
-    table = read_data(data, ColumnChoice(label, id, split_names(drop), split_names(columns)))
+    table = read_data(data, column_selection(columns, label, id, drop))
     require_rows(table, None)
     found = lowdim.diagnose(table.rows(), sample=sample, random_state=random_state)
     return CommandOutput(str(found), {"command": "diagnose", "data": data, **found.to_dict()})

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from lowdim.cli.command import DEFAULT_METHOD, method_choice
-from lowdim.cli.options import Columns, Data, Drop, Id, Label, MethodName, Standardize, split_names
+from lowdim.cli.options import Columns, Data, Drop, Id, Label, MethodName, Standardize, column_selection
 from lowdim.cli.output import CommandOutput, printable
 
 __all__ = ["draw_map"]
@@ -61,14 +61,14 @@ def draw_map(  # noqa: PLR0913  (one argument per flag)
     from lowdim.persistence import save
     from lowdim.workflow.fit import fit_method
     from lowdim.workflow.outputs import MAPS, EmbeddingOutput, check_outputs, check_writable, write_embedding
-    from lowdim.workflow.source import ColumnChoice, color_values, read_data
+    from lowdim.workflow.source import color_values, read_data
 
     start = perf_counter()
     paths = check_outputs(output or ["map.html", "map.png"], MAPS, [data])
     model_path = None if save_model is None else Path(save_model).absolute()
     if model_path is not None:
         check_writable(model_path)
-    table = read_data(data, ColumnChoice(label, id, split_names(drop), split_names(columns)), color)
+    table = read_data(data, column_selection(columns, label, id, drop), color)
     color_values(table, color)  # raises for an unknown column before the work starts
     choice = method_choice(context)
     fitted = fit_method(choice.method, choice.settings, table, standardize)

@@ -20,13 +20,13 @@ from lowdim.cli.options import (
     ModelPath,
     Standardize,
     TableOutputs,
-    split_names,
+    column_selection,
 )
 from lowdim.cli.output import CommandOutput, align, printable, written_lines
 
 if TYPE_CHECKING:
+    from lowdim.data.io.column_roles import ColumnSelection
     from lowdim.workflow.apply import AppliedModel
-    from lowdim.workflow.source import ColumnChoice
 
 __all__ = ["fit", "inverse", "transform"]
 
@@ -60,12 +60,12 @@ def fit(  # noqa: PLR0913  (one argument per flag)
     from lowdim.persistence import save
     from lowdim.workflow.fit import fit_method
     from lowdim.workflow.outputs import check_writable
-    from lowdim.workflow.source import ColumnChoice, read_data
+    from lowdim.workflow.source import read_data
 
     start = perf_counter()
     path = Path(output).absolute()
     check_writable(path)
-    table = read_data(data, ColumnChoice(label, id, split_names(drop), split_names(columns)))
+    table = read_data(data, column_selection(columns, label, id, drop))
     choice = method_choice(context)
     fitted = fit_method(choice.method, choice.settings, table, standardize)
     save(fitted.model, path)
@@ -91,10 +91,9 @@ def transform(
 
     """
     from lowdim.workflow.apply import apply_transform
-    from lowdim.workflow.source import ColumnChoice
 
-    choice = ColumnChoice(label, id, split_names(drop), split_names(columns))
-    return _apply("transform", "coordinate", apply_transform, model, data, output, choice)
+    selection = column_selection(columns, label, id, drop)
+    return _apply("transform", "coordinate", apply_transform, model, data, output, selection)
 
 
 def inverse(
@@ -107,19 +106,18 @@ def inverse(
 
     """
     from lowdim.workflow.apply import apply_inverse
-    from lowdim.workflow.source import ColumnChoice
 
-    return _apply("inverse", "column", apply_inverse, model, data, output, ColumnChoice(label, id))
+    return _apply("inverse", "column", apply_inverse, model, data, output, column_selection(None, label, id, None))
 
 
 def _apply(
     command: str,
     noun: str,
-    function: Callable[[Any, str, ColumnChoice], AppliedModel],
+    function: Callable[[Any, str, ColumnSelection], AppliedModel],
     model: str,
     data: str,
     output: list[str],
-    choice: ColumnChoice,
+    selection: ColumnSelection,
 ) -> CommandOutput:
     """Apply the model of a file to a table, and write the result with its ids and labels."""
     from lowdim.workflow.apply import load_fitted
@@ -127,9 +125,9 @@ def _apply(
     from lowdim.workflow.summary import count
 
     paths = check_outputs(output, TABLES, [model, data])
-    applied = function(load_fitted(model), data, choice)
+    applied = function(load_fitted(model), data, selection)
     for path in paths:
-        write_labeled_table(path, applied.result, applied.names, applied.table, choice.id)
+        write_labeled_table(path, applied.result, applied.names, applied.table, selection.id)
     n_rows, width = applied.result.shape
     size = f"{count(n_rows, 'row')} → {count(width, noun)}"
     lines = [(printable(Path(data).name), size), *written_lines(paths)]

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lowdim.errors import BadParameter
+
+if TYPE_CHECKING:
+    from lowdim.data.io.column_roles import ColumnSelection
 
 __all__ = [
     "Columns",
@@ -21,7 +24,7 @@ __all__ = [
     "RandomState",
     "Standardize",
     "TableOutputs",
-    "split_names",
+    "column_selection",
 ]
 
 Data = Annotated[
@@ -60,7 +63,16 @@ RandomState = Annotated[
 ]
 
 
-def split_names(words: Sequence[str] | None) -> tuple[str, ...]:
+def column_selection(
+    columns: Sequence[str] | None, label: str | None, id: str | None, drop: Sequence[str] | None
+) -> ColumnSelection:
+    """The columns that --columns, --label, --id and --drop name."""
+    from lowdim.data.io.column_roles import ColumnSelection
+
+    return ColumnSelection.of(_split_names(columns) or None, label, id, _split_names(drop), flags=True)
+
+
+def _split_names(words: Sequence[str] | None) -> tuple[str, ...]:
     """The column names of a repeatable flag, split at commas; quotes protect a comma in a name."""
     if not words:
         return ()

@@ -22,7 +22,15 @@ from lowdim.data.rows import (
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadInputType, NotEnoughData
 
-__all__ = ["Reader", "check_weights", "finite_error", "overflow_error", "read_rows", "read_scores", "underflow_error"]
+__all__ = [
+    "FeatureRecord",
+    "check_weights",
+    "not_finite_error",
+    "overflow_error",
+    "read_rows",
+    "read_scores",
+    "underflow_error",
+]
 
 
 def read_rows(owner: Any, X: Any, *, fitting: bool, min_rows: int = 1) -> Rows:
@@ -90,7 +98,7 @@ def check_weights(weights: Any, n: int | None) -> NDArray[np.float64] | None:
     return out
 
 
-def finite_error(rows: Rows, chunk: Chunk) -> BadInput:
+def not_finite_error(rows: Rows, chunk: Chunk) -> BadInput:
     """The error for a chunk with NaN or infinity: names the first such value and the remedies."""
     found = first_nonfinite([(chunk.start, chunk.load())])
     if found is None:
@@ -154,7 +162,7 @@ def _check_table(owner: Any, X: Any) -> Any:
         raise BadInput(str(error)) from error
 
 
-class Reader(BaseEstimator):  # type: ignore[misc]
+class FeatureRecord(BaseEstimator):  # type: ignore[misc]
     """Stands in for an estimator where a function reads rows; keeps `feature_names_in_` and `n_features_in_`."""
 
 

@@ -11,7 +11,7 @@ from lowdim.decomposition.gram_eigen import choose_gram_solver, gram_scores, lar
 from lowdim.distance.condensed import safe_factor
 from lowdim.linalg.double_centering import double_center
 from lowdim.runtime.memory import require_memory
-from lowdim.runtime.threads import uninterrupted
+from lowdim.runtime.threads import interruptible
 from lowdim.summaries.gram import Gram
 from lowdim.summaries.kernel_sources import PrecomputedKernel
 
@@ -100,7 +100,7 @@ def cailliez_constant(distances: Array) -> float:
     require_memory(3 * 8 * (2 * n) ** 2, f"Cailliez's constant for {n} rows", "Use correction='lingoes'.")
     plain, squared = (double_center(distances**p) for p in (1, 2))
     M = np.block([[np.zeros((n, n)), 2 * squared], [-np.eye(n), -4 * plain]])
-    values = uninterrupted(lambda: np.linalg.eigvals(M))
+    values = interruptible(lambda: np.linalg.eigvals(M))
     return max(0.0, float(values.real[np.abs(values.imag) <= 1e-8 * np.abs(values).max()].max()))
 
 

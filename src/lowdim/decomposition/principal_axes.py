@@ -27,7 +27,7 @@ from lowdim.linalg.centered import Centered, column_means
 from lowdim.linalg.dense_eigen import eigh_largest, fix_signs
 from lowdim.linalg.dense_limits import COVARIANCE_ROWS
 from lowdim.runtime.random import normal
-from lowdim.runtime.threads import uninterrupted
+from lowdim.runtime.threads import interruptible
 from lowdim.summaries.moments import Moments, moments_of, nonzero_scale
 
 __all__ = [
@@ -164,7 +164,7 @@ def solve_svd(rows: Rows, weights: Array | None, options: PCAOptions) -> Princip
         whole = rows.whole()
         P = centered.panel(Chunk(0, rows.count, lambda: whole), whole)
     P = _finite(np.asarray(P, dtype=np.float64))
-    _, sizes, right = uninterrupted(lambda: scipy.linalg.svd(P, full_matrices=False, check_finite=False))
+    _, sizes, right = interruptible(lambda: scipy.linalg.svd(P, full_matrices=False, check_finite=False))
     values = _finite(sizes**2 / (n - options.ddof))
     k = _component_counter(options, Spectrum(np.empty(0), n, rows.d, rows=rows), rows.count)(values)
     vectors, log_det = fix_signs(right[:k].T), _log_product(values, rows.d)
@@ -262,7 +262,7 @@ def _log_det(C: Array) -> float:
     if np.diagonal(C).min() <= 0:
         return -np.inf
     try:
-        L = uninterrupted(lambda: np.linalg.cholesky(C))
+        L = interruptible(lambda: np.linalg.cholesky(C))
     except np.linalg.LinAlgError:
         return -np.inf
     return 2 * float(np.log(np.diagonal(L)).sum())

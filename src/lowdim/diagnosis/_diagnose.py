@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.data.validation import Reader, read_rows
+from lowdim.data.validation import FeatureRecord, read_rows
 from lowdim.diagnosis._advice import advise
 from lowdim.diagnosis._columns import Columns, columns
 from lowdim.diagnosis._concentration import Concentration, Hubness, concentration, hubness, noise_rows
@@ -100,7 +100,7 @@ def diagnose(X: Any, *, sample: int = 2000, random_state: Seed = 0, n_jobs: int 
     """
     if not Integer(3).accepts(sample):
         raise BadParameter(f"sample must be {Integer(3).text}; got {sample!r}. It is the most rows that are measured.")
-    owner = Reader()
+    owner = FeatureRecord()
     rows = read_rows(owner, X, fitting=True)
     threads, seed = thread_count(n_jobs), seed_of(random_state)
     with single_blas(), np.errstate(over="ignore", invalid="ignore"):

@@ -33,7 +33,7 @@ class Metric:
         return self.kernel in (DIFFERING_BITS, JACCARD_BITS)
 
     @property
-    def given(self) -> bool:
+    def precomputed(self) -> bool:
         """Whether the input holds distances ('precomputed')."""
         return self.name == "precomputed"
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.data.rows import Chunk, Rows
-from lowdim.data.validation import finite_error, overflow_error
+from lowdim.data.validation import not_finite_error, overflow_error
 from lowdim.distance.condensed import Pairs, in_binary_unit, require_memory_of_pairs, safe_factor
 from lowdim.distance.matrix_checks import rounding_of
 from lowdim.distance.metrics import SQUARES, Metric
@@ -104,7 +104,7 @@ def prepare_rows(rows: Rows, metric: Metric, threads: int, like: MetricRows | No
     with np.errstate(over="ignore"):
         table = dense.astype(dtype, copy=False)
     if not np.isfinite(table).all():
-        raise finite_error(rows, Chunk(0, n, lambda: dense))
+        raise not_finite_error(rows, Chunk(0, n, lambda: dense))
     if metric.bits and not ((table == 0) | (table == 1)).all():
         raise BadInput(f"metric {metric.name!r} compares sets: every value must be 0 or 1. Binarize the columns.")
     factor = safe_factor(table) if like is None else like.factor

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lowdim.data.fold import fold
 from lowdim.data.rows import Block, Chunk, Rows, chunk_rows
-from lowdim.data.validation import finite_error
+from lowdim.data.validation import not_finite_error
 from lowdim.distance.metrics import Metric
 from lowdim.runtime.memory import require_memory
 
@@ -54,7 +54,7 @@ def table_of_blocks(
         for start, dense in dense_parts(block):
             converted = convert(dense)
             if not np.isfinite(converted).all():
-                raise finite_error(rows, chunk)
+                raise not_finite_error(rows, chunk)
             out[chunk.start + start : chunk.start + start + len(dense)] = converted
         return 0
 

@@ -15,7 +15,7 @@ from lowdim.errors import BadParameter
 from lowdim.kernels import Kernel, rbf
 from lowdim.kernels._row_blocks import PreparedRows, RowPairs
 from lowdim.runtime.progress import report
-from lowdim.runtime.threads import single_blas, uninterrupted
+from lowdim.runtime.threads import interruptible, single_blas
 
 __all__ = ["MAX_STEPS", "FeatureSpacePoints", "pre_images"]
 
@@ -91,7 +91,7 @@ def _ridge_regression(Z: Array, fitted: FeatureSpacePoints, alpha: float) -> Arr
     K = kernel.evaluate(RowPairs(inputs, inputs))
     K[np.diag_indices(len(K))] += alpha
     try:
-        factor = uninterrupted(lambda: scipy.linalg.cho_factor(K, check_finite=False))
+        factor = interruptible(lambda: scipy.linalg.cho_factor(K, check_finite=False))
     except scipy.linalg.LinAlgError as error:
         raise BadParameter(
             f"alpha={alpha:g} is too small a ridge for these scores, some of which are nearly equal. Raise alpha."

@@ -65,7 +65,7 @@ class from_distance(Kernel):
     metric: Any = param(
         "euclidean",
         Either(
-            Choice(*(name for name, metric in METRICS.items() if not metric.given)),
+            Choice(*(name for name, metric in METRICS.items() if not metric.precomputed)),
             Such("a function of two rows", lambda v: callable(v) and not isinstance(v, type)),
         ),
         "The distance d.",

@@ -20,7 +20,7 @@ from lowdim.linalg.double_centering import double_center
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.param import Real
 from lowdim.runtime.random import Seed, seed_of
-from lowdim.runtime.threads import single_blas, uninterrupted
+from lowdim.runtime.threads import interruptible, single_blas
 
 __all__ = ["Definiteness", "is_conditionally_negative_definite", "is_euclidean", "is_psd"]
 
@@ -107,7 +107,7 @@ def _definiteness(A: Array, relative_tolerance: float, quick: bool | None, seed:
         with single_blas():
             smallest, largest = lanczos_extremes(A, seed)
     else:
-        values = uninterrupted(lambda: scipy.linalg.eigvalsh(A, check_finite=False))
+        values = interruptible(lambda: scipy.linalg.eigvalsh(A, check_finite=False))
         smallest, largest = float(values[0]), float(values[-1])
     tolerance = float(relative_tolerance * max(abs(smallest), abs(largest)))
     return Definiteness(smallest >= -tolerance, smallest, largest, tolerance, not quick)

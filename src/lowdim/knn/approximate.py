@@ -23,7 +23,7 @@ from lowdim.knn.search_space import SearchSpace
 from lowdim.linalg.centered import Centered
 from lowdim.runtime.progress import report
 from lowdim.runtime.random import normal
-from lowdim.runtime.threads import uninterrupted
+from lowdim.runtime.threads import interruptible
 
 __all__ = ["InvertedFile", "RecallSample", "approximate", "nearest_centers"]
 
@@ -258,7 +258,7 @@ def _projected(space: SearchSpace, rows: NDArray[np.int32], seed: int) -> Search
     mean = sample.mean(axis=0, dtype=np.float64)
     sample -= mean.astype(np.float32)
     start = normal((d, PROJECTED_COLUMNS), seed, AXES, np.float32)
-    axes = uninterrupted(lambda: _power_iteration(sample, start))
+    axes = interruptible(lambda: _power_iteration(sample, start))
     work = Centered(ArrayRows(space.work), mean, None, None, space.threads).times(axes)
     return dataclasses.replace(space, work=work, source=work, shift=None)
 

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.data.rows import Rows, StreamRows
-from lowdim.data.validation import Reader, read_rows
+from lowdim.data.validation import FeatureRecord, read_rows
 from lowdim.distance.metrics import Metric, metric_of
 from lowdim.errors import BadInput
 from lowdim.knn import blockwise
@@ -57,13 +57,13 @@ def connect_components(
 
 def boruvka_edges(X: Any, labels: Array, metric: Any, n_jobs: int | None = None) -> tuple[Array, Array, Array]:
     """Rows, columns and lengths of a minimum spanning tree of the components `labels` of the rows of X."""
-    rows = read_rows(Reader(), X, fitting=True)
+    rows = read_rows(FeatureRecord(), X, fitting=True)
     if isinstance(rows, StreamRows):
         raise BadInput("a neighbor search needs all rows at once; give an array, a memory map or a dataframe.")
     if rows.count != len(labels):
         raise BadInput(f"X must have the rows of the graph ({len(labels)}); got {rows.count}.")
     measure = metric_of(metric)
-    if measure.given and rows.d != rows.count:
+    if measure.precomputed and rows.d != rows.count:
         raise BadInput(f"metric='precomputed' needs a square table of distances; got shape {(rows.count, rows.d)}.")
     _, labels = np.unique(labels, return_inverse=True)
     components = int(labels.max(initial=0)) + 1
@@ -200,7 +200,7 @@ def _search_blockwise(rows: Rows, metric: Metric, labels: Array, threads: int) -
     queries = _query_rows(labels)
     whole = rows.whole()
     blocks: blockwise.Blocks
-    if metric.given:
+    if metric.precomputed:
         blocks = blockwise.precomputed_blocks(whole, queries)
     elif metric.function is not None:
         base = np.asarray(whole.toarray() if rows.sparse else whole)

@@ -59,7 +59,7 @@ class FittedNeighbors:
             return cls._plain(_nearest(source, spec), None, None, spec, np.dtype(np.float32))
         if graph is not None and (not isinstance(graph, Graph) or graph.n != source.count):
             raise BadInput(f"graph must be a Graph of the {source.count} rows of X; got {graph!r:.60}.")
-        if metric_of(spec.metric).given:
+        if metric_of(spec.metric).precomputed:
             return cls._of_distances(source, spec, graph)
         table = compact_table(source) if sparse else dense_table(source)
         if unique:

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from lowdim.data.duplicates import RowHashes, find_rows
 from lowdim.data.ownership import canonical_csr
 from lowdim.data.rows import Chunk, Rows, open_rows
-from lowdim.data.validation import finite_error, read_rows
+from lowdim.data.validation import not_finite_error, read_rows
 from lowdim.distance.metrics import metric_of
 from lowdim.errors import BadInput
 from lowdim.knn.blockwise import nearest_given
-from lowdim.knn.index import Distance, NeighborIndex, Neighbors
+from lowdim.knn.index import MetricSpec, NeighborIndex, Neighbors
 from lowdim.knn.sparse_distances import all_entries
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
@@ -35,7 +35,7 @@ class NeighborSpec:
     """Which neighbors are asked for: the k nearest, or all within a radius."""
 
     k: int
-    metric: Distance
+    metric: MetricSpec
     seed: int
     threads: int
     radius: float | None = None
@@ -93,7 +93,7 @@ class FittedRows:
         """
         if isinstance(X, Neighbors):
             return _checked(X, self.n), None
-        if self.X is None and not metric_of(self.spec.metric).given:
+        if self.X is None and not metric_of(self.spec.metric).precomputed:
             raise BadInput(
                 "this model was fitted to a graph and has no rows to compare new ones with. "
                 "Fit it to the rows, or give the neighbors that NeighborIndex.query finds."
@@ -164,7 +164,7 @@ def finite_block(rows: Rows, chunk: Chunk) -> Any:
     """The block of a chunk, all of whose values are finite."""
     block = chunk.load()
     if not np.isfinite(block.data if rows.sparse else block).all():
-        raise finite_error(rows, chunk)
+        raise not_finite_error(rows, chunk)
     return block
 
 

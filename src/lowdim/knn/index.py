@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lowdim import _native
 from lowdim.data.duplicates import row_hashes
 from lowdim.data.rows import Rows, StreamRows
-from lowdim.data.validation import Reader, read_rows
+from lowdim.data.validation import FeatureRecord, read_rows
 from lowdim.distance.metrics import SQUARES, Metric, MetricLike, metric_of
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
 from lowdim.knn import blockwise
@@ -27,7 +27,7 @@ from lowdim.runtime.threads import thread_count
 __all__ = ["NeighborIndex", "Neighbors", "SearchOptions", "neighbors"]
 
 Array = NDArray[Any]
-Distance = str | Callable[[Any, Any], float]
+MetricSpec = str | Callable[[Any, Any], float]
 
 EXACT_ROWS = 12_000  # up to so many, comparing all pairs is as fast as an approximate search
 ROWS_PER_NEIGHBOR = 20  # with fewer rows than this times k, an approximate search saves nothing
@@ -41,7 +41,7 @@ BRUTE_FORCE_VALUES = 1 << 22  # in a table of no more, a query is compared with 
 class SearchOptions:
     """The options of a neighbor search."""
 
-    metric: Distance = param("euclidean", MetricLike(), "Distance between two rows.")
+    metric: MetricSpec = param("euclidean", MetricLike(), "Distance between two rows.")
     algorithm: str = param(
         "auto",
         Choice("auto", "exact", "approximate"),
@@ -63,7 +63,7 @@ def neighbors(
     X: Any,
     k: int,
     *,
-    metric: Distance = "euclidean",
+    metric: MetricSpec = "euclidean",
     algorithm: str = "auto",
     recall: float = 0.99,
     random_state: Seed = 0,
@@ -112,11 +112,11 @@ class NeighborIndex:
         self.metric = metric_of(self.options.metric)
         self._threads = thread_count(self.options.n_jobs)
         self._seed = seed_of(self.options.random_state)
-        self._reader = Reader()  # remembers the columns of X for the checks of queries
-        self._rows = _read(self._reader, X, fitting=True)
+        self._features = FeatureRecord()  # remembers the columns of X for the checks of queries
+        self._rows = _read(self._features, X, fitting=True)
         if self._rows.count > EMPTY - 1:
             raise BadInput(f"at most {EMPTY - 1} rows can be indexed; got {self._rows.count}.")
-        if self.metric.given and self._rows.count != self._rows.d:
+        if self.metric.precomputed and self._rows.count != self._rows.d:
             shape = (self._rows.count, self._rows.d)
             raise BadInput(f"metric='precomputed' needs a square table of distances; got shape {shape}.")
         self._spaces: dict[bool, SearchSpace] = {}
@@ -147,7 +147,7 @@ class NeighborIndex:
         table; of a large one it makes a k-NN graph at the first query, keeps it, and runs a beam search on it.
         """
         self._check_k(k, self.n, "rows in the index")
-        rows = _read(self._reader, Y, fitting=False)
+        rows = _read(self._features, Y, fitting=False)
         if rows.d != self._rows.d:
             raise BadInput(f"Y has {rows.d} columns, but the index was made of rows with {self._rows.d}.")
         lists = self._blockwise(rows, k, own=False)
@@ -188,7 +188,7 @@ class NeighborIndex:
     def _blockwise(self, queries: Rows, k: int, own: bool) -> NeighborLists | None:
         """Neighbors by blocks of distances, for the metrics and rows that have no native kernel."""
         blocks: blockwise.Blocks
-        if self.metric.given:
+        if self.metric.precomputed:
             return blockwise.nearest_given(queries, self.n, k, own, self._threads)
         if self.metric.function is not None:
             base = _dense_whole(self._rows)
@@ -249,8 +249,8 @@ class NeighborIndex:
             )
 
 
-def _read(reader: Reader, X: Any, *, fitting: bool) -> Rows:
-    rows = read_rows(reader, X, fitting=fitting)
+def _read(features: FeatureRecord, X: Any, *, fitting: bool) -> Rows:
+    rows = read_rows(features, X, fitting=fitting)
     if isinstance(rows, StreamRows):
         raise BadInput("a neighbor search needs all rows at once; give an array, a memory map or a dataframe.")
     if rows.count == 0:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from lowdim.data.fold import fold
 from lowdim.data.rows import ArrayRows, Block, Chunk, Rows
-from lowdim.data.validation import finite_error
+from lowdim.data.validation import not_finite_error
 from lowdim.distance.metrics import MAGNITUDES, SQUARES, Metric
 from lowdim.distance.unit_rows import dense_parts, table_of_blocks, unit_rows
 from lowdim.errors import BadInput
@@ -172,7 +172,7 @@ def _readable(rows: Rows, dtype: np.dtype[Any]) -> Array:
 def _require_finite(rows: Rows) -> None:
     for chunk in rows.chunks():
         if not np.isfinite(chunk.load()).all():
-            raise finite_error(rows, chunk)
+            raise not_finite_error(rows, chunk)
 
 
 def _extent(rows: Rows, threads: int) -> tuple[float, float, bool]:
@@ -182,7 +182,7 @@ def _extent(rows: Rows, threads: int) -> tuple[float, float, bool]:
         dense = _values(block)
         low, high = float(dense.min()), float(dense.max())
         if not np.isfinite(low) or not np.isfinite(high):
-            raise finite_error(rows, chunk)
+            raise not_finite_error(rows, chunk)
         first = dense[:16]
         integral = high - low < 2**12 and bool((np.rint(first) == first).all() and (np.rint(dense) == dense).all())
         return low, high, integral

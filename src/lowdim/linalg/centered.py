@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lowdim import _native
 from lowdim.data.fold import fold
 from lowdim.data.rows import ArrayRows, Block, Chunk, Rows, chunk_rows
-from lowdim.data.validation import finite_error
+from lowdim.data.validation import not_finite_error
 from lowdim.runtime.threads import ordered_map, scratch
 
 __all__ = ["Centered", "column_means"]
@@ -39,7 +39,7 @@ class Centered:
         dense = block.toarray() if sp.issparse(block) else block
         panel = scratch(dense.shape, dense.dtype)
         if not _native.center(dense, self.mean[None], panel, None, self.scale, self._roots(chunk)):
-            raise finite_error(self.rows, chunk)
+            raise not_finite_error(self.rows, chunk)
         return panel
 
     def times(self, V: Array) -> Array:
@@ -139,7 +139,7 @@ class Centered:
         _native.sparse_times(block.indptr, block.indices, block.data, scaled, out)
         out -= (self.mean @ scaled).astype(V.dtype)
         if not np.isfinite(out).all():
-            raise finite_error(self.rows, chunk)
+            raise not_finite_error(self.rows, chunk)
         roots = self._roots(chunk)
         return out if roots is None else (out * roots[:, None]).astype(V.dtype)
 
@@ -165,7 +165,7 @@ class Centered:
             panel = scratch(block.shape, block.dtype)
             scale = None if self.scale is None else self.scale[cut]
             if not _native.center(block, self.mean[None, cut], panel, None, scale, self.root_weights):
-                raise finite_error(self.rows, Chunk(0, n, self.rows.whole))
+                raise not_finite_error(self.rows, Chunk(0, n, self.rows.whole))
             return work(panel)
 
         return ordered_map(run, range(0, d, width), self.threads)
@@ -204,7 +204,7 @@ def column_means(rows: Rows, weights: NDArray[np.float64] | None, threads: int) 
             sums = np.empty((1, block.shape[1]))
             _native.column_sums(block, None, w, sums)
         if not np.isfinite(sums).all():
-            raise finite_error(rows, chunk)
+            raise not_finite_error(rows, chunk)
         return n, sums[0] / n if n > 0 else sums[0]
 
     def merge(a: tuple[float, Array], b: tuple[float, Array]) -> tuple[float, Array]:

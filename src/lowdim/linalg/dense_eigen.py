@@ -15,7 +15,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from lowdim.errors import LowdimWarning, NotConverged
-from lowdim.runtime.threads import uninterrupted
+from lowdim.runtime.threads import interruptible
 
 __all__ = ["Eigenpairs", "eigh", "eigh_largest", "eigh_smallest", "fix_signs", "generalized_eigh", "symmetrized"]
 
@@ -60,7 +60,7 @@ def eigh_largest(A: Array, k: int | None = None, rough: bool = False) -> Eigenpa
         padded = min(n, k + 8)  # a few more, so that the last wanted pair is refined as well as the first
         scale = float(np.abs(np.diagonal(A)).max()) or 1.0  # keeps tiny and huge numbers within float32
         _, guess = eigh((A / scale).astype(np.float32), (n - padded, n - 1))
-        values, vectors = uninterrupted(lambda: _rayleigh_ritz(A, guess.astype(np.float64)))
+        values, vectors = interruptible(lambda: _rayleigh_ritz(A, guess.astype(np.float64)))
         keep = slice(k)
     else:
         values, vectors = eigh(A, (n - k, n - 1))
@@ -101,7 +101,7 @@ def eigh(A: Array, wanted: tuple[int, int] | None = None) -> tuple[Array, Array]
     drivers = ("evd", "evr", "ev") if wanted is None else ("evr", "evx")
     for driver in drivers:
         try:
-            values, vectors = uninterrupted(
+            values, vectors = interruptible(
                 lambda driver=driver: scipy.linalg.eigh(A, subset_by_index=wanted, driver=driver, check_finite=False)  # type: ignore[misc]
             )
             if wanted is None or len(values) == wanted[1] - wanted[0] + 1:
@@ -111,7 +111,7 @@ def eigh(A: Array, wanted: tuple[int, int] | None = None) -> tuple[Array, Array]
                 f"LAPACK's {driver} driver failed ({error}); trying another one.", LowdimWarning, stacklevel=3
             )
     try:  # for a symmetric matrix the singular vectors are eigenvectors up to sign
-        U, _, _ = uninterrupted(lambda: scipy.linalg.svd(A, check_finite=False, lapack_driver="gesvd"))
+        U, _, _ = interruptible(lambda: scipy.linalg.svd(A, check_finite=False, lapack_driver="gesvd"))
     except scipy.linalg.LinAlgError as error:
         raise NotConverged("no eigensolver converged; the values may span too many orders. Rescale them.") from error
     values = np.einsum("ij,ij->j", U, A @ U)

@@ -29,7 +29,7 @@ from lowdim.linalg.dense_limits import LAPLACIAN_FALLBACK_ROWS, LAPLACIAN_ROWS
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
 from lowdim.runtime.random import normal
-from lowdim.runtime.threads import uninterrupted
+from lowdim.runtime.threads import interruptible
 
 __all__ = ["SOLVERS", "EigenOptions", "SmallestEigenpairs", "smallest_eigenpairs"]
 
@@ -163,7 +163,7 @@ def _inverse_iteration(problem: _Problem, products: int) -> Eigenpairs | None:
     M = problem.M
     shifted = (M + SHIFT * _largest_row_sum(M) * sp.eye_array(M.shape[0], format="csr")).tocsc()
     report("sparse factorization", 0, 1)
-    factor = uninterrupted(
+    factor = interruptible(
         lambda: scipy.sparse.linalg.splu(
             shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
         )

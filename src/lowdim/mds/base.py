@@ -16,7 +16,7 @@ from lowdim.base.metric_mixin import MetricMixin
 from lowdim.base.state import StateCheck
 from lowdim.data.ownership import dense_table, owned
 from lowdim.data.rows import ArrayRows, Chunk, Rows
-from lowdim.data.validation import finite_error, overflow_error, read_rows
+from lowdim.data.validation import not_finite_error, overflow_error, read_rows
 from lowdim.distance.condensed import Pairs, condensed_weights, pairs_of_matrix
 from lowdim.distance.matrix_checks import checked_new_distances, precomputed_distances
 from lowdim.distance.metrics import metric_of
@@ -153,7 +153,7 @@ class BaseMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         def distances(begin: int, end: int) -> Array:
             block = dense_block(rows, begin, end)
             if not np.isfinite(block).all():
-                raise finite_error(rows, Chunk(begin, end, lambda: block))
+                raise not_finite_error(rows, Chunk(begin, end, lambda: block))
             new = prepare_rows(ArrayRows(block.astype(dtype, copy=False)), metric, threads, fitted)
             return fitted.distances_from(new)
 

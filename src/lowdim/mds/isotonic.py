@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lowdim import _native
 from lowdim.distance.condensed import Pairs
 from lowdim.mds.disparities import Disparities
-from lowdim.runtime.threads import uninterrupted
+from lowdim.runtime.threads import interruptible
 
 __all__ = ["MAX_RANKED_ROWS", "IsotonicDisparities"]
 
@@ -40,7 +40,7 @@ class IsotonicDisparities(Disparities):
         dissimilarities = pairs.distances
         if pairs.weights is not None:  # pairs without weight are ranked behind all others
             dissimilarities = np.where(pairs.weights > 0, dissimilarities, np.inf).astype(dissimilarities.dtype)
-        order = uninterrupted(lambda: np.argsort(dissimilarities)).astype(np.int32)  # seconds, for millions of pairs
+        order = interruptible(lambda: np.argsort(dissimilarities)).astype(np.int32)  # seconds, for millions of pairs
         self.ranking = _native.Ranking(order, pairs.n)
         ranked = dissimilarities[order]
         edges = np.flatnonzero(ranked[1:] != ranked[:-1]) + 1

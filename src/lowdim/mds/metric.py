@@ -165,8 +165,8 @@ class MDS(BaseMDS):
 
     def _uses_sgd(self, rows: Rows, weights: Any) -> bool:
         metric = metric_of(self.metric)
-        possible = weights is None and (metric.given or (metric.kernel is not None and not metric.bits))
+        possible = weights is None and (metric.precomputed or (metric.kernel is not None and not metric.bits))
         if self.solver == "sgd" and not possible:
             raise BadParameter("MDS: solver='sgd' takes neither weights nor this metric. Use solver='smacof'.")
-        plain = self.loss == "stress" and self.transformation == "ratio" and not metric.given
+        plain = self.loss == "stress" and self.transformation == "ratio" and not metric.precomputed
         return self.solver == "sgd" or (self.solver == "auto" and possible and plain and rows.count >= SGD_ROWS)

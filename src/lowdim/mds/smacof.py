@@ -23,7 +23,7 @@ from lowdim.linalg.dense_eigen import fix_signs
 from lowdim.mds.disparities import Disparities
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
-from lowdim.runtime.threads import uninterrupted
+from lowdim.runtime.threads import interruptible
 
 __all__ = [
     "MDSOptions",
@@ -135,7 +135,7 @@ def guttman_solver(pairs: Pairs) -> Solver:
     mean = float(pairs.weights.mean())
     V[np.diag_indices(n)] = -V.sum(axis=1)
     try:
-        factor = uninterrupted(lambda: scipy.linalg.cho_factor(V + mean, overwrite_a=True, check_finite=False))
+        factor = interruptible(lambda: scipy.linalg.cho_factor(V + mean, overwrite_a=True, check_finite=False))
     except scipy.linalg.LinAlgError as error:
         raise BadInput(
             "some rows are connected to the others by weights so small, relative to the largest, that rounding loses "

@@ -18,7 +18,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from lowdim.errors import BadInput
-from lowdim.runtime.atomic_write import draft_beside
+from lowdim.runtime.atomic_write import atomic_write
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.param import Maybe, Such
 
@@ -62,7 +62,7 @@ class Checkpoint:
     def write(self, state: LoopState, done: int, total: int) -> None:
         """Replace the file atomically."""
         arrays = {name: np.ascontiguousarray(value) for name, value in state.items()}
-        with draft_beside(self.path) as draft:
+        with atomic_write(self.path) as draft:
             save_file(arrays, draft, metadata={KEY: self.fingerprint, "done": str(done), "total": str(total)})
 
 

@@ -12,7 +12,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from lowdim.errors import BadInput, ModelFileError
-from lowdim.runtime.atomic_write import draft_beside
+from lowdim.runtime.atomic_write import atomic_write
 from lowdim.runtime.memory import require_memory
 
 __all__ = ["DTYPES", "Tensors", "read_container", "write_container"]
@@ -40,7 +40,7 @@ DTYPES = {
 def write_container(path: str, text: str, tensors: Tensors) -> None:
     """Write manifest and tensors atomically: to a temporary file beside `path`, which then replaces it."""
     try:
-        with draft_beside(path) as draft:
+        with atomic_write(path) as draft:
             save_file(tensors, draft, metadata={KEY: text})
             _measure(str(draft))
     except BadInput as error:

@@ -23,7 +23,7 @@ from lowdim.plot._colors import ABSENT, FADED, INK, LIGHT
 from lowdim.plot._inputs import Categories, ColorScale, read_labels, read_points, read_texts
 from lowdim.plot._theme import shorten
 from lowdim.plot._thumbnails import thumbnails
-from lowdim.runtime.atomic_write import draft_beside
+from lowdim.runtime.atomic_write import atomic_write
 
 __all__ = ["page"]
 
@@ -93,7 +93,7 @@ def page(
     _tools(figure, lines)
     text = _with_content_security_policy(file_html(figure, Resources(mode="inline"), title=str(title) or "Map"))
     if path is not None:
-        with draft_beside(path) as draft:
+        with atomic_write(path) as draft:
             draft.write_text(text, encoding="utf-8")
     return text
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from lowdim.errors import BadInputType, BadParameter, MissingExtra
 from lowdim.plot._colors import FADED, INK, LIGHT
-from lowdim.runtime.atomic_write import draft_beside
+from lowdim.runtime.atomic_write import atomic_write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -176,7 +176,7 @@ def save(ax: Axes, path: str | os.PathLike[str], *, dpi: int = 150) -> Path:
         raise BadParameter(f"path must end in one of {', '.join(sorted(known))}; got {str(path)!r}.")
     buffer = BytesIO()
     figure.savefig(buffer, format=kind, dpi=dpi)
-    with draft_beside(target) as draft:
+    with atomic_write(target) as draft:
         draft.write_bytes(buffer.getvalue())
     pyplot.close(figure)
     return target

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from lowdim.errors import BadInput
 
-__all__ = ["draft_beside"]
+__all__ = ["atomic_write"]
 
 
 @contextmanager
-def draft_beside(path: str | os.PathLike[str]) -> Iterator[Path]:
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A temporary path that replaces `path` once everything is written; on an error `path` is left as it was.
 
     The temporary file stands in the same folder, is flushed to disk and then renamed, so that a reader sees the old

@@ -23,7 +23,7 @@ from threadpoolctl import ThreadpoolController
 
 from lowdim.runtime.progress import end_with
 
-__all__ = ["ordered_map", "scratch", "single_blas", "thread_count", "uninterrupted"]
+__all__ = ["interruptible", "ordered_map", "scratch", "single_blas", "thread_count"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -126,7 +126,7 @@ def scratch(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, np.
     return buffer[:size].view(dtype).reshape(shape)
 
 
-def uninterrupted(work: Callable[[], Result]) -> Result:
+def interruptible(work: Callable[[], Result]) -> Result:
     """Run work() on a thread of its own, so that Ctrl-C returns immediately although LAPACK can't be interrupted.
 
     The abandoned call runs to its end, and its result is dropped.

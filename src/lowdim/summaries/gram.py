@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.data.validation import Reader, check_weights, overflow_error, read_rows
+from lowdim.data.validation import FeatureRecord, check_weights, overflow_error, read_rows
 from lowdim.kernels import as_kernel, precomputed
 from lowdim.runtime.memory import available_bytes
 from lowdim.runtime.progress import report
@@ -212,7 +212,7 @@ def gram(
         Number of threads; the result has the same bits for any number.
 
     """
-    rows = read_rows(Reader(), X, fitting=True)
+    rows = read_rows(FeatureRecord(), X, fitting=True)
     weights, threads = check_weights(sample_weight, rows.n), thread_count(n_jobs)
     kernel = as_kernel(kernel, gamma)
     if isinstance(kernel, precomputed):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lowdim.data.ownership import dense_table, owned
 from lowdim.data.rows import Chunk, Rows
-from lowdim.data.validation import finite_error
+from lowdim.data.validation import not_finite_error
 from lowdim.errors import BadInput, BadInputType
 from lowdim.kernels import Kernel
 from lowdim.kernels._row_blocks import PreparedRows, RowPairs
@@ -92,7 +92,7 @@ class MappedRows(Rows):
     def block(self, start: int, stop: int) -> Array:
         new = self._rows.block(start, stop)
         if not np.isfinite(new).all():
-            raise finite_error(self._rows, Chunk(start, stop, lambda: new))
+            raise not_finite_error(self._rows, Chunk(start, stop, lambda: new))
         return np.ascontiguousarray(self._function(new, start), dtype=self.dtype)
 
 
@@ -112,7 +112,7 @@ def finite_rows(rows: Rows) -> Array:
         raise BadInputType(SPARSE)
     whole = dense_table(rows)
     if not np.isfinite(whole).all():
-        raise finite_error(rows, Chunk(0, rows.count, lambda: whole))
+        raise not_finite_error(rows, Chunk(0, rows.count, lambda: whole))
     if not len(whole):
         raise BadInput("there are 0 sample(s) in the data while a minimum of 1 is required.")
     return whole
@@ -126,7 +126,7 @@ def symmetric_matrix(rows: Rows, name: str) -> Array:
         raise BadInput(f"{name} must be square; got {rows.n} × {rows.d}.")
     whole = rows.whole()
     if not np.isfinite(whole).all():
-        raise finite_error(rows, Chunk(0, rows.count, lambda: whole))
+        raise not_finite_error(rows, Chunk(0, rows.count, lambda: whole))
     slack = 1e-5 * float(np.abs(whole).max(initial=0.0))
     for start in range(0, len(whole), BLOCK):
         cut = slice(start, start + BLOCK)

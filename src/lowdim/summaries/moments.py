@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from lowdim import _native
 from lowdim.data.fold import fold
 from lowdim.data.rows import Block, Chunk, Rows, chunk_rows
-from lowdim.data.validation import Reader, check_weights, finite_error, overflow_error, read_rows
+from lowdim.data.validation import FeatureRecord, check_weights, not_finite_error, overflow_error, read_rows
 from lowdim.errors import BadInput, NotEnoughData
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.threads import scratch, thread_count
@@ -122,7 +122,7 @@ def moments(X: Any, y: Any = None, *, sample_weight: Any = None, n_jobs: int | N
         Number of threads; the result has the same bits for any number.
 
     """
-    owner = Reader()
+    owner = FeatureRecord()
     rows = read_rows(owner, X, fitting=True)
     out = moments_of(rows, y, check_weights(sample_weight, rows.n), thread_count(n_jobs))
     out.feature_names = getattr(owner, "feature_names_in_", None)
@@ -146,7 +146,7 @@ def moments_of(rows: Rows, y: Any, weights: Array | None, threads: int) -> Momen
         weight = None if weights is None else weights[chunk.start : chunk.stop]
         part = (_sparse_part if sp.issparse(block) else _dense_part)(block, classes, code, weight)
         if part is None:
-            raise finite_error(rows, chunk)
+            raise not_finite_error(rows, chunk)
         return part
 
     out = fold(rows, summarize, merge, threads)

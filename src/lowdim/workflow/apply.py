@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from lowdim.base.standardized import Standardized
+from lowdim.data.io.column_roles import ColumnSelection
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadParameter, ModelFileError
 from lowdim.knn.graph import Graph
 from lowdim.persistence import load
 from lowdim.registry import find_method, methods
 from lowdim.workflow.fit import naming_nonfinite, require_rows
-from lowdim.workflow.source import ColumnChoice, read_columns
+from lowdim.workflow.source import read_columns
 from lowdim.workflow.standardize import inner_estimator
 
 __all__ = ["AppliedModel", "apply_inverse", "apply_transform", "load_fitted"]
@@ -39,28 +40,28 @@ def load_fitted(path: str) -> Any:
     return model
 
 
-def apply_transform(model: Any, data: str, choice: ColumnChoice) -> AppliedModel:
+def apply_transform(model: Any, data: str, selection: ColumnSelection) -> AppliedModel:
     """Coordinates of the rows of a file or data set."""
-    table = _read_expected(model, data, choice, _feature_names(model), int(model.n_features_in_))
+    table = _read_expected(model, data, selection, _feature_names(model), int(model.n_features_in_))
     with naming_nonfinite(table.rows(), table, model, "fit the model with"):
         return AppliedModel(table, model.transform(table.rows()), _axis_names(model))
 
 
-def apply_inverse(model: Any, data: str, choice: ColumnChoice) -> AppliedModel:
+def apply_inverse(model: Any, data: str, selection: ColumnSelection) -> AppliedModel:
     """Rows in the space of the fitted ones for the coordinates in a file."""
     if not hasattr(model, "inverse_transform"):
         *first, last = (method.name for method in methods() if method.inverse)
         able = f"{', '.join(first)} and {last} can" if first else f"{last} can"
         raise BadParameter(f"{type(inner_estimator(model)).__name__} can't be inverted; {able}.")
     axes = _axis_names(model)
-    table = _read_expected(model, data, choice, axes, len(axes))
+    table = _read_expected(model, data, selection, axes, len(axes))
     with naming_nonfinite(table.rows(), table, None):
         return AppliedModel(table, model.inverse_transform(table.array()), _feature_names(model))
 
 
-def _read_expected(model: Any, data: str, choice: ColumnChoice, names: Names, width: int) -> Table:
+def _read_expected(model: Any, data: str, selection: ColumnSelection, names: Names, width: int) -> Table:
     """The columns of these names, or all columns if there are as many as expected."""
-    table = read_columns(data, choice, names)
+    table = read_columns(data, selection, names)
     require_rows(table, None if isinstance(model, Standardized) else find_method(type(model).__name__))
     found = table.rows().d
     if found != width:

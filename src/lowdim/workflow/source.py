@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -15,44 +15,34 @@ from lowdim.data.io.read import READ_EXTENSIONS, read_selection
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadInputType
 
-__all__ = ["ColumnChoice", "color_values", "label_vector", "read_columns", "read_data"]
+__all__ = ["color_values", "label_vector", "read_columns", "read_data"]
 
 
-@dataclass(frozen=True)
-class ColumnChoice:
-    """The columns to use, and those with labels and ids."""
-
-    label: str | None = None
-    id: str | None = None
-    drop: tuple[str, ...] = ()
-    columns: tuple[str, ...] = ()
-
-
-def read_data(data: str, choice: ColumnChoice, color: str | None = None) -> Table:
+def read_data(data: str, selection: ColumnSelection, color: str | None = None) -> Table:
     """Read a file or a built-in data set; a text column to color by becomes the label."""
     if not _is_built_in(data):
         _require_known(data)
         try:
-            return _read_file(data, choice)
+            return read_selection(data, selection)
         except BadInputType:
-            if color is None or choice.label is not None:
+            if color is None or selection.label is not None:
                 raise
-            return _read_file(data, replace(choice, label=color))
-    return _select_columns(replace(datasets.load(data), source=data), choice)
+            return read_selection(data, replace(selection, label=color))
+    return _select_columns(replace(datasets.load(data), source=data), selection)
 
 
-def read_columns(data: str, choice: ColumnChoice, names: tuple[str, ...] | None) -> Table:
+def read_columns(data: str, selection: ColumnSelection, names: tuple[str, ...] | None) -> Table:
     """Read the columns of these names, in this order, and ignore the others.
 
     Where the data or the caller have no names, all columns are read, and the caller compares their number.
     """
-    if names is None or choice.columns:
-        return read_data(data, choice)
+    if names is None or selection.columns:
+        return read_data(data, selection)
     try:
-        return read_data(data, replace(choice, columns=names))
+        return read_data(data, replace(selection, columns=names or None))
     except BadInput as error:
         try:
-            table = read_data(data, choice)
+            table = read_data(data, selection)
         except BadInput:
             raise error from None
         if getattr(table.rows(), "feature_names", None) is not None:
@@ -90,17 +80,12 @@ def _require_known(data: str) -> None:
     raise BadInput(f"there is no file or built-in data set {data!r}. {hint}")
 
 
-def _read_file(path: str, choice: ColumnChoice) -> Table:
-    selection = ColumnSelection.of(choice.columns or None, choice.label, choice.id, choice.drop, flags=True)
-    return read_selection(path, selection)
-
-
-def _select_columns(table: Table, choice: ColumnChoice) -> Table:
+def _select_columns(table: Table, selection: ColumnSelection) -> Table:
     """The chosen columns of a built-in data set, as `read_table` chooses those of a file."""
-    label = None if choice.label == table.label_name else choice.label
-    if not (choice.columns or choice.drop or choice.id or label):
+    if selection.label == table.label_name:
+        selection = replace(selection, label=None)
+    if not (selection.columns or selection.drop or selection.id or selection.label):
         return table
-    selection = ColumnSelection.of(choice.columns or None, label, choice.id, choice.drop, flags=True)
     roles = assign_roles(table.names, selection, f"data set {table.source}")
     X, column = table.array(), table.names.index
     selected = replace(table, X=X[:, [column(name) for name in roles.numbers]], names=roles.numbers)

@@ -14,7 +14,7 @@ from lowdim.data.io.arrow_source import pyarrow
 from lowdim.data.io.column_roles import require_unique_names
 from lowdim.data.table import default_names
 from lowdim.errors import BadInput
-from lowdim.runtime.atomic_write import draft_beside
+from lowdim.runtime.atomic_write import atomic_write
 
 __all__ = ["WRITE_EXTENSIONS", "write_table"]
 
@@ -69,12 +69,12 @@ def write_table(
     first = {} if ids is None else {id_name: _column(id_name, ids, len(X))}
     last = {} if labels is None else {label_name: _column(label_name, labels, len(X))}
     if extension == ".npy":
-        with draft_beside(target) as draft, draft.open("wb") as stream:
+        with atomic_write(target) as draft, draft.open("wb") as stream:
             np.save(stream, X, allow_pickle=False)
     elif extension == ".npz":
         kept = {"X": X, "names": None if names is None else np.asarray(known, dtype=str)}
         kept |= {"ids": first.get(id_name), "labels": last.get(label_name)}
-        with draft_beside(target) as draft, draft.open("wb") as stream:
+        with atomic_write(target) as draft, draft.open("wb") as stream:
             np.savez(stream, **{key: array for key, array in kept.items() if array is not None})
     else:
         require_unique_names((*first, *known, *last), str(target))
@@ -91,12 +91,12 @@ def _write_columns(target: Path, extension: str, columns: dict[str, Array]) -> N
             np.asarray([_escape_formula(cell) for cell in c]) if c.dtype.kind == "U" else c for c in columns.values()
         ]
         table = pa.Table.from_arrays([_arrow_array(c) for c in safe], names=[_escape_formula(name) for name in columns])
-        with draft_beside(target) as draft, draft.open("wb") as stream:
+        with atomic_write(target) as draft, draft.open("wb") as stream:
             options = arrow_csv.WriteOptions(delimiter="," if extension == ".csv" else "\t")
             arrow_csv.write_csv(table, stream, options)
         return
     table = pa.table({name: _arrow_array(column) for name, column in columns.items()})
-    with draft_beside(target) as draft, draft.open("wb") as stream:
+    with atomic_write(target) as draft, draft.open("wb") as stream:
         if extension == ".parquet":
             import pyarrow.parquet as parquet
 

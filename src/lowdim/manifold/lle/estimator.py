@@ -14,12 +14,12 @@ from lowdim.base.metric_mixin import MetricMixin
 from lowdim.base.state import StateCheck
 from lowdim.data.ownership import dense_table, owned
 from lowdim.data.rows import Chunk, Rows
-from lowdim.data.validation import finite_error, read_rows
+from lowdim.data.validation import not_finite_error, read_rows
 from lowdim.distance.metrics import MetricLike, metric_of
 from lowdim.errors import BadInput, BadInputType, BadParameter, NotEnoughData
 from lowdim.knn.fitted import FittedNeighbors, FittedRows, NeighborSpec, read_source
 from lowdim.knn.graph import Graph
-from lowdim.knn.index import Distance
+from lowdim.knn.index import MetricSpec
 from lowdim.linalg.sparse_eigen import SOLVERS, EigenOptions
 from lowdim.manifold.lle.alignment import ALIGNMENTS, align
 from lowdim.manifold.lle.neighborhoods import (
@@ -92,7 +92,7 @@ class LLE(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         "Regularization of the weights, relative to the trace of G; for 'hessian', the penalty of functions that "
         "oscillate within a neighborhood.",
     )
-    metric: Distance = param(
+    metric: MetricSpec = param(
         "euclidean",
         MetricLike(),
         "Distance of the neighbor search; weights are always Euclidean. 'precomputed' if X holds distances.",
@@ -142,7 +142,7 @@ class LLE(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         with np.errstate(over="ignore"):  # named below
             new = dense_table(rows).astype(self.X_fit_.dtype, copy=False)
         if not np.isfinite(new).all():
-            raise finite_error(rows, Chunk(0, rows.count, rows.whole))
+            raise not_finite_error(rows, Chunk(0, rows.count, rows.whole))
         nearest = self._nearest(new)
         grams = self._grams(self.X_fit_, new, nearest)
         weights = reconstruction_weights(grams, self.reg, thread_count(self.n_jobs))

@@ -12,7 +12,7 @@ from lowdim.data.duplicates import distinct_rows
 from lowdim.data.rows import Rows
 from lowdim.knn.fitted import FittedNeighbors, NeighborSpec, read_source
 from lowdim.knn.graph import Graph
-from lowdim.knn.index import Distance
+from lowdim.knn.index import MetricSpec
 from lowdim.neighbor_embedding.tsne.affinities import Affinities, Perplexity, feasible_perplexity, neighbor_count
 from lowdim.runtime.memory import require_memory
 
@@ -33,7 +33,7 @@ class TsneInput:
     dtype: np.dtype[Any] = SINGLE
 
 
-def tsne_inputs(owner: Any, X: Any, perplexity: Perplexity, metric: Distance, seed: int, threads: int) -> TsneInput:
+def tsne_inputs(owner: Any, X: Any, perplexity: Perplexity, metric: MetricSpec, seed: int, threads: int) -> TsneInput:
     """From rows, distances (metric='precomputed'; rows at distance 0 are equal), a Graph or Affinities."""
     if isinstance(X, Affinities):
         require_memory(8 * len(X.columns), "the reordered affinities", "Use fewer rows.")
