@@ -1,4 +1,4 @@
-"""The promise that the number of threads changes no bit."""
+"""The promise that neither the number of threads nor what else runs changes a bit."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+
+import lowdim
 
 THREADS = (1, 2, 4, 8)
 
@@ -19,3 +21,37 @@ def digest(*arrays: Any) -> str:
 def assert_same_bits(work: Callable[[int], Iterable[Any]], threads: Iterable[int] = THREADS) -> None:
     """work(threads) must give arrays of the same bits for any number of them."""
     assert len({digest(*work(count)) for count in threads}) == 1
+
+
+QUICK = {
+    "TSNE": {"max_iter": 40},
+    "UMAP": {"n_epochs": 20},
+    "MDS": {"max_iter": 10},
+    "NonmetricMDS": {"max_iter": 5},
+}
+VARIANTS = {  # beside every estimator with its defaults: the routes that call LAPACK or BLAS in other ways
+    "PCA svd": ("PCA", {"solver": "svd"}),
+    "PCA krylov": ("PCA", {"solver": "krylov"}),
+    "KernelPCA nystrom": ("KernelPCA", {"solver": "nystrom", "n_landmarks": 150}),
+    "KernelPCA lanczos": ("KernelPCA", {"solver": "lanczos"}),
+    "ClassicalMDS distances": ("ClassicalMDS", {"metric": "manhattan"}),
+    "ClassicalMDS cailliez": ("ClassicalMDS", {"metric": "manhattan", "correction": "cailliez"}),
+    "LLE modified": ("LLE", {"method": "modified"}),
+    "LLE factor": ("LLE", {"solver": "factor"}),
+    "MDS sstress": ("MDS", {"loss": "sstress"}),
+    "MDS sgd": ("MDS", {"solver": "sgd"}),
+}
+
+
+def estimators() -> list[str]:
+    """Names for `fit_digest`: every estimator, and variants."""
+    return [method.name for method in lowdim.methods()] + list(VARIANTS)
+
+
+def fit_digest(name: str, n: int = 420) -> str:
+    """The bits of an estimator's embedding, and of new rows. So many rows that BLAS would share the work."""
+    rng = np.random.default_rng(0)
+    X, new = rng.normal(size=(n, 24)), rng.normal(size=(30, 24))
+    method, options = VARIANTS.get(name, (name, {}))
+    model = getattr(lowdim, method)(3, **QUICK.get(method, {}), **options)
+    return digest(model.fit_transform(X), model.transform(new))

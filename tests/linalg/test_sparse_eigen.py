@@ -12,7 +12,7 @@ import lowdim
 from lowdim.errors import NotConverged
 from lowdim.linalg import sparse_eigen as module
 from lowdim.linalg.sparse_eigen import SOLVERS, EigenOptions, smallest_eigenpairs, widest_level
-from lowdim.runtime.threads import single_blas
+from lowdim.runtime.blas import single_blas
 
 
 def path(n):

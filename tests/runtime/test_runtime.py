@@ -19,6 +19,7 @@ from lowdim.data.fold import fold
 from lowdim.data.rows import open_rows
 from lowdim.errors import BadInput, BadInputType, BadParameter, Cancelled, LowdimError, MemoryTooSmall
 from lowdim.runtime import memory, param, threads
+from lowdim.runtime.blas import single_blas
 from lowdim.runtime.progress import report
 
 
@@ -107,7 +108,7 @@ def test_blas_is_held_to_one_thread_and_let_go():
         return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
 
     before = counts()
-    with threads.single_blas(), threads.single_blas():
+    with single_blas(), single_blas():
         assert set(counts()) == {1}
     assert counts() == before
 

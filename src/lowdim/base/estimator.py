@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from lowdim.base.state import StateCheck, fitted_names
+from lowdim.runtime.blas import single_blas
 from lowdim.runtime.param import Integer, Maybe, SeedLike, param, parameters, validate
 from lowdim.runtime.random import Seed
-from lowdim.runtime.threads import single_blas
 
 __all__ = ["EmbeddingMixin", "Estimator", "Method", "SeedMixin", "ThreadsMixin", "estimator"]
 

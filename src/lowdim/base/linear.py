@@ -12,8 +12,9 @@ from lowdim.base.estimator import Estimator
 from lowdim.base.state import StateCheck
 from lowdim.data.validation import read_rows, read_scores
 from lowdim.linalg.centered import Centered
+from lowdim.runtime.blas import single_blas
 from lowdim.runtime.param import Integer
-from lowdim.runtime.threads import single_blas, thread_count
+from lowdim.runtime.threads import thread_count
 from lowdim.summaries.moments import Moments
 
 __all__ = ["LinearProjection", "check_moments"]

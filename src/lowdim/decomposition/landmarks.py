@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from lowdim.errors import NotEnoughData
 from lowdim.kernels import Kernel
 from lowdim.kernels._row_blocks import PreparedRows, RowPairs
-from lowdim.runtime.threads import single_blas
+from lowdim.runtime.blas import single_blas
 
 __all__ = ["draw_landmarks", "uniform_landmarks"]
 

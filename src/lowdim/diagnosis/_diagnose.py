@@ -19,10 +19,11 @@ from lowdim.diagnosis._intrinsic_dimension import IntrinsicDimension, correlatio
 from lowdim.diagnosis._profile import Profile, profile
 from lowdim.errors import BadParameter
 from lowdim.knn.exact import euclidean_distances, neighbors_in_double
+from lowdim.runtime.blas import single_blas
 from lowdim.runtime.param import Integer
 from lowdim.runtime.progress import report
 from lowdim.runtime.random import Seed, seed_of
-from lowdim.runtime.threads import single_blas, thread_count
+from lowdim.runtime.threads import thread_count
 
 __all__ = ["Diagnosis", "diagnose"]
 

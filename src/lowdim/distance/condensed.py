@@ -7,7 +7,6 @@ neither overflow nor underflow.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from lowdim.data.validation import overflow_error
 from lowdim.errors import BadInput
+from lowdim.runtime.cached_property import cached_property
 from lowdim.runtime.memory import require_memory
 
 __all__ = [

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from lowdim.errors import BadParameter
 from lowdim.kernels import Kernel, rbf
 from lowdim.kernels._row_blocks import PreparedRows, RowPairs
+from lowdim.runtime.blas import single_blas
 from lowdim.runtime.progress import report
-from lowdim.runtime.threads import interruptible, single_blas
+from lowdim.runtime.threads import interruptible
 
 __all__ = ["MAX_STEPS", "FeatureSpacePoints", "pre_images"]
 

@@ -17,10 +17,11 @@ from lowdim.linalg.block_lanczos import lanczos_extremes
 from lowdim.linalg.dense_eigen import symmetrized
 from lowdim.linalg.dense_limits import DEFINITENESS_ROWS
 from lowdim.linalg.double_centering import double_center
+from lowdim.runtime.blas import single_blas
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.param import Real
 from lowdim.runtime.random import Seed, seed_of
-from lowdim.runtime.threads import interruptible, single_blas
+from lowdim.runtime.threads import interruptible
 
 __all__ = ["Definiteness", "is_conditionally_negative_definite", "is_euclidean", "is_psd"]
 

@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_array
 from lowdim.errors import BadInput, BadParameter
 from lowdim.kernels._parameters import NestedParameters
 from lowdim.kernels._row_blocks import DiagonalPairs, PreparedRows, RowPairs
+from lowdim.runtime.blas import single_blas
 from lowdim.runtime.param import Integer, Real, validate
-from lowdim.runtime.threads import single_blas
 
 __all__ = ["Kernel", "Product", "Scaled", "Sum", "polynomial_of"]
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from lowdim.runtime.cached_property import cached_property
 
 __all__ = ["DiagonalPairs", "PreparedRows", "RowPairs"]
 

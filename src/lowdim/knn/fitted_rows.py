@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +18,7 @@ from lowdim.errors import BadInput
 from lowdim.knn.blockwise import nearest_given
 from lowdim.knn.index import MetricSpec, NeighborIndex, Neighbors
 from lowdim.knn.sparse_distances import all_entries
+from lowdim.runtime.cached_property import cached_property
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
 

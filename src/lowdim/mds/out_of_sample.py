@@ -15,8 +15,8 @@ from lowdim.distance.condensed import binary_unit
 from lowdim.errors import BadInput
 from lowdim.knn.blockwise import Blocks
 from lowdim.mds.disparities import apply_disparity_curve
+from lowdim.runtime.blas import single_blas
 from lowdim.runtime.progress import report
-from lowdim.runtime.threads import single_blas
 
 __all__ = ["MAX_ITER", "FixedEmbedding", "embed_new_rows", "squared_range_least_squares"]
 

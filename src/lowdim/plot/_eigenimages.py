@@ -12,7 +12,7 @@ from lowdim.errors import BadInput, BadParameter
 from lowdim.plot._colors import DIVERGING, FADED
 from lowdim.plot._inputs import plain_scores, read_points, require_fitted
 from lowdim.plot._theme import SMALL, new_figure, themed
-from lowdim.runtime.threads import single_blas
+from lowdim.runtime.blas import single_blas
 
 __all__ = ["eigenimages", "reconstruct"]
 

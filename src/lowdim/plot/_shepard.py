@@ -12,7 +12,7 @@ from lowdim.plot._colors import FADED, INK, OKABE_ITO, SEQUENTIAL_FROM_WHITE
 from lowdim.plot._density_shading import cell_edges, draw_raster
 from lowdim.plot._inputs import read_points
 from lowdim.plot._theme import SMALL, axes_for, caption, color_bar, name_axes, style_axes, themed
-from lowdim.runtime.threads import single_blas
+from lowdim.runtime.blas import single_blas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,17 +13,14 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
-from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
-import scipy.linalg  # noqa: F401  (loads the BLAS that the controller below must find)
-from threadpoolctl import ThreadpoolController
 
+from lowdim.runtime.blas import run_single, single_blas
 from lowdim.runtime.progress import end_with
 
-__all__ = ["interruptible", "ordered_map", "scratch", "single_blas", "thread_count"]
+__all__ = ["interruptible", "ordered_map", "scratch", "thread_count"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -42,45 +39,6 @@ def thread_count(n_jobs: int | None = None) -> int:
                 return int(word)
         return processors
     return n_jobs if n_jobs > 0 else max(1, processors + 1 + n_jobs)
-
-
-@cache
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController().select(user_api="blas")
-
-
-class _SingleBlas:
-    """Counts the callers inside, so that overlapping fits in several threads restore the limit once."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._inside = 0
-        self._limit: Any = None
-
-    def enter(self) -> None:
-        with self._lock:
-            self._inside += 1
-            if self._inside == 1:
-                self._limit = _blas().limit(limits=1)
-
-    def leave(self) -> None:
-        with self._lock:
-            self._inside -= 1
-            if self._inside == 0:
-                self._limit.restore_original_limits()
-
-
-_single = _SingleBlas()
-
-
-@contextmanager
-def single_blas() -> Iterator[None]:
-    """One thread for every BLAS and LAPACK call inside."""
-    _single.enter()
-    try:
-        yield
-    finally:
-        _single.leave()
 
 
 def ordered_map(work: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
@@ -127,21 +85,22 @@ def scratch(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, np.
 
 
 def interruptible(work: Callable[[], Result]) -> Result:
-    """Run work() on a thread of its own, so that Ctrl-C returns immediately although LAPACK can't be interrupted.
+    """Run work(), a function without side effects, on a thread of its own, with one BLAS thread.
 
+    Ctrl-C returns immediately, although LAPACK can't be interrupted.
     The abandoned call runs to its end, and its result is dropped.
     """
     if threading.current_thread() is not threading.main_thread():
-        with single_blas():
-            return work()
+        return run_single(work)
     outcome: Future[Result] = Future()
 
     def run() -> None:
         try:
-            with single_blas():
-                outcome.set_result(work())
+            result = run_single(work)
         except BaseException as error:
             outcome.set_exception(error)
+        else:
+            outcome.set_result(result)
 
     threading.Thread(target=run, daemon=True).start()
     return outcome.result()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from lowdim import _native
 from lowdim.data.validation import FeatureRecord, check_weights, overflow_error, read_rows
 from lowdim.kernels import as_kernel, precomputed
+from lowdim.runtime.cached_property import cached_property
 from lowdim.runtime.memory import available_bytes
 from lowdim.runtime.progress import report
 from lowdim.runtime.threads import ordered_map, thread_count

@@ -25,9 +25,10 @@ from lowdim.manifold.isomap.embedding import (
     random_landmarks,
 )
 from lowdim.manifold.isomap.shortest_paths import GeodesicGraph
+from lowdim.runtime.blas import single_blas
 from lowdim.runtime.param import Choice, Flag, Integer, Maybe, Real, param
 from lowdim.runtime.random import seed_of
-from lowdim.runtime.threads import single_blas, thread_count
+from lowdim.runtime.threads import thread_count
 
 __all__ = ["Isomap", "IsomapState"]
 

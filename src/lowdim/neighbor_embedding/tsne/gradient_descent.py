@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from lowdim.neighbor_embedding.checkpoint import Checkpoint, LoopState, fingerpr
 from lowdim.neighbor_embedding.optimizer_loop import OptimizerLoop
 from lowdim.neighbor_embedding.tsne.affinities import Affinities
 from lowdim.neighbor_embedding.tsne.repulsion import Repulsion, choose_repulsion
+from lowdim.runtime.cached_property import cached_property
 
 __all__ = ["MAX_STEP_NORM", "MOMENTUM", "GradientDescent", "TsneOptions"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,7 @@ from lowdim.neighbor_embedding.tsne.affinities import conditional_probabilities,
 from lowdim.neighbor_embedding.tsne.fft_repulsion import FFTRepulsion, MeshFields
 from lowdim.neighbor_embedding.tsne.gradient_descent import MAX_STEP_NORM, MOMENTUM
 from lowdim.neighbor_embedding.tsne.repulsion import BarnesHutRepulsion, choose_repulsion
+from lowdim.runtime.cached_property import cached_property
 
 __all__ = ["RepulsionField", "TsneOutOfSample"]
 

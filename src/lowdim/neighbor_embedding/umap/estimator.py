@@ -28,10 +28,11 @@ from lowdim.neighbor_embedding.umap.inverse import inverse_rows
 from lowdim.neighbor_embedding.umap.optimizer import UmapOptimizer, UmapParams
 from lowdim.neighbor_embedding.umap.out_of_sample import UmapOutOfSample
 from lowdim.neighbor_embedding.umap.supervision import supervise
+from lowdim.runtime.blas import single_blas
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.param import Choice, Flag, Integer, Maybe, Real, param
 from lowdim.runtime.random import seed_of
-from lowdim.runtime.threads import single_blas, thread_count
+from lowdim.runtime.threads import thread_count
 
 __all__ = ["UMAP", "UmapState"]
 

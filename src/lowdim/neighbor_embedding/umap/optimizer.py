@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -22,6 +21,7 @@ from lowdim.neighbor_embedding.checkpoint import Checkpoint, LoopState, fingerpr
 from lowdim.neighbor_embedding.optimizer_loop import OptimizerLoop
 from lowdim.neighbor_embedding.umap.densmap import DensityTarget, first_density_epoch
 from lowdim.neighbor_embedding.umap.fuzzy_graph import FuzzyGraph, rows_in_order
+from lowdim.runtime.cached_property import cached_property
 
 __all__ = ["REPORTS", "DensityTerms", "EdgeSchedule", "UmapOptimizer", "UmapParams"]
 
