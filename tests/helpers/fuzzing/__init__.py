@@ -33,12 +33,12 @@ TARGETS: dict[str, Callable[[random.Random], tuple[str, Callable[[], Any]]]] = {
 
 def attempt(target: str, number: int) -> tuple[str, str]:
     """How attempt `number` at a target ended, and what it was."""
-    story, work = TARGETS[target](random.Random(f"{target} {number}"))
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
+        story, work = TARGETS[target](random.Random(f"{target} {number}"))
         try:
             return _outcome(work()), story
-        except (LowdimError, MemoryError):
+        except (LowdimError, MemoryError, values.SourceFailed):
             return "named", story
         except Exception as error:
             return f"raw: {type(error).__name__}: {str(error)[:300]}", story

@@ -82,7 +82,7 @@ def _run(words: list[str]) -> None:
         finally:
             os.chdir(before)
     text = err.getvalue()
-    if "Traceback" in text or "unexpected" in text:
+    if ("Traceback" in text and "--debug" not in words) or text.startswith("error: unexpected"):
         raise AssertionError(text[-300:])
     if code not in EXIT_CODES:
         raise AssertionError(f"exit code {code}: {text[-300:]}")

@@ -17,7 +17,12 @@ import scipy.sparse as sp
 import lowdim
 from lowdim import choose, kernels
 
-__all__ = ["QUICK", "any_table", "healthy", "make", "make_function"]
+__all__ = ["QUICK", "SourceFailed", "any_table", "healthy", "make", "make_function"]
+
+
+class SourceFailed(OSError):
+    """What the source of a stream raises; it must reach the caller."""
+
 
 QUICK = {
     "TSNE": {"max_iter": 30},
@@ -103,7 +108,7 @@ def _chunks(r: random.Random, X: np.ndarray) -> Any:
     def generate():
         yield from pieces
         if odd == 3:
-            raise OSError("the source failed")
+            raise SourceFailed
 
     return r.choice([generate(), iter(pieces), generate])
 
@@ -186,9 +191,9 @@ def make(r: random.Random) -> tuple[str, Callable[[], Any]]:
     if r.random() < 0.15:
         model = lowdim.Standardized(model)
     X, new = any_table(r), any_table(r)
-    options = {"sample_weight": weights(r, np.shape(X)[0])} if r.random() < 0.15 and np.ndim(X) == 2 else {}
-    good = healthy(random.Random(1))
-    good = np.random.default_rng(0).normal(size=(30, good.shape[1]))
+    weighted = method.weights and isinstance(X, np.ndarray) and X.ndim == 2 and r.random() < 0.3
+    options = {"sample_weight": weights(r, len(X))} if weighted else {}
+    good = np.random.default_rng(0).normal(size=(30, r.choice([1, 2, 3, 6])))
 
     def fit() -> Any:
         return model.fit_transform(X, **options)
