@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 OUT    ?= out
+SECONDS ?= 300
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard native/*/*.?pp native/*/*/*.hpp)
 
-.PHONY: demo test check lint bench stubs clean
+.PHONY: demo test check lint bench fuzz sanitize stubs clean
 
 demo: $(VENV)/.user         ## map the digits, and say where the picture is
 	@mkdir -p $(OUT)
@@ -25,6 +26,13 @@ lint: $(VENV)/.dev
 
 bench: $(VENV)/.bench       ## side by side with the peers; writes BENCHMARKS.md
 	$(BIN)/python -m bench $(BENCH)
+
+fuzz: $(VENV)/.dev          ## hostile inputs for SECONDS (300), counted by how they end
+	$(BIN)/python tools/fuzz.py --seconds $(SECONDS)
+
+sanitize: $(VENV)/.dev      ## tests under AddressSanitizer and UndefinedBehaviorSanitizer, then ThreadSanitizer
+	$(BIN)/python tools/sanitize.py address
+	$(BIN)/python tools/sanitize.py thread
 
 stubs: $(VENV)/.dev         ## regenerate the native module's type stub
 	$(BIN)/python -m nanobind.stubgen -m lowdim._native -o src/lowdim/_native.pyi
