@@ -281,7 +281,7 @@ def test_what_is_not_a_number_is_refused_everywhere(name):
         [None, 1],
         [10**400, 1],
     ],
-    ids=str,
+    ids=range(10),
 )
 def test_weights_that_are_none(weights):
     with pytest.raises(BadInput, match="sample_weight"):

@@ -113,13 +113,6 @@ class Affinities:
         p = self.values[self.values > 0].astype(np.float64)
         return float(p @ np.log(p))
 
-    def reordered(self, order: NDArray[np.int32], threads: int) -> Affinities:
-        """The affinities with new row r for old row order[r]."""
-        old = self.starts, self.columns, self.values
-        new = np.empty_like(self.starts), np.empty_like(self.columns), np.empty_like(self.values)
-        _native.reorder_graph(*old, order, *new, threads)
-        return Affinities._unchecked(*new)
-
 
 def _as_parts(
     starts: Any, columns: Any, values: Any
