@@ -32,6 +32,8 @@ __all__ = [
     "validate",
 ]
 
+LARGEST = 2**31  # no count comes near it, and the kernels' own integers end there
+
 
 class Domain:
     """The set of values that a parameter may take: its description, and a test of values."""
@@ -225,6 +227,10 @@ def validate(owner: object) -> None:
                 f"{type(owner).__name__}: {name} must be {declared.domain.text}; got {value!r:.200}. {declared.help}"
             )
         plain = python_number(value)
+        if type(plain) is int and abs(plain) >= LARGEST and not isinstance(declared.domain, SeedLike):
+            raise BadParameter(
+                f"{type(owner).__name__}: {name} must be below 2**31; got {value!r:.40}. {declared.help}"
+            )
         if plain is not value:
             object.__setattr__(owner, name, plain)  # kernels are parameters too, and frozen
 
