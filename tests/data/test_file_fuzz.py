@@ -102,7 +102,7 @@ def survives(path, **asked):
     assert array.ndim == 2 and array.dtype in (np.float32, np.float64)
     assert array.shape[1] == len(table.names)
     assert table.labels is None or len(table.labels) == len(array)
-    "".join(map(str, (*table.names, *([] if table.labels is None else table.labels)))).encode()  # can be printed
+    "".join(map(str, (*table.names, *([] if table.labels is None else table.labels))))
 
 
 @pytest.fixture(autouse=True)

@@ -134,7 +134,7 @@ def test_a_small_archive_that_declares_a_huge_array_is_refused(tmp_path, monkeyp
 
 
 @pytest.mark.parametrize("dtype", ["<U1", ">U1", "<U3"])
-@pytest.mark.parametrize("point", [0x110000, 0x7FFFFFFF, 0xFFFFFFFF, 0xD800, 0xDFFF])
+@pytest.mark.parametrize("point", [0x110000, 0x7FFFFFFF, 0xFFFFFFFF])
 @pytest.mark.parametrize("key", ["names", "y", "ids"])
 def test_text_that_is_not_unicode(tmp_path, key, point, dtype):
     texts = np.array(["a", "é"], dtype=dtype)
@@ -143,5 +143,5 @@ def test_text_that_is_not_unicode(tmp_path, key, point, dtype):
     bad = bytearray(npy(texts))
     at = len(bad) - texts.itemsize
     bad[at : at + 4] = point.to_bytes(4, "big" if dtype[0] == ">" else "little")
-    with pytest.raises(BadInput, match=f"{key!r} holds text that is not Unicode"):
+    with pytest.raises(BadInput, match=f"{key!r} holds numbers that are no characters"):
         read_table(npz(tmp_path / "a.npz", X=npy(np.eye(2)), **{key: bytes(bad)}))

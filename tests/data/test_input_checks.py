@@ -374,3 +374,30 @@ def test_annotated_data_is_named():
 
     with pytest.raises(BadInputType, match=r"AnnData .* Give its matrix"):
         lowdim.PCA(1).fit(AnnData())
+
+
+# Missing values
+
+
+def test_rows_without_any_value_are_named(rng):
+    X = rng.standard_normal((40, 3))
+    X[5, 1] = X[7, 0] = np.nan
+    model = lowdim.PCA(1, missing="em").fit(X)
+    empty = X.copy()
+    empty[[3, 20, 31]] = np.nan
+    for read in (lowdim.PCA(1, missing="em").fit, model.transform, model.reconstruction_error, model.score_samples):
+        with pytest.raises(BadInput, match=r"NaN alone in 3 of its rows \(3, 20, 31\).* Drop them"):
+            read(empty)
+    empty[:] = np.nan
+    with pytest.raises(BadInput, match=r"in 40 of its rows \(0, 1, 2, 3, 4, …\)"):
+        lowdim.PCA(1, missing="em").fit(empty)
+    kept = X[~np.isnan(X).all(axis=1)]
+    np.testing.assert_array_equal(lowdim.PCA(1, missing="em").fit(kept).components_, model.components_)
+
+
+def test_swapped_arguments_of_eigenimages(rng):
+    X = rng.standard_normal((10, 4))
+    model = lowdim.PCA(2).fit(X)
+    for wrong in (X, 4, "ab", None, object()):
+        with pytest.raises(BadInput, match="image_shape must be"):
+            lowdim.plot.eigenimages(model, wrong)

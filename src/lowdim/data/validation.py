@@ -29,6 +29,7 @@ from lowdim.errors import BadInput, BadInputType, NotEnoughData
 __all__ = [
     "FeatureRecord",
     "check_weights",
+    "has_missing",
     "not_finite_error",
     "overflow_error",
     "read_matrix",
@@ -36,6 +37,8 @@ __all__ = [
     "read_scores",
     "underflow_error",
 ]
+
+MOST_NAMED = 5  # rows in a message
 
 
 def read_rows(owner: Any, X: Any, *, fitting: bool, min_rows: int = 1) -> Rows:
@@ -113,6 +116,27 @@ def check_weights(weights: Any, n: int | None) -> NDArray[np.float64] | None:
     if not out.any():
         raise BadInput("sample_weight is zero for every row; at least one must be positive.")
     return out
+
+
+def has_missing(rows: Rows) -> bool:
+    """Whether rows have NaN that an estimate can replace; raises BadInput for rows that have no value at all.
+
+    All that can be said of such a row is the mean of the others, where it would be drawn as if it had been observed.
+    """
+    empty: list[int] = []
+    found = False
+    for chunk in rows.chunks():
+        missing = np.isnan(chunk.load())
+        if missing.any():
+            found = True
+            empty += (chunk.start + np.flatnonzero(missing.all(axis=1))).tolist()
+    if empty:
+        named = ", ".join(map(str, empty[:MOST_NAMED])) + (", …" if len(empty) > MOST_NAMED else "")
+        raise BadInput(
+            f"Input X contains NaN alone in {len(empty)} of its rows ({named}): nothing tells where they lie. "
+            "Drop them: X[~np.isnan(X).all(axis=1)]."
+        )
+    return found
 
 
 def not_finite_error(rows: Rows, chunk: Chunk) -> BadInput:

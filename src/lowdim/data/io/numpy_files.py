@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 import warnings
 import zipfile
 from collections.abc import Mapping
@@ -247,13 +248,8 @@ def _load(archive: zipfile.ZipFile, key: str, header: NpyHeader, where: str) -> 
                 raise BadInput(f"{where}: {key!r} declares {header}, but ends early; it is truncated.")
             data[done : done + len(part)] = np.frombuffer(part, dtype=np.uint8)
             done += len(part)
-    array = data.view(header.dtype).reshape(header.shape, order="F" if header.fortran_order else "C")
-    if array.dtype.kind == "U" and array.size and not _is_unicode(array):
-        raise BadInput(f"{where}: {key!r} holds text that is not Unicode; it is damaged.")
-    return array
-
-
-def _is_unicode(texts: Array) -> bool:
-    """Whether all code points can be printed and written: none beyond Unicode, and no half of a surrogate pair."""
-    points = np.ascontiguousarray(texts).view(np.dtype(np.uint32).newbyteorder(texts.dtype.byteorder))
-    return not ((points > 0x10FFFF) | ((points >= 0xD800) & (points < 0xE000))).any()
+    if header.dtype.kind == "U" and data.size:
+        codes = data.view(np.dtype(np.uint32).newbyteorder(header.dtype.byteorder))
+        if codes.max() > sys.maxunicode:
+            raise BadInput(f"{where}: {key!r} holds numbers that are no characters; it is damaged.")
+    return data.view(header.dtype).reshape(header.shape, order="F" if header.fortran_order else "C")

@@ -64,11 +64,11 @@ def write_table(
             f"{target} has the unknown extension {extension!r}. "
             f"Extensions that can be written: {', '.join(WRITE_EXTENSIONS)}."
         )
+    if isinstance(names, str):
+        raise BadInputType(f"names must be a list with one name per column; got {names!r:.60}.")
     X = np.asarray(unmasked(X))
     if X.ndim != 2 or X.dtype.kind not in "fiub":
         raise BadInput(f"X must be a table of numbers; got {X.dtype} of shape {X.shape}.")
-    if isinstance(names, str):
-        raise BadInputType(f"names must be a list with one name per column; got {names!r:.60}.")
     known = default_names(X.shape[1]) if names is None else tuple(str(name) for name in names)
     if len(known) != X.shape[1]:
         raise BadInput(f"names must have one name per column ({X.shape[1]}); got {len(known)}.")
