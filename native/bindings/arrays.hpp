@@ -33,6 +33,9 @@ inline void require(bool holds, const char* message) {
     if (!holds) throw std::invalid_argument(message);
 }
 
+// More threads than any machine can use would only exhaust its memory.
+inline int team_size(int threads) { return std::clamp(threads, 1, 1024); }
+
 template <class T>
 lowdim::RowBlock<T> rows_of(const Matrix<T>& x) {
     require(x.shape(1) <= 1 || x.stride(1) == 1, "the values of a row must be next to each other in memory");
@@ -81,7 +84,7 @@ void require_below(const Indices& indices, std::size_t bound, int threads = 1, c
                    bool or_empty = false) {
     std::atomic<bool> right{true};
     lowdim::Stop never;
-    lowdim::parallel_ranges(static_cast<std::int64_t>(indices.size()), 1 << 18, {threads, &never},
+    lowdim::parallel_ranges(static_cast<std::int64_t>(indices.size()), 1 << 18, {team_size(threads), &never},
                             [&](std::int64_t begin, std::int64_t end) {
                                 if (!all_below(indices.data() + begin, end - begin, bound, or_empty)) right = false;
                             });
@@ -93,9 +96,9 @@ void require_below_or_empty(const Indices& indices, std::size_t bound, int threa
     require_below(indices, bound, threads, "an index is out of range", true);
 }
 
-template <class I>
-void require_ascending(const Vector<const I>& starts, std::size_t rows) {
-    require(starts.shape(0) == rows + 1, "not compressed sparse rows: there must be one more start than rows");
+template <class Starts>
+void require_ascending(const Starts& starts, std::size_t rows) {
+    require(starts.size() == rows + 1, "not compressed sparse rows: there must be one more start than rows");
     require(std::is_sorted(starts.data(), starts.data() + rows + 1), "the starts of the rows must ascend");
 }
 
@@ -107,10 +110,10 @@ void require_starts(const Vector<const I>& starts, std::size_t rows, std::size_t
 }
 
 // Throws unless these are row starts that cover all entries.
-template <class I>
-void require_span(const Vector<const I>& starts, std::size_t rows, std::size_t stored) {
+template <class Starts>
+void require_span(const Starts& starts, std::size_t rows, std::size_t stored) {
     require_ascending(starts, rows);
-    require(starts(0) == 0 && static_cast<std::size_t>(starts(rows)) == stored,
+    require(starts.data()[0] == 0 && static_cast<std::size_t>(starts.data()[rows]) == stored,
             "the starts of the rows must begin with 0 and end with the entries");
 }
 

@@ -51,26 +51,27 @@ nb::tuple symmetrize_affinities(const Dense<const std::int32_t>& indices, const 
     return nb::make_tuple(array_of(std::move(starts)), array_of(std::move(columns)), array_of(std::move(values)));
 }
 
-void check_affinities(const Starts& starts, const Ids& columns, const Values& values, std::size_t rows, int threads) {
-    edges_of(starts, columns, values, rows);
-    require_below(columns, rows, threads);
+// A read-only view of what an object owns, which it keeps alive.
+template <class T>
+nb::object view_of(nb::handle owner, const std::vector<T>& values) {
+    return nb::cast(nb::ndarray<nb::numpy, const T, nb::ndim<1>>(values.data(), {values.size()}, owner));
 }
 
-void reorder_graph(const Starts& starts, const Ids& columns, const Values& values, const Ids& order, const Vector<std::int64_t>& new_starts,
-                   const Vector<std::int32_t>& new_columns, const Vector<float>& new_values, int threads) {
-    const auto n = static_cast<std::int64_t>(order.shape(0));
-    const auto edges = edges_of(starts, columns, values, order.shape(0));
-    require(same_shape(new_starts, starts) && same_shape(new_columns, columns) && same_shape(new_values, values),
-            "the new arrays must be as long as the old");
-    require_below(columns, order.shape(0), threads);
-    std::vector<bool> seen(static_cast<std::size_t>(n));
-    for (std::int64_t r = 0; r < n; ++r) {
-        require(order(r) >= 0 && order(r) < n && !seen[order(r)], "the order must contain every row once");
-        seen[order(r)] = true;
-    }
-    run(threads, [&](const lowdim::ThreadTeam& team) {
-        lowdim::reorder_graph(edges, n, order.data(), new_starts.data(), new_columns.data(), new_values.data(), team);
-    });
+void bind_affinity_matrix(nb::module_& m) {
+    nb::class_<AffinityMatrix>(m, "AffinityMatrix", "A private copy of affinities in compressed sparse rows, checked once.")
+        .def(nb::init<const Starts&, const Ids&, const Values&, int>(), "starts"_a.noconvert(), "columns"_a.noconvert(),
+             "values"_a.noconvert(), "threads"_a)
+        .def("reordered", &AffinityMatrix::reordered, "order"_a.noconvert(), "threads"_a,
+             "Rows and columns in another order: new row r is old row order[r].")
+        .def_prop_ro(
+            "starts", [](nb::handle self) { return view_of(self, nb::cast<const AffinityMatrix&>(self).starts()); },
+            nb::sig("def starts(self) -> NDArray[numpy.int64]"))
+        .def_prop_ro(
+            "columns", [](nb::handle self) { return view_of(self, nb::cast<const AffinityMatrix&>(self).columns()); },
+            nb::sig("def columns(self) -> NDArray[numpy.int32]"))
+        .def_prop_ro(
+            "values", [](nb::handle self) { return view_of(self, nb::cast<const AffinityMatrix&>(self).values()); },
+            nb::sig("def values(self) -> NDArray[numpy.float32]"));
 }
 
 }  // namespace
@@ -81,9 +82,5 @@ void bind_graph(nb::module_& m) {
           "The fuzzy union (or intersection) of a graph and its transpose: starts, columns, weights and lengths.");
     m.def("symmetrize_affinities", &symmetrize_affinities, "indices"_a.noconvert(), "weights"_a.noconvert(), "scale"_a, "threads"_a,
           "scale (A + A.T) in compressed sparse rows, for A with `weights` at `indices`.");
-    m.def("check_affinities", &check_affinities, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "rows"_a,
-          "threads"_a, "Raises unless these are compressed sparse rows of a square matrix.");
-    m.def("reorder_graph", &reorder_graph, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "order"_a.noconvert(),
-          "new_starts"_a.noconvert(), "new_columns"_a.noconvert(), "new_values"_a.noconvert(), "threads"_a,
-          "Rows and columns in another order: new row r is old row order[r].");
+    bind_affinity_matrix(m);
 }

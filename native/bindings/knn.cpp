@@ -9,6 +9,8 @@ namespace {
 
 using Rows32 = Matrix<float>;
 
+constexpr std::int64_t most_reverse = 4096;  // a local join compares all pairs of what it joins
+
 lowdim::NeighborLists lists_of(const Dense<float>& distances, const Dense<std::int32_t>& indices, std::size_t rows) {
     require(distances.shape(0) == rows && indices.shape(0) == rows, "the lists must have one row per row of the data");
     require(distances.shape(1) == indices.shape(1) && distances.shape(1) >= 1, "the lists must have the same width, at least 1");
@@ -69,7 +71,7 @@ std::int64_t nn_descent_round(const Rows32& x, const Ids& order, int metric, con
     require(metric <= lowdim::metric_chebyshev, "NN-descent does not support rows of bits");
     require(same_shape(is_new, distances), "is_new must have the shape of the lists");
     require(order.shape(0) == x.shape(0), "order must have every row");
-    require(forward >= 1 && reverse >= 0, "forward must be at least 1 and reverse at least 0");
+    require(forward >= 1 && reverse >= 0 && reverse <= most_reverse, "forward must be at least 1, and reverse from 0 to 4096");
     require_below(order, x.shape(0), threads);
     require_below_or_empty(indices, x.shape(0), threads);
     std::int64_t changed = 0;
@@ -85,6 +87,7 @@ void graph_search_queries(const Rows32& queries, const Rows32& base, const Dense
     const auto query_rows = search_rows(queries, unshifted, metric), base_rows = search_rows(base, unshifted, metric);
     require(metric <= lowdim::metric_chebyshev, "graph search does not support rows of bits");
     require(queries.shape(1) == base.shape(1) && graph.shape(0) == base.shape(0), "queries, base and graph must have matching shapes");
+    require(graph.shape(1) >= 1, "the graph must have neighbors");
     require_below(graph, base.shape(0), threads);
     const auto lists = lists_of(distances, indices, queries.shape(0));
     require_below_or_empty(indices, base.shape(0), threads);

@@ -11,7 +11,7 @@ void require_codes(const std::optional<Ids>& codes, std::size_t classes) {
 
 template <class T>
 bool column_sums(const Matrix<T>& x, std::optional<Ids> codes, std::optional<Vector<const double>> weights, const Dense<double>& sums) {
-    require(sums.shape(1) == x.shape(1), "sums must have a column for every column of x");
+    require(sums.shape(1) == x.shape(1) && sums.shape(0) >= 1, "sums must have a column for every column of x, and a row");
     const auto block = rows_of(x);
     const auto* code = data_or_null(codes, x.shape(0), "codes must have one entry per row");
     const auto* weight = data_or_null(weights, x.shape(0), "weights must have one entry per row");

@@ -8,7 +8,7 @@ namespace {
 // A loop that does nothing but poll, so that the tests can press Ctrl-C inside it.
 void idle(double seconds, int threads) {
     run(threads, [&](const lowdim::ThreadTeam& team) {
-        lowdim::parallel_blocks(static_cast<std::int64_t>(seconds * 1000) * threads, team,
+        lowdim::parallel_blocks(static_cast<std::int64_t>(seconds * 1000) * team.threads, team,
                                 [](std::int64_t) { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
     });
 }

@@ -5,8 +5,6 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
-#include <algorithm>
-
 #include "bindings/arrays.hpp"
 
 using namespace nb::literals;
@@ -31,13 +29,13 @@ inline bool signals_pending(void*) {
     return PyErr_CheckSignals() != 0;
 }
 
-// Calls work(team) on at least one thread with the GIL released, polling for Ctrl-C; then raises the pending error.
+// Calls work(team) with the GIL released, polling for Ctrl-C; then raises the pending error.
 template <class Work>
 void run(int threads, const Work& work) {
     lowdim::Stop stop(signals_pending, nullptr);
     {
         nb::gil_scoped_release free;
-        work(lowdim::ThreadTeam{std::max(threads, 1), &stop});
+        work(lowdim::ThreadTeam{team_size(threads), &stop});
     }
     if (stop.requested()) throw nb::python_error();
 }

@@ -24,9 +24,9 @@ void calibrate_perplexity(const Dense<const float>& distances, double perplexity
     });
 }
 
-void tsne_step(const Starts& starts, const Ids& columns, const Values& values, const Embedding& y, const Embedding& repulsion,
-               const nb::tuple& options, const Dense<float>& velocity, const Dense<float>& gains, const Dense<float>& out, int threads) {
-    const auto edges = edges_of(starts, columns, values, y.shape(0));
+void tsne_step(const AffinityMatrix& affinities, const Embedding& y, const Embedding& repulsion, const nb::tuple& options,
+               const Dense<float>& velocity, const Dense<float>& gains, const Dense<float>& out, int threads) {
+    const auto edges = affinities.of_rows(y.shape(0));
     const auto n = static_cast<std::int64_t>(y.shape(0));
     require(same_shape(repulsion, y) && same_shape(velocity, y) && same_shape(gains, y) && same_shape(out, y),
             "all arrays must have the shape of the embedding");
@@ -52,9 +52,8 @@ void tsne_step(const Starts& starts, const Ids& columns, const Values& values, c
     });
 }
 
-double attraction_loss(const Starts& starts, const Ids& columns, const Values& values, const Embedding& y, double dof, int threads) {
-    const auto edges = edges_of(starts, columns, values, y.shape(0));
-    require_below(columns, y.shape(0), threads);
+double attraction_loss(const AffinityMatrix& affinities, const Embedding& y, double dof, int threads) {
+    const auto edges = affinities.of_rows(y.shape(0));
     const auto n = static_cast<std::int64_t>(y.shape(0));
     std::vector<double> parts(static_cast<std::size_t>(lowdim::block_count(n, rows_per_block)));
     run(threads, [&](const lowdim::ThreadTeam& team) {
@@ -73,10 +72,9 @@ double attraction_loss(const Starts& starts, const Ids& columns, const Values& v
 void bind_tsne(nb::module_& m) {
     m.def("calibrate_perplexity", &calibrate_perplexity, "distances"_a.noconvert(), "perplexity"_a, "out"_a.noconvert(), "threads"_a,
           "Gaussian weights of every row, summing to one, with the given perplexity.");
-    m.def("tsne_step", &tsne_step, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "y"_a.noconvert(),
-          "repulsion"_a.noconvert(), "options"_a, "velocity"_a.noconvert(), "gains"_a.noconvert(), "out"_a.noconvert(), "threads"_a,
+    m.def("tsne_step", &tsne_step, "affinities"_a, "y"_a.noconvert(), "repulsion"_a.noconvert(), "options"_a, "velocity"_a.noconvert(), "gains"_a.noconvert(), "out"_a.noconvert(), "threads"_a,
           "One gradient step of t-SNE with momentum and gains; the result is centered.\n\n"
           "options: exaggeration, learning rate, momentum, largest step, 1 / Z, 1 / dof, factor of the gradient.");
-    m.def("attraction_loss", &attraction_loss, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "y"_a.noconvert(),
-          "dof"_a, "threads"_a, "The attractive part of the loss: the sum of value * log(1 + d**2 / dof) over all entries.");
+    m.def("attraction_loss", &attraction_loss, "affinities"_a, "y"_a.noconvert(), "dof"_a, "threads"_a,
+          "The attractive part of the loss: the sum of value * log(1 + d**2 / dof) over all entries.");
 }

@@ -13,6 +13,9 @@
 namespace {
 
 using Cells = std::vector<std::int64_t>;
+
+constexpr std::int64_t most_cells = 1 << 24;  // float counts them exactly
+
 using Grid = nb::ndarray<float, nb::c_contig, nb::device::cpu>;
 using ConstGrid = nb::ndarray<const float, nb::c_contig, nb::device::cpu>;
 
@@ -65,7 +68,7 @@ lowdim::Mesh mesh_of(const Vector<const float>& origin, double spacing, const Ce
     lowdim::Mesh mesh = {{1, 1}, {0, 0}, static_cast<float>(1.0 / spacing)};
     require(origin.shape(0) == cells.size(), "the mesh must have the dimensions of the embedding");
     for (std::size_t a = 0; a < cells.size(); ++a) {
-        require(cells[a] >= 4, "a mesh needs at least four cells along every axis");
+        require(cells[a] >= 4 && cells[a] < most_cells, "a mesh needs at least four cells along every axis, and fewer than 2^24");
         mesh.cells[a] = cells[a];
         mesh.origin[a] = origin(a);
     }

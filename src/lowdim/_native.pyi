@@ -184,11 +184,22 @@ def symmetrize_affinities(indices: Annotated[NDArray[numpy.int32], dict(shape=(N
     scale (A + A.T) in compressed sparse rows, for A with `weights` at `indices`.
     """
 
-def check_affinities(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: int, threads: int) -> None:
-    """Raises unless these are compressed sparse rows of a square matrix."""
+class AffinityMatrix:
+    """A private copy of affinities in compressed sparse rows, checked once."""
 
-def reorder_graph(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], new_starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], new_columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], new_values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], threads: int) -> None:
-    """Rows and columns in another order: new row r is old row order[r]."""
+    def __init__(self, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> None: ...
+
+    def reordered(self, order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> AffinityMatrix:
+        """Rows and columns in another order: new row r is old row order[r]."""
+
+    @property
+    def starts(self) -> NDArray[numpy.int64]: ...
+
+    @property
+    def columns(self) -> NDArray[numpy.int32]: ...
+
+    @property
+    def values(self) -> NDArray[numpy.float32]: ...
 
 @overload
 def stress_pass(y: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], targets: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, ranking: Ranking | None, squared: bool, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> tuple[float, float, float]: ...
@@ -355,14 +366,14 @@ def calibrate_perplexity(distances: Annotated[NDArray[numpy.float32], dict(shape
     Gaussian weights of every row, summing to one, with the given perplexity.
     """
 
-def tsne_step(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], repulsion: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], options: tuple, velocity: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], gains: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
+def tsne_step(affinities: AffinityMatrix, y: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], repulsion: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], options: tuple, velocity: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], gains: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
     """
     One gradient step of t-SNE with momentum and gains; the result is centered.
 
     options: exaggeration, learning rate, momentum, largest step, 1 / Z, 1 / dof, factor of the gradient.
     """
 
-def attraction_loss(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], dof: float, threads: int) -> float:
+def attraction_loss(affinities: AffinityMatrix, y: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], dof: float, threads: int) -> float:
     """
     The attractive part of the loss: the sum of value * log(1 + d**2 / dof) over all entries.
     """

@@ -20,6 +20,7 @@ from lowdim.data.io import arrow_source, delimited_text
 from lowdim.data.io.arrow_source import RecordBatchRows
 from lowdim.data.io.column_roles import ColumnSelection
 from lowdim.data.io.read import read_table
+from lowdim.data.io.write import write_table
 from lowdim.errors import BadInput, BadInputType, BadParameter, MemoryTooSmall, MissingExtra
 
 
@@ -315,3 +316,16 @@ def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch):
     says(path, "pip install 'lowdim[app]'", error=MissingExtra)
     np.save(tmp_path / "a.npy", np.ones((2, 2)))
     assert read_table(tmp_path / "a.npy").array().shape == (2, 2)
+
+
+def test_swapped_and_wrong_arguments_of_write_table(tmp_path):
+    X = np.eye(2)
+    with pytest.raises(BadInputType, match="path of a file first"):
+        write_table(X, tmp_path / "a.csv")
+    with pytest.raises(BadInputType, match="names must be a list"):
+        write_table(tmp_path / "a.csv", X, "ab")
+    with pytest.raises(BadInput, match="table of numbers"):
+        write_table(tmp_path / "a.csv", sp.eye_array(2))
+    masked = np.ma.masked_array(X, mask=X > 0)
+    write_table(tmp_path / "a.npy", masked)
+    np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), masked.filled(np.nan))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lowdim import TSNE, Affinities, Graph, _native, neighbors
+from lowdim import TSNE, Affinities, Graph, _native, neighbors, watch
 from lowdim.errors import BadInput, BadParameter
 from lowdim.neighbor_embedding.tsne import repulsion
 from lowdim.neighbor_embedding.tsne.affinities import conditional_probabilities
@@ -327,35 +328,54 @@ def test_given_arrays_are_checked(graph):
             Affinities(**bad)
 
 
-def test_kernels_refuse_rows_out_of_range(graph, rng):
+def test_kernels_refuse_rows_out_of_range(graph):
     """Of arrays that circumvent the checks of Affinities."""
     P = Affinities.from_graph(graph, 10)
     with pytest.raises(ValueError, match="read-only"):
         P.columns[5] = 80
-    Y = rng.standard_normal((80, 2)).astype(np.float32)
     columns = P.columns.copy()
     columns[5] = 80
-    bad = Affinities._unchecked(P.starts, columns, P.values)
     with pytest.raises(ValueError, match="out of range"):
-        GradientDescent(bad, TsneOptions(), 2)
-    with pytest.raises(ValueError, match="out of range"):
-        _native.attraction_loss(bad.starts, bad.columns, bad.values, Y, 1.0, 2)
-    with pytest.raises(ValueError, match="out of range"):
-        bad.reordered(np.arange(80, dtype=np.int32), 2)
+        GradientDescent(Affinities._unchecked(P.starts, columns, P.values), TsneOptions(), 2)
     starts = P.starts.copy()
     starts[4] = -7
-    state = [np.zeros_like(Y), np.ones_like(Y), np.empty_like(Y)]
     with pytest.raises(ValueError, match="ascend"):
-        _native.tsne_step(starts, P.columns, P.values, Y, Y, (1.0, 1.0, 0.8, 5.0, 1.0, 1.0, 1.0), *state, 2)
+        GradientDescent(Affinities._unchecked(starts, P.columns, P.values), TsneOptions(), 2)
+
+
+def test_affinities_that_change_while_the_descent_runs_change_nothing(graph):
+    """Neither what was given to Affinities nor what a callback finds in them is read again."""
+    P = Affinities.from_graph(graph, 10)
+    parts = {"starts": P.starts.copy(), "columns": P.columns.copy(), "values": P.values.copy()}
+    wanted = TSNE(max_iter=40).fit(Affinities(**parts)).embedding_
+
+    def spoil(step):
+        parts["columns"][:], parts["starts"][:], parts["values"][:] = 2**31 - 1, 2**62, np.nan
+
+    given = Affinities(**parts)
+    with watch(spoil):
+        found = TSNE(max_iter=40).fit(given).embedding_
+    assert np.isnan(parts["values"]).all()
+    np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(given.columns, P.columns)
 
 
 def test_reordered_affinities_are_the_permuted_matrix(graph, rng):
     P = Affinities.from_graph(graph, 10)
     order = rng.permutation(80).astype(np.int32)
     expected = P.to_sparse().toarray()[np.ix_(order, order)]
-    np.testing.assert_array_equal(P.reordered(order, 2).to_sparse().toarray(), expected)
-    with pytest.raises(ValueError, match="every row once"):
-        P.reordered(np.zeros(80, np.int32), 1)
+    once = _native.AffinityMatrix(P.starts, P.columns, P.values, 1).reordered(order, 2)
+    found = sp.csr_array((once.values, once.columns, once.starts), shape=(80, 80))
+    np.testing.assert_array_equal(found.toarray(), expected)
+    again = rng.permutation(80).astype(np.int32)
+    both, twice = (
+        _native.AffinityMatrix(P.starts, P.columns, P.values, 1).reordered(order[again], 2),
+        once.reordered(again, 1),
+    )
+    for one, other in zip(
+        (both.starts, both.columns, both.values), (twice.starts, twice.columns, twice.values), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_an_outlier_does_not_enlarge_the_mesh(rng):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -121,6 +122,45 @@ def test_thread_count(monkeypatch):
     monkeypatch.delenv("LOWDIM_NUM_THREADS")
     monkeypatch.setenv("OMP_NUM_THREADS", "6")
     assert threads.thread_count() == 6
+    assert threads.thread_count(np.int8(-1)) == threads.thread_count(-1)
+    assert threads.thread_count(-(10**30)) == 1
+
+
+@pytest.mark.parametrize("n_jobs", [10**8, 2**31, 2**63, 10**400])
+def test_more_threads_than_help_are_not_started(monkeypatch, rng, n_jobs):
+    most = threads.thread_count(n_jobs)
+    assert 1 <= most <= 4096
+    X = rng.standard_normal((40, 3))
+    np.testing.assert_array_equal(
+        lowdim.neighbors(X, 5, n_jobs=1).indices, lowdim.neighbors(X, 5, n_jobs=10**8).indices
+    )
+    monkeypatch.setenv("LOWDIM_NUM_THREADS", str(n_jobs))
+    assert threads.thread_count() == most
+
+
+@pytest.mark.parametrize("n_jobs", [0, np.int64(0), 1.0, "2", True, [1], np.nan])
+def test_numbers_of_threads_that_mean_nothing(n_jobs):
+    with pytest.raises(BadParameter, match="n_jobs must be"):
+        threads.thread_count(n_jobs)
+    with pytest.raises(BadParameter, match="n_jobs must be"):
+        lowdim.PCA(1, n_jobs=n_jobs).fit(np.eye(3))
+
+
+@pytest.mark.parametrize("word", ["abc", "0", "-1", "2.5", "4,2", "²", "1e3", "000"])
+def test_a_wrong_number_of_threads_in_the_environment_is_named(monkeypatch, word):
+    monkeypatch.setenv("LOWDIM_NUM_THREADS", word)
+    with pytest.raises(BadParameter, match="LOWDIM_NUM_THREADS must be a whole number"):
+        threads.thread_count()
+    assert threads.thread_count(2) == 2  # not asked
+
+
+def test_words_of_openmp(monkeypatch):
+    monkeypatch.delenv("LOWDIM_NUM_THREADS", raising=False)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    everything = threads.thread_count()
+    for word, count in (("4,2", 4), (" 3 , 1", 3), ("abc", everything), ("", everything), ("0", everything)):
+        monkeypatch.setenv("OMP_NUM_THREADS", word)
+        assert threads.thread_count() == count
 
 
 def test_a_result_or_error_comes_back_from_an_uninterrupted_call():
@@ -194,6 +234,34 @@ def test_a_parameter_is_declared_once():
         param.param(0, param.Integer(1), "Wrong from the start.")
 
 
+def test_parameters_become_numbers_of_python(rng):
+    """NumPy's overflow: 50 epochs times 64 in int8."""
+    X = rng.standard_normal((60, 4))
+    small = {"n_components": np.int8(2), "n_neighbors": np.uint8(5), "n_epochs": np.int8(10), "n_jobs": np.int16(1)}
+    odd = {"min_dist": np.longdouble(0.25), "repulsion_strength": Fraction(1, 1)}
+    found = lowdim.UMAP(**small, **odd)
+    found.fit(X)
+    assert all(type(getattr(found, name)) is int for name in small)
+    assert all(type(getattr(found, name)) is float for name in odd)
+    plain = {name: int(value) for name, value in small.items()}
+    wanted = lowdim.UMAP(**plain, min_dist=0.25, repulsion_strength=1.0).fit(X)
+    np.testing.assert_array_equal(found.embedding_, wanted.embedding_)
+    assert type(param.python_number(np.True_)) is bool
+    for other in (None, "auto", (1, 2), np.random.default_rng(0)):
+        assert param.python_number(other) is other
+
+
+@pytest.mark.parametrize(
+    "name", ["n_components", "n_epochs", "n_neighbors", "negative_sample_rate", "n_jobs", "spread"]
+)
+def test_counts_that_no_kernel_can_hold(name):
+    for value in (2**31, 2**63, 10**400):
+        with pytest.raises(BadParameter, match=rf"UMAP: {name} must be"):
+            lowdim.UMAP(**{name: value}).fit(np.eye(5))
+    seeds = (lowdim.PCA(1, solver="krylov", random_state=seed).fit(np.eye(9)) for seed in (2**70, 2**70 % 2**64))
+    np.testing.assert_array_equal(*(found.components_ for found in seeds))
+
+
 def test_memory_is_refused_before_the_work(monkeypatch):
     with pytest.raises(MemoryTooSmall, match=r"a table needs about .* Use less\."):
         memory.require_memory(2**60, "a table", "Use less.")
@@ -230,11 +298,11 @@ def test_streams_say_what_they_can_not_do(rng):
         lowdim.moments(iter([]))
     with pytest.raises(BadInput, match="a chunk has 2 columns, but the first has 3"):
         lowdim.moments(iter([X, X[:, :2]]))
-    with pytest.raises(BadInput, match="a stream has none"):
+    with pytest.raises(BadInput, match="a stream does not have"):
         lowdim.moments(iter([X]), sample_weight=np.ones(20))
     once = open_rows(iter([X]))
     lowdim.moments(once)
-    with pytest.raises(BadInput, match="fresh iterator"):
+    with pytest.raises(BadInput, match="new iterator"):
         lowdim.moments(once)
     again = open_rows(lambda: iter([X]))
     np.testing.assert_array_equal(lowdim.moments(again).within, lowdim.moments(again).within)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from lowdim.data.rows import ArrayRows, Rows, SparseRows
 from lowdim.runtime.memory import require_memory
 
-__all__ = ["canonical_csr", "compact_table", "dense_table", "is_immutable", "owned"]
+__all__ = ["canonical_csr", "compact_table", "dense_table", "frozen", "is_immutable", "owned"]
 
 Array = NDArray[Any]
 Table = Any  # an array, or a canonical CSR matrix
@@ -34,10 +34,17 @@ def owned(table: Table, rows: Rows) -> Table:
         shared = table.base is not None or table is getattr(rows, "X", None)  # else it was made by a conversion
         fixed = is_immutable(table)
     if fixed or not shared:
-        return table
+        return frozen(table)
     needed = sum(part.nbytes for part in _parts(table))
     require_memory(needed, "a copy of the fitted rows", "Fit a read-only array or a memory map, which is not copied.")
-    return table.copy()
+    return frozen(table.copy())
+
+
+def frozen(table: Table) -> Table:
+    """A table of lowdim's own; the indices of a sparse one, which were checked, become read-only."""
+    if sp.issparse(table):
+        table.indices.flags.writeable = table.indptr.flags.writeable = False
+    return table
 
 
 def is_immutable(array: Array) -> bool:

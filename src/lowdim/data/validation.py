@@ -7,6 +7,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
@@ -15,9 +16,12 @@ from lowdim.data.rows import (
     Chunk,
     Rows,
     StreamRows,
+    as_frame,
     first_nonfinite,
     is_stream,
+    number_kind,
     open_rows,
+    unmasked,
 )
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadInputType, NotEnoughData
@@ -25,12 +29,16 @@ from lowdim.errors import BadInput, BadInputType, NotEnoughData
 __all__ = [
     "FeatureRecord",
     "check_weights",
+    "has_missing",
     "not_finite_error",
     "overflow_error",
+    "read_matrix",
     "read_rows",
     "read_scores",
     "underflow_error",
 ]
+
+MOST_NAMED = 5  # rows in a message
 
 
 def read_rows(owner: Any, X: Any, *, fitting: bool, min_rows: int = 1) -> Rows:
@@ -71,22 +79,34 @@ def read_rows(owner: Any, X: Any, *, fitting: bool, min_rows: int = 1) -> Rows:
 
 def read_scores(Z: Any, n_components: int) -> NDArray[Any]:
     """Scores or embedding coordinates for an inverse transform: finite float32 or float64, one column per component."""
-    try:
-        Z = check_array(Z, dtype=[np.float64, np.float32], input_name="Z")
-    except TypeError as error:
-        raise BadInputType(str(error)) from error
-    except ValueError as error:
-        raise BadInput(str(error)) from error
+    Z = read_matrix(Z, "Z")
     if Z.shape[1] != n_components:
         raise BadInput(f"Z has {Z.shape[1]} columns, but the model has {n_components} components.")
-    return np.asarray(Z)
+    return Z
+
+
+def read_matrix(A: Any, name: str) -> NDArray[Any]:
+    """A dense C-ordered matrix of finite numbers in float32 or float64, in memory."""
+    if sp.issparse(A):
+        raise BadInputType(f"{name} is sparse, but this needs a dense array. Give {name}.toarray().")
+    try:
+        A = unmasked(A)
+        number_kind(np.asarray(A), name)
+        return np.asarray(check_array(A, dtype=[np.float64, np.float32], input_name=name, order="C"))
+    except TypeError as error:
+        raise BadInputType(str(error)) from error
+    except (ValueError, OverflowError) as error:
+        raise BadInput(str(error)) from error
 
 
 def check_weights(weights: Any, n: int | None) -> NDArray[np.float64] | None:
     """Sample weights as float64: one per row, finite, not negative, not all zero."""
     if weights is None:
         return None
-    out = np.asarray(weights, dtype=np.float64)
+    try:
+        out = number_kind(np.asarray(unmasked(weights)), "sample_weight").astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:  # text, nested or sparse ones
+        raise BadInputType(f"sample_weight must have one number per row ({n}); got {weights!r:.60}.") from error
     if out.ndim == 0 and n is not None:
         out = np.full(n, float(out))
     if out.ndim != 1 or (n is not None and len(out) != n):
@@ -96,6 +116,27 @@ def check_weights(weights: Any, n: int | None) -> NDArray[np.float64] | None:
     if not out.any():
         raise BadInput("sample_weight is zero for every row; at least one must be positive.")
     return out
+
+
+def has_missing(rows: Rows) -> bool:
+    """Whether rows have NaN that an estimate can replace; raises BadInput for rows that have no value at all.
+
+    All that can be said of such a row is the mean of the others, where it would be drawn as if it had been observed.
+    """
+    empty: list[int] = []
+    found = False
+    for chunk in rows.chunks():
+        missing = np.isnan(chunk.load())
+        if missing.any():
+            found = True
+            empty += (chunk.start + np.flatnonzero(missing.all(axis=1))).tolist()
+    if empty:
+        named = ", ".join(map(str, empty[:MOST_NAMED])) + (", …" if len(empty) > MOST_NAMED else "")
+        raise BadInput(
+            f"Input X contains NaN alone in {len(empty)} of its rows ({named}): nothing tells where they lie. "
+            "Drop them: X[~np.isnan(X).all(axis=1)]."
+        )
+    return found
 
 
 def not_finite_error(rows: Rows, chunk: Chunk) -> BadInput:
@@ -138,10 +179,17 @@ def _table_rows(table: Table) -> Rows:
 
 
 def _check_table(owner: Any, X: Any) -> Any:
-    """X as a two-dimensional numeric array, sparse matrix or dataframe."""
+    """X as a two-dimensional numeric array, sparse matrix or dataframe; `open_rows` looks into the last two."""
+    X = unmasked(X)
+    if sp.issparse(X):
+        return X
+    if all(hasattr(X, part) for part in ("X", "obs", "var_names")):
+        raise BadInputType(
+            f"X is {type(X).__name__} with annotations. Give its matrix (X.X), or X.to_df() to keep the column names."
+        )
     if isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind in "fiub":
         return X
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    frame = as_frame(X)
     if isinstance(frame, nw.DataFrame):
         return X
     if isinstance(frame, nw.LazyFrame):
@@ -149,7 +197,6 @@ def _check_table(owner: Any, X: Any) -> Any:
     try:
         return check_array(
             X,
-            accept_sparse=("csr", "csc", "coo"),
             dtype="numeric",
             ensure_all_finite=False,
             ensure_min_samples=0,
@@ -158,7 +205,7 @@ def _check_table(owner: Any, X: Any) -> Any:
         )
     except TypeError as error:
         raise BadInputType(str(error)) from error
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise BadInput(str(error)) from error
 
 
@@ -194,5 +241,7 @@ def _check_features(owner: Any, X: Any, fitting: bool) -> None:
         if not fitting and not hasattr(owner, "n_features_in_"):
             return
         validate_data(owner, X=X, reset=fitting, skip_check_array=True)
+    except TypeError as error:  # column names of several types
+        raise BadInputType(str(error)) from error
     except ValueError as error:
         raise BadInput(str(error)) from error

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_array
 
-from lowdim.data.validation import overflow_error
+from lowdim.data.validation import overflow_error, read_matrix
 from lowdim.distance.matrix_checks import checked_distances
 from lowdim.errors import BadInput, BadParameter
 from lowdim.linalg.block_lanczos import lanczos_extremes
@@ -122,10 +121,7 @@ def _tolerance(A: NDArray[Any], tol: float | None) -> float:
 
 
 def _square(A: Any, name: str) -> NDArray[Any]:
-    try:
-        A = check_array(A, dtype=[np.float64, np.float32], input_name=name)
-    except ValueError as error:
-        raise BadInput(str(error)) from error
+    A = read_matrix(A, name)
     if A.shape[0] != A.shape[1]:
         raise BadInput(f"{name} must be square and symmetric; got shape {A.shape}.")
     require_memory(4 * 8 * len(A) ** 2, f"the eigenvalues of {len(A)} x {len(A)} numbers", "Use fewer rows.")

@@ -11,8 +11,8 @@ from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_array
 
+from lowdim.data.validation import read_matrix
 from lowdim.errors import BadInput, BadParameter
 from lowdim.kernels._parameters import NestedParameters
 from lowdim.kernels._row_blocks import DiagonalPairs, PreparedRows, RowPairs
@@ -47,8 +47,8 @@ class Kernel(NestedParameters):
 
     def __call__(self, X: Any, Y: Any = None) -> Array:
         """The kernel matrix k(X, Y), or k(X, X). A γ given as "scale" or "median" is computed from X."""
-        left = PreparedRows(_checked_rows(X, "X"))
-        right = left if Y is None else PreparedRows(_checked_rows(Y, "Y"), left.origin)
+        left = PreparedRows(read_matrix(X, "X"))
+        right = left if Y is None else PreparedRows(read_matrix(Y, "Y"), left.origin)
         if left.rows.shape[1] != right.rows.shape[1]:
             raise BadInput(f"X has {left.rows.shape[1]} columns and Y {right.rows.shape[1]}; they must agree.")
         with single_blas():
@@ -235,10 +235,3 @@ def _resolved(value: Any, rows: Array) -> Any:
 
 def _parenthesized(kernel: Kernel, *kinds: type) -> str:
     return f"({kernel!r})" if isinstance(kernel, kinds) else repr(kernel)
-
-
-def _checked_rows(X: Any, name: str) -> Array:
-    try:
-        return check_array(X, dtype=[np.float64, np.float32], input_name=name, order="C")
-    except ValueError as error:
-        raise BadInput(str(error)) from error

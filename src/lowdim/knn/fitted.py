@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.data.duplicates import DistinctRows, distinct_rows
-from lowdim.data.ownership import canonical_csr, compact_table, dense_table, owned
+from lowdim.data.ownership import canonical_csr, compact_table, dense_table, frozen, owned
 from lowdim.data.rows import Rows, StreamRows
 from lowdim.data.validation import read_rows
 from lowdim.distance.metrics import metric_of
@@ -95,7 +95,7 @@ class FittedNeighbors:
         else:
             for chunk in rows.chunks():
                 finite_block(rows, chunk)  # here, where rows have the numbers that the user knows
-            kept = table[distinct.first]
+            kept = frozen(table[distinct.first])
         return cls._among(FittedRows(kept, kept.shape[0], spec), spec.k, distinct, rows.dtype)
 
     @classmethod

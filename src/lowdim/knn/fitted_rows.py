@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.data.duplicates import RowHashes, find_rows
 from lowdim.data.ownership import canonical_csr
-from lowdim.data.rows import Chunk, Rows, open_rows
+from lowdim.data.rows import Chunk, Rows, checked_csr, open_rows
 from lowdim.data.validation import not_finite_error, read_rows
 from lowdim.distance.metrics import metric_of
 from lowdim.errors import BadInput
@@ -71,6 +72,10 @@ class FittedRows:
     X: Table | None  # (n, d)
     n: int
     spec: NeighborSpec
+
+    def __post_init__(self) -> None:
+        if sp.issparse(self.X):
+            checked_csr(self.X)  # an attribute of the estimator, which may have been replaced
 
     @classmethod
     def cached(cls, owner: Any, X: Table | None, n: int, spec: NeighborSpec) -> Self:

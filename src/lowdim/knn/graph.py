@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from lowdim.data.rows import checked_csr
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
 from lowdim.knn.boruvka import connect_components
 from lowdim.knn.sparse_distances import nearest_entries
@@ -112,7 +113,7 @@ class Graph:
         Rows may store different numbers of them: the k nearest of each are taken, and without k as many as
         the row with the fewest has. A row with fewer than k is an error.
         """
-        csr = sp.csr_array(matrix)
+        csr = checked_csr(matrix)
         if csr.shape[0] != csr.shape[1]:
             raise BadInput(f"a graph needs a square matrix of distances; got shape {csr.shape}.")
         return cls(*nearest_entries(csr, k, own=True), metric)

@@ -13,7 +13,7 @@ from lowdim.base.estimator import SeedMixin, ThreadsMixin, estimator
 from lowdim.base.linear import LinearProjection, check_moments
 from lowdim.base.state import StateCheck
 from lowdim.data.rows import Rows
-from lowdim.data.validation import check_weights, overflow_error, read_rows
+from lowdim.data.validation import check_weights, has_missing, overflow_error, read_rows
 from lowdim.decomposition.component_count import ComponentRule, component_domain
 from lowdim.decomposition.ppca_em import PPCAModel, axes_by_em, impute
 from lowdim.decomposition.principal_axes import (
@@ -279,7 +279,7 @@ class PCA(ThreadsMixin, SeedMixin, LinearProjection):
 
 
 def _has_missing(rows: Rows) -> bool:
-    """Whether rows in memory have NaN."""
+    """Whether rows in memory have NaN; raises BadInput if one has nothing else."""
     if rows.n is None or rows.sparse:
         return False
-    return any(np.isnan(chunk.load()).any() for chunk in rows.chunks())
+    return has_missing(rows)

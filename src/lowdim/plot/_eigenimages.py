@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.errors import BadInput, BadParameter
+from lowdim.errors import BadInput, BadInputType, BadParameter
 from lowdim.plot._colors import DIVERGING, FADED
 from lowdim.plot._inputs import plain_scores, read_points, require_fitted
 from lowdim.plot._theme import SMALL, new_figure, themed
@@ -87,7 +87,12 @@ def reconstruct(model: Any, X: Any, k: int) -> Array:
 
 
 def _image_shape(image_shape: Sequence[int], d: int) -> tuple[int, ...]:
-    shape = tuple(int(side) for side in image_shape)
+    try:
+        shape = tuple(int(side) for side in image_shape)
+    except (TypeError, ValueError):  # X and image_shape swapped, for instance
+        raise BadInputType(
+            f"image_shape must be (height, width) or (height, width, 3); got {image_shape!r:.60}."
+        ) from None
     colors = len(shape) == 3 and shape[2] == 3
     if not (len(shape) == 2 or colors) or int(np.prod(shape)) != d or min(shape) < 1:
         raise BadInput(

@@ -28,8 +28,11 @@ __all__ = [
     "Such",
     "param",
     "parameters",
+    "python_number",
     "validate",
 ]
+
+LARGEST = 2**31  # no count comes near it, and the kernels' own integers end there
 
 
 class Domain:
@@ -216,10 +219,26 @@ def parameters(cls: type) -> dict[str, Param]:
 
 
 def validate(owner: object) -> None:
-    """Raise BadParameter for the first parameter of `owner` that breaks its rule."""
+    """Raise BadParameter for the first parameter of `owner` that breaks its rule; numbers become Python's own."""
     for name, declared in parameters(type(owner)).items():
         value = getattr(owner, name)
         if not declared.domain.accepts(value):
             raise BadParameter(
-                f"{type(owner).__name__}: {name} must be {declared.domain.text}; got {value!r}. {declared.help}"
+                f"{type(owner).__name__}: {name} must be {declared.domain.text}; got {value!r:.200}. {declared.help}"
             )
+        plain = python_number(value)
+        if type(plain) is int and abs(plain) >= LARGEST and not isinstance(declared.domain, SeedLike):
+            raise BadParameter(
+                f"{type(owner).__name__}: {name} must be below 2**31; got {value!r:.40}. {declared.help}"
+            )
+        if plain is not value:
+            object.__setattr__(owner, name, plain)  # kernels are parameters too, and frozen
+
+
+def python_number(value: Any) -> Any:
+    """A number as Python's int, float or bool: NumPy's overflow (an int8 beyond 127) and widen float32 results."""
+    if isinstance(value, np.bool_):
+        return bool(value)
+    if type(value) in (bool, int, float) or not isinstance(value, numbers.Real):
+        return value
+    return int(value) if isinstance(value, numbers.Integral) else float(value)

@@ -17,7 +17,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from lowdim.errors import BadParameter
 from lowdim.runtime.blas import run_single, single_blas
+from lowdim.runtime.param import Integer
 from lowdim.runtime.progress import end_with
 
 __all__ = ["interruptible", "ordered_map", "scratch", "thread_count"]
@@ -25,20 +27,45 @@ __all__ = ["interruptible", "ordered_map", "scratch", "thread_count"]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+MOST_THREADS = 64  # on any machine
+
 
 def thread_count(n_jobs: int | None = None) -> int:
     """Threads to use: `n_jobs`, else LOWDIM_NUM_THREADS, else OMP_NUM_THREADS, else all processors.
 
-    Negative numbers count from the end, as in scikit-learn: -1 is all, -2 all but one.
+    Negative numbers count from the end, as in scikit-learn: -1 is all, -2 all but one. No more threads are used than
+    help: four for each processor, or 64.
     """
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if n_jobs is None:
-        for name in ("LOWDIM_NUM_THREADS", "OMP_NUM_THREADS"):
-            word = os.environ.get(name, "")
-            if word.isdecimal() and int(word) > 0:
-                return int(word)
-        return processors
-    return n_jobs if n_jobs > 0 else max(1, processors + 1 + n_jobs)
+        wanted = _threads_of_environment() or processors
+    elif not Integer().accepts(n_jobs) or n_jobs == 0:
+        raise BadParameter(
+            f"n_jobs must be None or a whole number other than 0 (-1: all processors); got {n_jobs!r:.60}."
+        )
+    else:
+        wanted = int(n_jobs) if n_jobs > 0 else processors + 1 + int(n_jobs)
+    return min(max(wanted, 1), max(4 * processors, MOST_THREADS))
+
+
+def _threads_of_environment() -> int | None:
+    """LOWDIM_NUM_THREADS, which must be right, or OMP_NUM_THREADS, which is for others too; None if neither says."""
+    own = os.environ.get("LOWDIM_NUM_THREADS", "").strip()
+    if own:
+        if (threads := _whole_number(own)) is None:
+            raise BadParameter(
+                f"the environment variable LOWDIM_NUM_THREADS must be a whole number of at least 1; got {own!r:.60}. "
+                "Correct it, or unset it to use all processors."
+            )
+        return threads
+    # OpenMP allows a list, one number for each level of nested loops.
+    return _whole_number(os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip())
+
+
+def _whole_number(word: str) -> int | None:
+    if not word.isdecimal():
+        return None
+    return int(word[-20:]) or None if len(word.lstrip("0")) <= 20 else 10**20  # clamped anyway
 
 
 def ordered_map(work: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:

@@ -14,7 +14,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -23,8 +23,10 @@ from typing import Any
 from lowdim.data.io import arrow_source
 from lowdim.data.io.arrow_source import Batch, TableSource, file_errors, is_number, pyarrow
 from lowdim.data.io.column_roles import ColumnSelection
+from lowdim.data.io.decompression import CountedStream
 from lowdim.data.table import default_names
 from lowdim.errors import BadInput
+from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
 
 __all__ = ["COMPRESSIONS", "DELIMITERS", "TextSource"]
@@ -33,7 +35,10 @@ DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": "\t", ".tab": "\t"}
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 
 BLOCK_BYTES = 4 << 20
-LONGEST_LINE = 64 << 20
+READ_BYTES = 1 << 16  # in search of the first line
+LONGEST_LINE = 16 << 20
+MOST_COLUMNS = 100_000
+COLUMN_BYTES = 20_000  # that pyarrow's reader needs for each column
 
 
 class TextSource(TableSource):
@@ -51,9 +56,10 @@ class TextSource(TableSource):
         # pyarrow needs every line to fit into a block.
         self._block_bytes = max(BLOCK_BYTES, 4 * len(first))
         with file_errors(path, self.format):
-            header = next(self._lines()).cells
+            header = self._header()
             # Programs that quote text do not quote numbers, so quotes mean names.
             self.named = '"' in first or not all(_is_number_text(cell) for cell in header)
+        self._require_width(len(header))
         self._default_names = None if self.named else list(default_names(len(header)))
         self.schema = self._infer_schema(len(header))
         self.names = tuple(self.schema.names)
@@ -86,6 +92,18 @@ class TextSource(TableSource):
         unnamed = self.names[:1] == ("",) and given.id is None
         selected = (*(given.columns or ()), *given.drop, given.label)
         return replace(given, id="") if unnamed and "" not in selected else given
+
+    def _header(self) -> list[str]:
+        for line in self._lines():
+            return line.cells
+        raise BadInput(f"{self.path}: the first line can't be split into cells; is it text, and every quote closed?")
+
+    def _require_width(self, width: int) -> None:
+        """Text takes a millisecond and 20 kB for each column before the first row is read."""
+        remedy = "Save it as an npy file, or transpose it."
+        if width > MOST_COLUMNS:
+            raise BadInput(f"{self.path} has {width:,} columns; text may have at most {MOST_COLUMNS:,}. {remedy}")
+        require_memory(width * COLUMN_BYTES, f"a reader of {width:,} columns of text", remedy)
 
     def _infer_schema(self, width: int) -> Any:
         pa = pyarrow()
@@ -126,13 +144,14 @@ class TextSource(TableSource):
             text = io.TextIOWrapper(bytes_, encoding="utf-8-sig", errors="replace", newline="")
             reader = csv.reader(text, delimiter=self._delimiter)
             row = 0 if self.named else 1
-            for cells in reader:
-                if cells:
-                    if row or not body:
-                        yield _Line(reader.line_num, row, cells)
-                    row += 1
-                if reader.line_num % 100_000 == 0:
-                    report("locating the error", reader.line_num)
+            with suppress(csv.Error):  # a cell too long for it, or a byte of 0: pyarrow reads what this can't
+                for cells in reader:
+                    if cells:
+                        if row or not body:
+                            yield _Line(reader.line_num, row, cells)
+                        row += 1
+                    if reader.line_num % 100_000 == 0:
+                        report("locating the error", reader.line_num)
 
     def _explain(self, error: BadInput, kinds: dict[str, Any]) -> BadInput:
         """The error of pyarrow with its line and a remedy."""
@@ -168,7 +187,7 @@ class TextSource(TableSource):
         boolean = pyarrow().types.is_boolean(kinds[name])
         where = "a line"
         for line in self._lines(body=True):
-            cell = line.cells[column]
+            cell = line.cells[column] if column < len(line.cells) else ""
             if not (_is_boolean_cell(cell) if boolean else _is_number_cell(cell)):
                 where = f"{line}: {cell[:60]!r}"
                 break
@@ -191,26 +210,29 @@ class _Line:
 
 def _bytes(path: Path) -> Any:
     """The bytes of the file, decompressed as they are read."""
-    return pyarrow().input_stream(str(path), compression=COMPRESSIONS.get(path.suffix.lower()))
+    compression = COMPRESSIONS.get(path.suffix.lower())
+    stream = pyarrow().input_stream(str(path), compression=compression)
+    return stream if compression is None else CountedStream(stream, path)
 
 
 def _first_line(path: Path) -> str:
     """The first line that is not empty: it shows the delimiter and how long lines are."""
+    line, size = bytearray(), 0
     with _bytes(path) as bytes_:
-        head = b""
-        while len(head) < LONGEST_LINE:
-            more = bytes_.read(1 << 16)
-            head += more
-            line = re.split(rb"[\r\n]", head.lstrip(b"\xef\xbb\xbf\r\n"), maxsplit=1)
-            if not more or len(line) > 1:
+        while part := bytes_.read(READ_BYTES):
+            if size == 0 and part[:2] in (b"\xff\xfe", b"\xfe\xff"):
+                raise BadInput(f"{path} is UTF-16 text. Save it as UTF-8.")
+            size += len(part)
+            if size > LONGEST_LINE:
+                raise BadInput(f"{path}: the first line does not end within {LONGEST_LINE >> 20} MB; is it text?")
+            part = part if line else part.lstrip(b"\xef\xbb\xbf\r\n")
+            if ended := re.search(rb"[\r\n]", part):
+                line += part[: ended.start()]
                 break
-        else:
-            raise BadInput(f"{path}: the first line does not end within {LONGEST_LINE >> 20} MB; is it text?")
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise BadInput(f"{path} is UTF-16 text. Save it as UTF-8.")
-    if not line[0].strip():
+            line += part
+    if not line.strip():
         raise BadInput(f"{path} is empty: it has no header and no rows.")
-    return line[0].decode("utf-8", errors="replace")
+    return line.decode("utf-8", errors="replace")
 
 
 def _delimiter(line: str, default: str) -> str:

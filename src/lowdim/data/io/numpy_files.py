@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 import warnings
 import zipfile
 from collections.abc import Mapping
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from lowdim.data.io import arrow_source
 from lowdim.data.io.arrow_source import file_errors
 from lowdim.data.io.column_roles import ColumnSelection, assign_roles, require_unique_names
+from lowdim.data.io.decompression import require_expansion
 from lowdim.data.table import NamedArrayRows, Table, default_names
 from lowdim.errors import BadInput, BadInputType
 from lowdim.runtime.memory import require_memory
@@ -83,11 +85,9 @@ def read_npz(path: Path, selection: ColumnSelection) -> Table:
     with file_errors(path, "an npz file"), zipfile.ZipFile(path) as archive:
         headers = _headers(archive, where)
         keys = _select_keys(headers, selection, where)
-        require_memory(
-            sum(headers[key].bytes for key in keys.values()),
-            f"the arrays of {where}",
-            "Save X as an npy file, which is memory-mapped.",
-        )
+        needed = sum(headers[key].bytes for key in keys.values())
+        require_expansion(needed, path.stat().st_size, where, "save it by np.savez, or X as an npy file")
+        require_memory(needed, f"the arrays of {where}", "Save X as an npy file, which is memory-mapped.")
         arrays = {role: _load(archive, key, headers[key], where) for role, key in keys.items()}
     names = [str(name) for name in arrays["names"]] if "names" in arrays else None
     # Names of arrays are taken care of; the rest of the selection refers to columns.
@@ -248,4 +248,8 @@ def _load(archive: zipfile.ZipFile, key: str, header: NpyHeader, where: str) -> 
                 raise BadInput(f"{where}: {key!r} declares {header}, but ends early; it is truncated.")
             data[done : done + len(part)] = np.frombuffer(part, dtype=np.uint8)
             done += len(part)
+    if header.dtype.kind == "U" and data.size:
+        codes = data.view(np.dtype(np.uint32).newbyteorder(header.dtype.byteorder))
+        if codes.max() > sys.maxunicode:
+            raise BadInput(f"{where}: {key!r} holds numbers that are no characters; it is damaged.")
     return data.view(header.dtype).reshape(header.shape, order="F" if header.fortran_order else "C")

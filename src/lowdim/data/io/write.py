@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from lowdim.data.io.arrow_source import pyarrow
 from lowdim.data.io.column_roles import require_unique_names
+from lowdim.data.rows import unmasked
 from lowdim.data.table import default_names
-from lowdim.errors import BadInput
+from lowdim.errors import BadInput, BadInputType
 from lowdim.runtime.atomic_write import atomic_write
 
 __all__ = ["WRITE_EXTENSIONS", "write_table"]
@@ -53,14 +54,19 @@ def write_table(
         The names of these two columns.
 
     """
-    target = Path(path)
+    try:
+        target = Path(path)
+    except TypeError:
+        raise BadInputType(f"write_table needs the path of a file first, then the table; got {path!r:.60}.") from None
     extension = target.suffix.lower()
     if extension not in WRITE_EXTENSIONS:
         raise BadInput(
             f"{target} has the unknown extension {extension!r}. "
             f"Extensions that can be written: {', '.join(WRITE_EXTENSIONS)}."
         )
-    X = np.asarray(X)
+    if isinstance(names, str):
+        raise BadInputType(f"names must be a list with one name per column; got {names!r:.60}.")
+    X = np.asarray(unmasked(X))
     if X.ndim != 2 or X.dtype.kind not in "fiub":
         raise BadInput(f"X must be a table of numbers; got {X.dtype} of shape {X.shape}.")
     known = default_names(X.shape[1]) if names is None else tuple(str(name) for name in names)

@@ -7,19 +7,19 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-import scipy.sparse as sp
 
 from lowdim.data.rows.base import Array, Block, Rows, float_dtype
-from lowdim.errors import BadInputType
+from lowdim.data.rows.checks import checked_array, checked_csr
+from lowdim.errors import BadInput, BadInputType
 
-__all__ = ["ArrayRows", "FrameRows", "SparseRows"]
+__all__ = ["ArrayRows", "FrameRows", "SparseRows", "as_frame", "frame_rows"]
 
 
 class ArrayRows(Rows):
     """Rows of a two-dimensional array of any real dtype and order; a memory map is released page by page."""
 
     def __init__(self, X: Array) -> None:
-        self.X = X
+        self.X = X = checked_array(X)
         self.n, self.d = X.shape
         self.dtype = float_dtype(X.dtype)
 
@@ -40,13 +40,13 @@ class ArrayRows(Rows):
 
 
 class SparseRows(Rows):
-    """Rows of a CSR matrix; other sparse formats are converted once."""
+    """Rows of a sparse matrix as a CSR one with sorted columns; anything else is converted once."""
 
     sparse = True
 
     def __init__(self, X: Any) -> None:
-        self.X = sp.csr_array(X)
-        self.converted = X.format != "csr"  # then its arrays are not the caller's
+        self.X = checked_csr(X)
+        self.converted = X.format != "csr" or not np.may_share_memory(self.X.data, X.data)  # not the caller's arrays
         self.n, self.d = self.X.shape
         self.dtype = float_dtype(X.dtype)
 
@@ -77,8 +77,34 @@ class FrameRows(Rows):
         self._cast = nw.Float32 if narrow else nw.Float64
 
     def block(self, start: int, stop: int) -> Block:
-        values = self.frame[start:stop].select(nw.all().cast(self._cast)).to_numpy()
+        part = self.frame[start:stop].select(nw.all().cast(self._cast))
+        values = part.to_numpy()
+        if values.dtype == object:  # nulls of Arrow columns in pandas
+            values = part.to_native().to_numpy(dtype=self.dtype, na_value=np.nan)
         return np.ascontiguousarray(values, dtype=self.dtype)
+
+
+def frame_rows(frame: nw.DataFrame[Any]) -> Rows:
+    """Rows of a dataframe; pandas' sparse columns stay sparse if all of them are, and 0 is what they do not store."""
+    native = frame.to_native()
+    dtypes = [d for d in getattr(native, "dtypes", ()) if type(d).__name__ == "SparseDtype"]
+    if not dtypes:
+        return FrameRows(frame)
+    if len(dtypes) == len(frame.columns) and all(d.fill_value == 0 and d.subtype.kind in "fiub" for d in dtypes):
+        return SparseRows(native.sparse.to_coo())
+    dense = {name: d.subtype for name, d in native.dtypes.items() if type(d).__name__ == "SparseDtype"}
+    return FrameRows(nw.from_native(native.astype(dense), eager_only=True))
+
+
+def as_frame(X: Any) -> Any:
+    """X as a narwhals dataframe, whose columns have different names; X itself if it is none."""
+    try:
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+        if isinstance(frame, nw.DataFrame):
+            _ = frame.schema
+    except nw.exceptions.DuplicateError as error:
+        raise BadInput(f"columns have the same name: {' '.join(str(error).split())}. Rename one of them.") from error
+    return frame
 
 
 def _type_name(dtype: Any) -> str:

@@ -11,6 +11,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim import _native
+from lowdim.data.ownership import is_immutable
+from lowdim.data.rows import checked_csr
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
 from lowdim.knn.graph import Graph
 from lowdim.runtime.param import Real
@@ -38,7 +40,8 @@ class Affinities:
     values: NDArray[np.float32]  # (entries,)
 
     def __post_init__(self) -> None:
-        self._keep(*_as_parts(self.starts, self.columns, self.values))
+        parts = _as_parts(self.starts, self.columns, self.values)
+        self._keep(*(part if is_immutable(part) else part.copy() for part in parts))  # what was checked stays as it was
         _check_joint(self.to_sparse())
 
     def _keep(self, *parts: NDArray[Any]) -> None:
@@ -73,7 +76,7 @@ class Affinities:
     @classmethod
     def from_matrix(cls, matrix: Any) -> Affinities:
         """A square matrix of affinities, dense or sparse, symmetrized and normalized to sum to one."""
-        csr = sp.csr_array(matrix).astype(np.float64)
+        csr = checked_csr(matrix).astype(np.float64)
         if csr.shape[0] != csr.shape[1] or csr.shape[0] < 2:
             raise BadInput(f"affinities need a square matrix of at least 2 rows; got shape {csr.shape}.")
         if not np.isfinite(csr.data).all() or (csr.data < 0).any():
@@ -109,13 +112,6 @@ class Affinities:
         """Σ p log p."""
         p = self.values[self.values > 0].astype(np.float64)
         return float(p @ np.log(p))
-
-    def reordered(self, order: NDArray[np.int32], threads: int) -> Affinities:
-        """The affinities with new row r for old row order[r]."""
-        old = self.starts, self.columns, self.values
-        new = np.empty_like(self.starts), np.empty_like(self.columns), np.empty_like(self.values)
-        _native.reorder_graph(*old, order, *new, threads)
-        return Affinities._unchecked(*new)
 
 
 def _as_parts(

@@ -63,10 +63,9 @@ class GradientDescent:
         inverse: NDArray[np.int64] | None = None,
     ) -> None:
         self.affinities, self.options, self.threads = affinities, options, threads
-        P = affinities
-        _native.check_affinities(P.starts, P.columns, P.values, P.n, threads)
+        P = _native.AffinityMatrix(affinities.starts, affinities.columns, affinities.values, threads)
         self.inverse = np.arange(affinities.n) if inverse is None else inverse
-        self._ordered = np.arange(affinities.n, dtype=np.int32), affinities, TiedRows.of(self.inverse)
+        self._ordered = np.arange(affinities.n, dtype=np.int32), P, TiedRows.of(self.inverse)
         self._repulsion: Repulsion | None = None
 
     def loop(self, start: Floats, path: Any = None) -> OptimizerLoop:
@@ -115,7 +114,7 @@ class GradientDescent:
         rule = (exaggeration, rate, MOMENTUM, MAX_STEP_NORM, 1 / max(sum_q, MIN_SUM_Q), 1 / options.dof, factor)
         moved, velocity, gains = np.empty_like(Y), state["velocity"].copy(), state["gains"].copy()
         P, tied = self._in_order(state)
-        _native.tsne_step(P.starts, P.columns, P.values, Y, forces, rule, velocity, gains, moved, self.threads)
+        _native.tsne_step(P, Y, forces, rule, velocity, gains, moved, self.threads)
         if tied is not None:
             for values in (moved, velocity, gains):
                 tied.average(values)
@@ -126,7 +125,7 @@ class GradientDescent:
     def divergence(self, state: LoopState) -> float:
         """KL(P ‖ Q), with the normalization that the repulsion gives."""
         P, dof, Y = self._in_order(state)[0], self.options.dof, state["embedding"]
-        attraction = _native.attraction_loss(P.starts, P.columns, P.values, Y, dof, self.threads)
+        attraction = _native.attraction_loss(P, Y, dof, self.threads)
         sum_q = max(self.repulsion(Y)[1], MIN_SUM_Q)
         return self._negative_entropy + (dof + 1) / 2 * attraction + float(np.log(sum_q))
 
@@ -152,11 +151,14 @@ class GradientDescent:
     def _negative_entropy(self) -> float:
         return self.affinities.negative_entropy()
 
-    def _in_order(self, state: LoopState) -> tuple[Affinities, TiedRows | None]:
+    def _in_order(self, state: LoopState) -> tuple[_native.AffinityMatrix, TiedRows | None]:
         """Affinities and tied rows in the order of the state."""
-        if not np.array_equal(self._ordered[0], state["order"]):
+        before, P, _ = self._ordered
+        if not np.array_equal(before, state["order"]):
             order = np.asarray(state["order"], dtype=np.int32)
-            self._ordered = order, self.affinities.reordered(order, self.threads), TiedRows.of(self.inverse[order])
+            place = np.empty_like(before)  # of every row in the order before
+            place[before] = np.arange(len(before), dtype=np.int32)
+            self._ordered = order, P.reordered(place[order], self.threads), TiedRows.of(self.inverse[order])
         return self._ordered[1:]
 
 
