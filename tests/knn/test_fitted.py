@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -20,8 +22,10 @@ def spec(metric="euclidean", **options):
     return NeighborSpec(K, metric, 0, 2, **options)
 
 
-def fitted(X, asked, **options):
-    return FittedNeighbors.of(read_source(FeatureRecord(), X), asked, **options)
+def fitted(X, asked, graph=None, **options):
+    owner = FeatureRecord()
+    owner.metric = asked.metric
+    return FittedNeighbors.of(read_source(owner, X, graph), asked, **options)
 
 
 @pytest.fixture
@@ -143,7 +147,7 @@ def test_what_does_not_fit_is_refused(X, new):
     with pytest.raises(BadInput, match="all rows at once"):
         fitted(iter([X]), spec())
     with pytest.raises(BadInput, match="fitted to a graph"):
-        fitted(neighbors(X, K), spec()).rows.neighbors_of(FeatureRecord(), new)
+        fitted(dataclasses.replace(neighbors(X, K), rows=None), spec()).rows.neighbors_of(FeatureRecord(), new)
     rows = fitted(distances(X, X), spec("precomputed")).rows
     with pytest.raises(BadInput, match="all 80 fitted rows"):
         rows.neighbors_of(FeatureRecord(), distances(new, X)[:, :40])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import replace
 
 import numpy as np
@@ -197,11 +198,14 @@ def test_rows_without_weights_are_components_of_their_own():
 def test_a_graph_distances_and_rows_give_the_same_embedding(rng):
     X = rng.standard_normal((120, 4)).astype(np.float32)
     want = LaplacianEigenmaps(2).fit(X)
-    from_graph = LaplacianEigenmaps(2).fit(lowdim.neighbors(X, 12))
+    from_graph = LaplacianEigenmaps(2, n_neighbors=10).fit(lowdim.neighbors(X, 12))
     np.testing.assert_array_equal(from_graph.embedding_, want.embedding_)
+    whole = LaplacianEigenmaps(2).fit(lowdim.neighbors(X, 12))
+    np.testing.assert_array_equal(whole.embedding_, LaplacianEigenmaps(2, n_neighbors=12).fit(X).embedding_)
     new = rng.standard_normal((9, 4)).astype(np.float32)
     found = lowdim.NeighborIndex(X).query(new, 10)
     np.testing.assert_array_equal(from_graph.transform(found), want.transform(new))
+    np.testing.assert_array_equal(from_graph.transform(new), want.transform(new))
     D = cdist(X.astype(float), X.astype(float))
     by_distance = LaplacianEigenmaps(2, metric="precomputed").fit(D)
     np.testing.assert_allclose(by_distance.embedding_, want.embedding_, atol=1e-4)
@@ -260,7 +264,7 @@ def test_a_model_without_rows_comes_back(source, tmp_path, rng):
     fits = {
         "weights": (LaplacianEigenmaps(affinity="precomputed"), np.exp(-D) - np.eye(60)),
         "distances": (LaplacianEigenmaps(metric="precomputed"), D),
-        "graph": (LaplacianEigenmaps(), lowdim.neighbors(X, 10)),
+        "graph": (LaplacianEigenmaps(), dataclasses.replace(lowdim.neighbors(X, 10), rows=None)),
     }
     estimator, data = fits[source]
     model = estimator.fit(data)

@@ -94,6 +94,11 @@ class Standardized(Estimator):
             raise BadParameter(
                 f"Standardized: model must be an estimator of lowdim; got {self.model!r}. Try Standardized(PCA(2))."
             )
+        if self.__sklearn_tags__().input_tags.pairwise:
+            raise BadParameter(
+                f"Standardized: {type(self.model).__name__} takes distances or a kernel matrix here, and standardized "
+                "columns would be neither. Fit it without Standardized."
+            )
         return clone(self.model)
 
     def _fit_scale(self, X: Any) -> Array:
@@ -131,5 +136,7 @@ class Standardized(Estimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         if isinstance(self.model, Estimator):
-            tags.target_tags.required = get_tags(self.model).target_tags.required
+            inner = get_tags(self.model)
+            tags.target_tags.required = inner.target_tags.required
+            tags.input_tags.pairwise = inner.input_tags.pairwise
         return tags

@@ -95,8 +95,9 @@ class FittedRows:
             return _checked(X, self.n), None
         if self.X is None and not metric_of(self.spec.metric).precomputed:
             raise BadInput(
-                "this model was fitted to a graph and has no rows to compare new ones with. "
-                "Fit it to the rows, or give the neighbors that NeighborIndex.query finds."
+                "this model was fitted to a graph and has no rows to compare new ones with. Fit it to the rows, or to "
+                "lowdim.neighbors(X, k) by the metric of the model, or give the neighbors that NeighborIndex.query "
+                "finds."
             )
         rows = read_rows(owner, X, fitting=False)
         if self.X is None and rows.sparse and self.spec.radius is not None:

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.data.duplicates import row_hashes
+from lowdim.data.ownership import dense_table
 from lowdim.data.rows import Rows, StreamRows
 from lowdim.data.validation import FeatureRecord, read_rows
+from lowdim.distance.matrix_checks import require_distances
 from lowdim.distance.metrics import SQUARES, Metric, MetricLike, metric_of
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
 from lowdim.knn import blockwise
@@ -119,6 +121,8 @@ class NeighborIndex:
         if self.metric.precomputed and self._rows.count != self._rows.d:
             shape = (self._rows.count, self._rows.d)
             raise BadInput(f"metric='precomputed' needs a square table of distances; got shape {shape}.")
+        if self.metric.precomputed and not self._rows.sparse:
+            require_distances(dense_table(self._rows))
         self._spaces: dict[bool, SearchSpace] = {}
         self._query_graph: tuple[Graph, InvertedFile] | None = None
 

@@ -33,6 +33,8 @@ __all__ = ["Isomap", "IsomapState"]
 
 Array = NDArray[Any]
 
+DEFAULT_NEIGHBORS = 5
+
 
 @dataclass(frozen=True)
 class IsomapState:
@@ -74,15 +76,22 @@ class Isomap(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         falling is the intrinsic dimension.
     n_connected_components_ : int
         Connected components of the neighbor graph before they were joined.
+    n_neighbors_ : int
+        Neighbors of each row that were asked for.
     X_fit_ : array (n, d) or None
-        The fitted rows; None for distances and for a graph.
+        The fitted rows; None for distances, and for a graph that does not know its rows.
     landmarks_ : array (m,) or None
         Indices of the landmarks.
 
     """
 
     n_components: int = param(2, Integer(1), "Number of components.", kw_only=False)
-    n_neighbors: int = param(5, Integer(1), "Number of neighbors of each row; at most all other rows are used.")
+    n_neighbors: int | None = param(
+        None,
+        Maybe(Integer(1)),
+        f"Number of neighbors of each row, at most all others; None: {DEFAULT_NEIGHBORS}, or all those of a given "
+        "graph.",
+    )
     radius: float | None = param(
         None, Maybe(Real(0, open=True)), "Use all rows within this distance as neighbors, instead of n_neighbors."
     )
@@ -109,7 +118,9 @@ class Isomap(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         """Compute the embedding."""
         with self._fitting():
             seed, threads = seed_of(self.random_state), thread_count(self.n_jobs)
-            neighbors = FittedNeighbors.of(read_source(self, X), self._spec(seed, threads))
+            source = read_source(self, X)
+            self.n_neighbors_ = source.neighbor_count(self.n_neighbors, DEFAULT_NEIGHBORS)
+            neighbors = FittedNeighbors.of(source, self._spec(seed, threads))
             self._require_rows(neighbors.n)
             join = self.disconnected == "join"
             matrix, components = connected_graph(neighbors, self.radius, self.metric, join, threads)
@@ -160,7 +171,7 @@ class Isomap(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         return embed_by_landmarks(landmarks, geodesics, self.n_components, seed, threads)
 
     def _spec(self, seed: int, threads: int) -> NeighborSpec:
-        return NeighborSpec(self.n_neighbors, self.metric, seed, threads, self.radius)
+        return NeighborSpec(self.n_neighbors_, self.metric, seed, threads, self.radius)
 
     def _require_rows(self, n: int) -> None:
         if self.n_components > n:
@@ -175,7 +186,8 @@ class Isomap(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         check.floats("embedding_", "n", "k")
         check.floats("eigenvalues_", "k", low=0)
         check.floats("residual_variance_", "k")
-        check.number("n_connected_components_", Integer(1))
+        check.number("n_connected_components_", Integer(1, check.sizes["n"]))
+        check.number("n_neighbors_", Integer(1))
         check.fitted_rows("n")
         landmarks = check.indices("landmarks_", "m", below="n", optional=True)
         geodesics = check.floats("state.landmark_geodesics", "m", "n", optional=True, low=0)

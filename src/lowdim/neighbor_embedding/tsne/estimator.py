@@ -59,11 +59,11 @@ class TSNE(NeighborEmbedding):
     kl_divergence_ : float
         KL(P ‖ Q) of the embedding; above 4,000 rows with the normalization of FFT or Barnes-Hut (within 0.3 %).
     perplexity_ : array
-        The perplexities used: at least 1, at most (n - 1) / 3. Empty after a fit to Affinities.
+        The perplexities used: at least 1, at most (n - 1) / 3. Empty after a fit to Affinities without rows.
     n_iter_ : int
         Steps taken.
     X_fit_ : array or sparse matrix (n, d), or None
-        The fitted rows; None after a fit to distances, a Graph or Affinities.
+        The fitted rows; None after a fit to distances, or to a Graph or Affinities that do not know their rows.
 
     """
 
