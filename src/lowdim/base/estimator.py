@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from lowdim.base.state import StateCheck, fitted_names
+from lowdim.data.validation import overflow_error
 from lowdim.errors import AlreadyFitting
 from lowdim.runtime.param import Integer, Maybe, SeedLike, param, parameters, validate
 from lowdim.runtime.random import Seed
@@ -133,6 +134,12 @@ class EmbeddingMixin(TransformerMixin):  # type: ignore[misc]
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[Any]:
         """Fit, and return the embedding of the fitted rows, (n, k)."""
         return self.fit(X, y, **fit_params).embedding_.copy()
+
+    def _finite(self, Z: NDArray[Any]) -> NDArray[Any]:
+        """Positions or rows for the caller, if none of them overflowed."""
+        if not np.isfinite(Z).all():
+            raise overflow_error()
+        return Z
 
     @property
     def _n_features_out(self) -> int:

@@ -82,7 +82,10 @@ class Standardized(Estimator):
         """Rows in the original units for positions or scores Z (m, k), if the method has an inverse_transform."""
         check_is_fitted(self)
         rows = np.asarray(self.model_.inverse_transform(Z))
-        return rows * self.scale_.astype(rows.dtype) + self.mean_.astype(rows.dtype)
+        out = rows * self.scale_.astype(rows.dtype) + self.mean_.astype(rows.dtype)
+        if not np.isfinite(out).all():
+            raise overflow_error()
+        return out
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """The names of the method's output columns."""

@@ -36,7 +36,7 @@ class NeighborEmbedding(EmbeddingMixin, MetricMixin, ThreadsMixin, SeedMixin, Es
         to all fitted rows.
         """
         rows = self._read_new(X)
-        return self._out_of_sample(rows).astype(rows.dtype)
+        return self._finite(self._out_of_sample(rows).astype(rows.dtype))
 
     def _read_new(self, X: Any) -> Rows:
         check_is_fitted(self, "embedding_")

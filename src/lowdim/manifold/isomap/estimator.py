@@ -154,7 +154,7 @@ class Isomap(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
             Z = project_points(
                 state.graph, state.projection, state.landmark_geodesics, neighbors.indices, lengths, threads
             )
-        return (Z * state.unit).astype(dtype or self.embedding_.dtype)
+        return self._finite((Z * state.unit).astype(dtype or self.embedding_.dtype))
 
     def reconstruction_error(self) -> float:
         """‖B - Z Zᵀ‖ / n for the double-centered matrix B of geodesics (of the landmarks), as in scikit-learn."""
@@ -195,10 +195,13 @@ class Isomap(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         n, k = check.sizes["n"], check.sizes["k"]
         graph = check.instance("state.graph", GeodesicGraph)
         check.require(graph.n == n, f"the geodesic graph must have {n} rows")
+        check.require(graph.is_connected(), "the geodesic graph must be symmetric and connected")
+        check.require(graph.lengths.max(initial=0) <= 2, "the geodesic graph must have lengths of at most 2 units")
         projection = check.instance("state.projection", GowerProjection)
         shape = (n if landmarks is None else len(landmarks), k)
         check.require(projection.axes.shape == shape, f"the projection must be of shape {shape}")
-        check.floats("state.mean_neighbor_distances", "n", optional=True, low=0)
-        check.number("state.unit", Real(0, open=True))
+        means = check.floats("state.mean_neighbor_distances", "n", optional=True)
+        check.require(means is None or (means > 0).all(), "state.mean_neighbor_distances must be positive")
+        check.number("state.unit", Real(2.0**-300, 2.0**300))  # distances are float32, and means of them
         check.number("state.gram_norm_squared", Real(0))
         check.number("state.seed", Integer(0, 2**64 - 1))

@@ -167,7 +167,7 @@ class LaplacianEigenmaps(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, E
         if self.affinity == "precomputed":
             rows = read_rows(self, X, fitting=False)
             blocks = (precomputed_query_weights(chunk.load()) for chunk in rows.chunks())
-            return np.vstack([self._extend(*block, PRECOMPUTED_FLOOR) for block in blocks]).astype(rows.dtype)
+            return self._finite(np.vstack([self._extend(*b, PRECOMPUTED_FLOOR) for b in blocks]).astype(rows.dtype))
         spec = NeighborSpec(self.n_neighbors_ or 1, self.metric, self._state.seed, thread_count(self.n_jobs))
         fitted = FittedRows.cached(self, self.X_fit_, len(self.embedding_), spec)
         neighbors, dtype = fitted.neighbors_of(self, X)
@@ -176,7 +176,7 @@ class LaplacianEigenmaps(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, E
         out = self._extend(weights, indices, NEIGHBORS_FLOOR).astype(dtype or self.embedding_.dtype)
         equal = distances[:, 0] == 0
         out[equal] = self.embedding_[indices[equal, 0]]
-        return out
+        return self._finite(out)
 
     @property
     def _precomputed(self) -> bool:

@@ -151,7 +151,7 @@ class LLE(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         equal = same.any(axis=1)
         weights[equal] = same[equal] / same[equal].sum(axis=1, keepdims=True)
         Z = np.einsum("nk,nkc->nc", weights, self.embedding_[nearest].astype(np.float64))
-        return np.asarray(Z.astype(rows.dtype, copy=False))
+        return self._finite(Z.astype(rows.dtype, copy=False))
 
     def _nearest(self, new: Array) -> NDArray[np.int32]:
         """The nearest fitted rows to each new one, all of the component of the nearest of all, (m, k)."""
@@ -238,4 +238,4 @@ class LLE(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         check.require(count == check.sizes["c"], f"n_connected_components_ must be {check.sizes['c']}")
         check.number("reconstruction_error_", Real(0))
         check.number("n_neighbors_", Integer(1, n - 1))
-        check.require(check.value("solver_") in SOLVERS, f"solver_ must be one of {', '.join(SOLVERS)}")
+        check.number("solver_", Choice(*SOLVERS))

@@ -131,6 +131,7 @@ class TSNE(NeighborEmbedding):
         n, d = check.sizes["n"], check.sizes["d"]  # no columns after a fit to a graph
         check.require(not self._precomputed or d in (0, n), f"n_features_in_ must be {n}, one distance per row")
         check.rows("X_fit_", "n", "d", optional=True)
-        check.floats("perplexity_", None, low=1.0)
+        perplexity = check.floats("perplexity_", None, low=1.0)
+        check.require(perplexity is not None and (perplexity <= n).all(), f"perplexity_ must be at most {n}")
         check.number("kl_divergence_", Real())
         check.number("n_iter_", Integer(1))

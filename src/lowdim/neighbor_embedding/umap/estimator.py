@@ -178,7 +178,9 @@ class UMAP(NeighborEmbedding):
             raise BadInput("inverse_transform needs the fitted rows; this UMAP was fitted to distances or a graph.")
         positions, threads = self.embedding_[self._state.distinct.first], thread_count(self.n_jobs)
         Z = read_scores(Z, positions.shape[1])
-        return inverse_rows(Z, positions, self.X_fit_, self.n_neighbors_, self.local_connectivity, threads)
+        return self._finite(
+            inverse_rows(Z, positions, self.X_fit_, self.n_neighbors_, self.local_connectivity, threads)
+        )
 
     @property
     def graph_(self) -> sp.csr_array:
