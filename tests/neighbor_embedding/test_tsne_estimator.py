@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-
 import hashlib
 import pickle
 import signal
@@ -365,3 +364,30 @@ def test_ctrl_c_leaves_it_unfitted(groups):
     with pytest.raises(KeyboardInterrupt), lowdim.watch(press):
         model.fit(groups)
     assert seen[-1] == 20 and not hasattr(model, "embedding_")
+
+
+def test_affinities_that_change_during_the_fit_change_nothing(groups):
+    """Neither a callback nor another thread can lead the kernels out of bounds."""
+    want = TSNE(max_iter=20).fit(lowdim.Affinities.uniform(neighbors(groups, 10))).embedding_
+    P = lowdim.Affinities.uniform(neighbors(groups, 10))
+    parts = [part.copy() for part in (P.starts, P.columns, P.values)]
+    given = lowdim.Affinities(*parts)
+
+    def spoil(step):
+        parts[1][:] = 2**30
+        parts[2][:] = np.nan
+
+    with lowdim.watch(spoil):
+        found = TSNE(max_iter=20).fit(given).embedding_
+    np.testing.assert_array_equal(found, want)
+    graph = neighbors(groups, 90)
+    want = TSNE(max_iter=20).fit(graph).embedding_
+
+    def spoil_graph(step):
+        graph.indices[:] = 2**30
+
+    with lowdim.watch(spoil_graph):
+        np.testing.assert_array_equal(TSNE(max_iter=20).fit(graph).embedding_, want)
+    for use in (lambda: TSNE(max_iter=2).fit(graph), lambda: lowdim.Affinities.uniform(graph)):
+        with pytest.raises(BadInput, match="indices of a graph must be integers from 0"):
+            use()

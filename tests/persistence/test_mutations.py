@@ -17,9 +17,11 @@ import lowdim
 from lowdim import kernels
 from lowdim.errors import LowdimError, ModelFileError
 from lowdim.persistence import load
+from lowdim.persistence.allowlist import estimators
 from lowdim.persistence.codec import encode
 from lowdim.persistence.container import write_container
 from lowdim.persistence.manifest import describe, restore, to_text
+from lowdim.runtime.param import parameters
 
 N, D = 24, 3
 
@@ -56,12 +58,21 @@ FITS = {
     ),
     "TSNE": (lambda: lowdim.TSNE(2, max_iter=20), ROWS, NEW),
     "UMAP": (lambda: lowdim.UMAP(2, n_epochs=10, n_neighbors=5), ROWS, NEW),
-    "UMAP densmap": (lambda: lowdim.UMAP(2, n_epochs=10, n_neighbors=5, densmap=True), np.vstack([ROWS, ROWS[:3]]), NEW),
+    "UMAP densmap": (
+        lambda: lowdim.UMAP(2, n_epochs=10, n_neighbors=5, densmap=True),
+        np.vstack([ROWS, ROWS[:3]]),
+        NEW,
+    ),
     "Standardized": (lambda: lowdim.Standardized(lowdim.UMAP(2, n_epochs=10)), ROWS, NEW),
 }
 
 # Numbers near the largest are no contradiction, and projections onto them overflow as those of huge rows do.
 PROJECTIONS = ("PCA", "KernelPCA", "ClassicalMDS")
+
+# Values of which each parameter takes some.
+WORDS = ("precomputed", "cosine", "hamming", "sstress", "spline", "heat", "binary", "local", "median", "unnormalized")
+WORDS += ("symmetric", "lingoes", "hessian", "modified", "numeric", "em", "svd", "farthest", "poly", "random", "error")
+CANDIDATES = (None, True, False, 1, 2, 7, 0.25, *WORDS)
 
 MISSING = object()
 MAX_FIELDS = 400  # far above what any model has: a guard of the test itself
@@ -181,6 +192,27 @@ def test_a_lie_in_one_field_is_refused_or_does_no_harm(name):
                 works(model, new, finite=kind != "huge" or not name.startswith(PROJECTIONS))
             except Exception as error:  # every other error is what this test is for
                 harm.append(f"{tensor_name(place)}, {kind}: {type(error).__name__}: {str(error)[:120]}")
+    assert not harm, "\n".join([f"{len(harm)} lies do harm", *harm])
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_another_parameter_is_refused_or_does_no_harm(name):
+    """A parameter says how to read what was fitted, so a file may also lie about it."""
+    new, harm = FITS[name][2], []
+    manifest, _ = parts(name)
+    declared = parameters(estimators()[manifest["class"]])
+    for key, value in manifest["parameters"].items():
+        for other in CANDIDATES:
+            if other == value or not declared[key].domain.accepts(other):
+                continue
+            try:
+                model = restore(*told(name, ("parameters", key), other))
+            except ModelFileError:
+                continue
+            try:
+                works(model, new, finite=False)
+            except Exception as error:  # every other error is what this test is for
+                harm.append(f"{key} = {other!r}: {type(error).__name__}: {str(error)[:120]}")
     assert not harm, "\n".join([f"{len(harm)} lies do harm", *harm])
 
 

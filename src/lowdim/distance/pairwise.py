@@ -99,14 +99,11 @@ def function_distances(A: Array, B: Array, function: Callable[[Any, Any], float]
 
     def number(a: Array, b: Array) -> float:
         value = function(a, b)
-        if isinstance(value, float | int | np.number) and not isinstance(value, complex | np.complexfloating):
+        if isinstance(value, float | int | np.floating | np.integer | np.bool_):
             return float(value)
-        try:
-            return float(np.asarray(value, dtype=np.float64)[()])  # such as a 0-d array
-        except (TypeError, ValueError) as error:
-            raise BadInput(
-                f"the metric must give one number for two rows; it gave {value!r:.60}. Correct the function."
-            ) from error
+        if isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "fiub":
+            return float(value)
+        raise BadInput(f"the metric must give one number for two rows; it gave {value!r:.60}. Correct the function.")
 
     return np.asarray(cdist(A, B, metric=number))
 

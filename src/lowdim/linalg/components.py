@@ -52,9 +52,9 @@ def pack_components(Z: Array, labels: Array) -> tuple[Array, NDArray[np.float64]
     """Components side by side along the first axis, scaled by √ of their share of the rows; also their offsets (c,).
 
     Every coordinate of Z has mean square 1 over the rows of its component. The gaps are so wide that k-means with one
-    cluster per component finds the components: to merge two of at least m rows adds m gap² / 2 to its sum of squares,
-    which is more than all that splitting others could save. (Components below a twentieth of the rows are exceptions,
-    for which the gaps would dwarf everything else.)
+    cluster per component finds the components: no row is nearer to another mean than to its own, and to merge two
+    components of at least m rows adds m gap² / 2 to the sum of squares, more than splitting others could save.
+    (Components below a twentieth of the rows are exceptions, for which the gaps would dwarf everything else.)
     """
     members = component_members(labels)
     offsets = np.zeros(len(members))
@@ -63,8 +63,10 @@ def pack_components(Z: Array, labels: Array) -> tuple[Array, NDArray[np.float64]
     sizes = np.bincount(labels)
     share = np.sqrt(sizes / len(labels))
     Z = Z * share[labels, None]
-    scatter = sum(float(np.square(Z[rows] - Z[rows].mean(axis=0)).sum()) for rows in members)
-    apart = np.sqrt(2 * scatter / max(int(sizes.min()), MIN_SHARE * len(labels)))
+    centered = [Z[rows] - Z[rows].mean(axis=0) for rows in members]
+    scatter = sum(float(np.square(part).sum()) for part in centered)
+    reach = max(float(np.abs(part[:, 0]).max()) for part in centered)
+    apart = max(reach, float(np.sqrt(2 * scatter / max(int(sizes.min()), MIN_SHARE * len(labels)))))
     edge = 0.0
     for component, rows in enumerate(members):
         first = Z[rows, 0]
