@@ -98,7 +98,7 @@ def function_distances(A: Array, B: Array, function: Callable[[Any, Any], float]
     from scipy.spatial.distance import cdist
 
     def number(a: Array, b: Array) -> float:
-        value = function(a, b)
+        value: Any = function(a, b)
         if isinstance(value, float | int | np.floating | np.integer | np.bool_):
             return float(value)
         if isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "fiub":

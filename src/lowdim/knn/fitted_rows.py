@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.data.duplicates import RowHashes, find_rows
@@ -158,7 +159,17 @@ class FittedRows:
 
     @cached_property
     def _hashes(self) -> RowHashes:
+        if sp.issparse(self.X) and not _in_bounds(self.X):
+            raise BadInput("the fitted rows, X_fit_, were replaced by an invalid sparse matrix. Fit the model again.")
         return RowHashes.of(self.X, self.spec.threads)
+
+
+def _in_bounds(X: Any) -> bool:
+    """Whether native code can follow the arrays of a CSR matrix."""
+    starts, columns = X.indptr, X.indices
+    spans = len(starts) == X.shape[0] + 1 and starts[0] == 0 and starts[-1] == len(columns) == len(X.data)
+    inside = not len(columns) or (columns.min() >= 0 and columns.max() < X.shape[1])
+    return bool(spans and inside and (np.diff(starts) >= 0).all())
 
 
 def finite_block(rows: Rows, chunk: Chunk) -> Any:

@@ -116,6 +116,8 @@ class NeighborIndex:
         self._seed = seed_of(self.options.random_state)
         self._features = FeatureRecord()  # remembers the columns of X for the checks of queries
         self._rows = _read(self._features, X, fitting=True)
+        if not isinstance(X, Rows):  # the graph remembers these rows, and a model fitted to it their columns
+            self._rows.feature_names = getattr(self._features, "feature_names_in_", None)  # type: ignore[attr-defined]
         if self._rows.count > EMPTY - 1:
             raise BadInput(f"at most {EMPTY - 1} rows can be indexed; got {self._rows.count}.")
         if self.metric.precomputed and self._rows.count != self._rows.d:
