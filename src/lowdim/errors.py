@@ -7,6 +7,7 @@ LowdimError
 ├── NotEnoughData (ValueError)        too few rows or columns for what was asked
 ├── NotConverged (RuntimeError)       an iteration did not converge
 ├── Cancelled (RuntimeError)          a callback asked to stop
+├── AlreadyFitting (RuntimeError)     one estimator object is fitted twice at a time
 ├── MemoryTooSmall (MemoryError)      the work would exceed memory; nothing was started
 ├── MissingExtra (ImportError)        an optional dependency is not installed
 └── ModelFileError (ValueError)       not a model file, or a corrupt one
@@ -17,6 +18,7 @@ A message names what is wrong, states the rule, shows the value, and says what t
 from __future__ import annotations
 
 __all__ = [
+    "AlreadyFitting",
     "BadInput",
     "BadInputType",
     "BadParameter",
@@ -57,6 +59,10 @@ class NotConverged(LowdimError, RuntimeError):
 
 class Cancelled(LowdimError, RuntimeError):
     """A callback asked to stop."""
+
+
+class AlreadyFitting(LowdimError, RuntimeError):
+    """One estimator object is fitted twice at a time."""
 
 
 class MemoryTooSmall(LowdimError, MemoryError):

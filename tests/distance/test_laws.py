@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist, pdist, squareform
 
-from lowdim import MDS, UMAP, ClassicalMDS, Isomap
+from lowdim import LLE, MDS, TSNE, UMAP, ClassicalMDS, Isomap, neighbors
 from lowdim.data.rows import open_rows
 from lowdim.distance.condensed import binary_unit, condensed_weights, pairs_of_matrix, safe_factor
 from lowdim.distance.matrix_checks import checked_distances, checked_new_distances, precomputed_distances
@@ -191,3 +191,22 @@ def test_distances_are_those_of_scipy(name, dtype, scale, rng):
     np.testing.assert_allclose(pairs.distances.astype(float) * pairs.unit, pdist(X * scale, scipy_name), **close)
     between = cdist(new * scale, X * scale, scipy_name)
     np.testing.assert_allclose(fitted.distances_from(others).astype(float), between, **close)
+
+
+@pytest.mark.parametrize("value", [(1.0, 2.0), [1.0, 2.0], None, "far", np.ones(2), 1 + 2j, {}], ids=repr)
+def test_a_metric_must_give_one_number(value):
+    X = np.random.default_rng(0).normal(size=(20, 3))
+
+    def metric(a, b):
+        return value
+
+    for fit in (MDS, Isomap, UMAP, LLE, TSNE, lambda metric: ClassicalMDS(metric=metric)):
+        with pytest.raises(BadInput, match="the metric must give one number for two rows; it gave"):
+            fit(metric=metric).fit(X)
+
+
+@pytest.mark.parametrize("form", [float, np.float32, np.asarray, np.longdouble])
+def test_numbers_of_any_type_are_distances(form):
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    found = neighbors(X, 3, metric=lambda a, b: form(np.abs(a - b).sum()))
+    np.testing.assert_allclose(found.distances, neighbors(X, 3, metric="manhattan").distances, rtol=1e-6)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
+import pickle
+
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
-from lowdim import neighbors
+from lowdim import LLE, TSNE, UMAP, Isomap, LaplacianEigenmaps, neighbors
 from lowdim.data.rows import open_rows
 from lowdim.data.validation import FeatureRecord
 from lowdim.errors import BadInput, NotEnoughData
@@ -20,8 +25,10 @@ def spec(metric="euclidean", **options):
     return NeighborSpec(K, metric, 0, 2, **options)
 
 
-def fitted(X, asked, **options):
-    return FittedNeighbors.of(read_source(FeatureRecord(), X), asked, **options)
+def fitted(X, asked, graph=None, **options):
+    owner = FeatureRecord()
+    owner.metric = asked.metric
+    return FittedNeighbors.of(read_source(owner, X, graph), asked, **options)
 
 
 @pytest.fixture
@@ -143,7 +150,7 @@ def test_what_does_not_fit_is_refused(X, new):
     with pytest.raises(BadInput, match="all rows at once"):
         fitted(iter([X]), spec())
     with pytest.raises(BadInput, match="fitted to a graph"):
-        fitted(neighbors(X, K), spec()).rows.neighbors_of(FeatureRecord(), new)
+        fitted(dataclasses.replace(neighbors(X, K), rows=None), spec()).rows.neighbors_of(FeatureRecord(), new)
     rows = fitted(distances(X, X), spec("precomputed")).rows
     with pytest.raises(BadInput, match="all 80 fitted rows"):
         rows.neighbors_of(FeatureRecord(), distances(new, X)[:, :40])
@@ -154,3 +161,29 @@ def test_what_does_not_fit_is_refused(X, new):
             rows.neighbors_of(FeatureRecord(), wrong)
     with pytest.raises(BadInput, match="finite and not negative"):
         rows.neighbors_of(FeatureRecord(), Neighbors(np.zeros((1, 1), int), -np.ones((1, 1))))
+
+
+@pytest.mark.parametrize("model", [Isomap(), LaplacianEigenmaps(), LLE(), UMAP(n_epochs=5), TSNE(max_iter=5)], ids=repr)
+def test_a_model_of_a_graph_knows_the_columns_of_its_rows(model, X):
+    """Also for a dataframe, whose names are then asked for."""
+    frame = pd.DataFrame(X, columns=["height", "width", "depth"])
+    by_graph, by_rows = clone(model).fit(neighbors(frame, 79 if isinstance(model, TSNE) else 40)), clone(model)
+    by_rows.set_params(**({"n_neighbors": 40} if isinstance(model, Isomap | LaplacianEigenmaps | LLE) else {}))
+    by_rows.fit(frame)
+    assert by_graph.feature_names_in_.tolist() == ["height", "width", "depth"] and by_graph.n_features_in_ == 3
+    np.testing.assert_array_equal(by_graph.transform(frame[:9] + 0.1), by_rows.transform(frame[:9] + 0.1))
+    with pytest.raises(ValueError, match="feature names"):
+        by_graph.transform(frame[["width", "height", "depth"]])
+
+
+@pytest.mark.parametrize("model", [UMAP(n_epochs=5), TSNE(max_iter=5)], ids=repr)
+def test_fitted_rows_that_were_replaced_are_checked(model, X):
+    sparse = sp.csr_array(np.where(X > 0, X, 0))
+    fitted = pickle.loads(pickle.dumps(clone(model).fit(sparse)))
+    for part, value in (("indptr", 10**8), ("indices", 10**8), ("indptr", -5)):
+        wrong = sparse.copy()
+        getattr(wrong, part)[-1] = value
+        twin = pickle.loads(pickle.dumps(fitted))
+        twin.X_fit_ = wrong
+        with pytest.raises(BadInput, match="invalid sparse matrix"):
+            twin.transform(0.5 * sparse[:4])

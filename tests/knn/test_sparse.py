@@ -37,7 +37,7 @@ def test_neighbors_of_sparse_distances_are_those_of_the_rows(curve):
 
 def test_what_is_stored_counts_and_nothing_else():
     matrix = sp.csr_array(
-        (np.array([0.0, 2, 0, 5, 1, 3, 9]), np.array([1, 2, 1, 0, 0, 1, 2]), np.array([0, 2, 4, 7])), shape=(3, 3)
+        (np.array([0.0, 2, 0, 5, 1, 3, 0]), np.array([1, 2, 1, 0, 0, 1, 2]), np.array([0, 2, 4, 7])), shape=(3, 3)
     )  # 0 → 1 at 0, 0 → 2 at 2, 1 → 1 (itself), 1 → 0 at 5, 2 → 0 at 1, 2 → 1 at 3, 2 → 2 (itself)
     kept = matrix.copy()
     graph = Graph.from_sparse(matrix)
@@ -50,6 +50,10 @@ def test_what_is_stored_counts_and_nothing_else():
     with pytest.raises(NotEnoughData, match="row 0 has 0"):
         Graph.from_sparse(sp.csr_array((3, 3)))
     assert (kept != matrix).nnz == 0
+    similar = matrix.copy()
+    similar.data[2] = 1.0
+    with pytest.raises(BadInput, match=r"row 1 to itself is 1\.0 .*Are these similarities"):
+        Graph.from_sparse(similar)
     for bad in (np.nan, np.inf, -1.0, 1e39):
         wrong = matrix.copy()
         wrong.data[3] = bad

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from scipy.spatial import procrustes
@@ -116,8 +118,10 @@ def test_components_are_joined_or_refused(rng):
     assert cdist(model.embedding_[:40], model.embedding_[40:]).min() == pytest.approx(gap, rel=0.05)
     with pytest.raises(BadInput, match=r"2 connected components.*disconnected='join'"):
         Isomap(2, n_neighbors=4, disconnected="error").fit(X)
+    graph = lowdim.neighbors(X, 4)
+    np.testing.assert_array_equal(Isomap(2, n_neighbors=4).fit(graph).embedding_, model.embedding_)
     with pytest.raises(BadInput, match="needs the rows"):
-        Isomap(2, n_neighbors=4).fit(lowdim.neighbors(X, 4))
+        Isomap(2, n_neighbors=4).fit(dataclasses.replace(graph, rows=None))
     D = cdist(X, X)
     given = Isomap(2, n_neighbors=4, metric="precomputed").fit(D)
     np.testing.assert_allclose(given.embedding_, model.embedding_, atol=1e-3)
@@ -134,8 +138,15 @@ def test_a_graph_and_its_rows_give_the_same_embedding():
     np.testing.assert_array_equal(
         model.transform(index.query(X[:9] + 0.01, 6)), Isomap(2, n_neighbors=6).fit(X).transform(X[:9] + 0.01)
     )
-    with pytest.raises(BadInput, match="has no rows"):
-        model.transform(X)
+    np.testing.assert_array_equal(model.transform(X), Isomap(2, n_neighbors=6).fit(X).transform(X))
+    for unknown in (dataclasses.replace(index.graph(9), rows=None), lowdim.neighbors(X, 9, metric="cosine")):
+        without = Isomap(2).fit(unknown)
+        assert without.X_fit_ is None
+        with pytest.raises(BadInput, match="has no rows"):
+            without.transform(X)
+    assert Isomap(2).fit(index.graph(9)).n_neighbors_ == 9  # all of a given graph, unless told otherwise
+    np.testing.assert_array_equal(Isomap(2).fit(index.graph(9)).embedding_, Isomap(2, n_neighbors=9).fit(X).embedding_)
+    np.testing.assert_array_equal(Isomap(2).fit(X).embedding_, Isomap(2, n_neighbors=5).fit(X).embedding_)
     with pytest.raises(NotEnoughData, match="n_neighbors=10"):
         Isomap(2, n_neighbors=10).fit(index.graph(9))
 

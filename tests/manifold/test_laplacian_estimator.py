@@ -9,7 +9,10 @@ import pytest
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 from scipy.stats import spearmanr
-from sklearn.datasets import make_s_curve
+from sklearn.cluster import KMeans
+from sklearn.datasets import make_blobs, make_s_curve
+from sklearn.metrics import normalized_mutual_info_score
+from threadpoolctl import threadpool_limits
 
 import lowdim
 from determinism import assert_same_bits
@@ -197,11 +200,14 @@ def test_rows_without_weights_are_components_of_their_own():
 def test_a_graph_distances_and_rows_give_the_same_embedding(rng):
     X = rng.standard_normal((120, 4)).astype(np.float32)
     want = LaplacianEigenmaps(2).fit(X)
-    from_graph = LaplacianEigenmaps(2).fit(lowdim.neighbors(X, 12))
+    from_graph = LaplacianEigenmaps(2, n_neighbors=10).fit(lowdim.neighbors(X, 12))
     np.testing.assert_array_equal(from_graph.embedding_, want.embedding_)
+    whole = LaplacianEigenmaps(2).fit(lowdim.neighbors(X, 12))
+    np.testing.assert_array_equal(whole.embedding_, LaplacianEigenmaps(2, n_neighbors=12).fit(X).embedding_)
     new = rng.standard_normal((9, 4)).astype(np.float32)
     found = lowdim.NeighborIndex(X).query(new, 10)
     np.testing.assert_array_equal(from_graph.transform(found), want.transform(new))
+    np.testing.assert_array_equal(from_graph.transform(new), want.transform(new))
     D = cdist(X.astype(float), X.astype(float))
     by_distance = LaplacianEigenmaps(2, metric="precomputed").fit(D)
     np.testing.assert_allclose(by_distance.embedding_, want.embedding_, atol=1e-4)
@@ -260,7 +266,7 @@ def test_a_model_without_rows_comes_back(source, tmp_path, rng):
     fits = {
         "weights": (LaplacianEigenmaps(affinity="precomputed"), np.exp(-D) - np.eye(60)),
         "distances": (LaplacianEigenmaps(metric="precomputed"), D),
-        "graph": (LaplacianEigenmaps(), lowdim.neighbors(X, 10)),
+        "graph": (LaplacianEigenmaps(), replace(lowdim.neighbors(X, 10), rows=None)),
     }
     estimator, data = fits[source]
     model = estimator.fit(data)
@@ -300,3 +306,44 @@ def test_a_model_that_contradicts_itself_is_refused(tmp_path, rng):
         setattr(model, name, value)
         with pytest.raises(ModelFileError, match="contradicts itself"):
             lowdim.save(model, tmp_path / "model")
+
+
+# ---- pieces ----
+
+
+def k_means(Z, clusters):
+    with threadpool_limits(1):  # the tests run side by side
+        return KMeans(clusters, n_init=4, random_state=0).fit_predict(Z)
+
+
+@pytest.mark.parametrize("cls", [LaplacianEigenmaps, lowdim.LLE])
+@pytest.mark.parametrize("n_neighbors", [4, 5])
+@pytest.mark.parametrize("n_components", [1, 2, 3])
+def test_k_means_finds_the_pieces_of_a_graph(cls, n_neighbors, n_components):
+    """The blobs of scikit-learn's own test of spectral embedding, a little smaller, so that they are apart."""
+    centers = [[0, 5, 0, 0, 0], [0, 0, 4, 0, 0], [1, 0, 0, 5, 1]]
+    X, labels = make_blobs(600, centers=centers, cluster_std=0.7, random_state=42)
+    model = cls(n_components, n_neighbors=n_neighbors).fit(X)
+    assert model.n_connected_components_ == 3
+    found = k_means(model.embedding_, 3)
+    assert normalized_mutual_info_score(found, labels) == pytest.approx(1.0)
+
+
+def test_blobs_that_touch_are_found_as_well_as_by_scikit_learn():
+    centers = [[0, 5, 0, 0, 0], [0, 0, 4, 0, 0], [1, 0, 0, 5, 1]]
+    X, labels = make_blobs(1000, centers=centers, cluster_std=1.0, random_state=42)
+    for n_neighbors in (4, 5):
+        Z = LaplacianEigenmaps(3, n_neighbors=n_neighbors).fit_transform(X)
+        found = k_means(Z, 3)
+        assert normalized_mutual_info_score(found, labels) > 0.985  # scikit-learn's test asks for 2 decimals
+
+
+@pytest.mark.parametrize("cls", [LaplacianEigenmaps, lowdim.LLE])
+@pytest.mark.parametrize("sizes", [(40, 40), (100, 60, 30), (20, 20, 20, 20, 20)])
+def test_pieces_of_any_sizes_are_found(cls, sizes, rng):
+    X = np.vstack([rng.normal(size=(size, 3)) + np.array([100 * i, 0, 0]) for i, size in enumerate(sizes)])
+    labels = np.repeat(np.arange(len(sizes)), sizes)
+    model = cls(2, n_neighbors=8).fit(X)
+    assert model.n_connected_components_ == len(sizes)
+    found = k_means(model.embedding_, len(sizes))
+    assert normalized_mutual_info_score(found, labels) == pytest.approx(1.0)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import tracemalloc
+import warnings
 
 import numpy as np
 import pytest
 from scipy.spatial.distance import pdist, squareform
+from sklearn.base import clone
 
 from lowdim import MDS, NonmetricMDS
 from lowdim.distance.condensed import Pairs
@@ -113,3 +115,35 @@ def test_bytes_per_pair_is_the_memory_in_use(rng):
     peak = tracemalloc.get_traced_memory()[1] / (700 * 699 / 2)
     tracemalloc.stop()
     assert 0.6 * peak < 8 + IsotonicDisparities.bytes_per_pair(8) < 1.4 * peak
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    "model",
+    [
+        *(NonmetricMDS(ties=ties) for ties in ("primary", "secondary", "tertiary")),
+        *(MDS(transformation=kind) for kind in ("ratio", "interval", "spline")),
+    ],
+    ids=lambda model: getattr(model, "ties", getattr(model, "transformation", "")),
+)
+def test_the_shepard_diagram_has_the_stress_of_the_fit(model, dtype):
+    """Ties, missing distances and weights included; Σ w d̂² = Σ w δ² as well."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(25, 4))
+    D = np.round(squareform(pdist(X)))  # integers, many of them equal
+    D[2, 7] = D[7, 2] = np.nan
+    W = squareform(rng.uniform(0.5, 2, 300))
+    bound = {"rel": 1e-9} if dtype is np.float64 else {"rel": 1e-3, "abs": 1e-6}  # rounding of a perfect fit
+    for weights in (None, W):
+        fitted = clone(model).set_params(metric="precomputed", tol=0.0 if dtype is np.float64 else 1e-6)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a few iterations will do
+            fitted.set_params(max_iter=60).fit(D.astype(dtype), weights=weights)
+        shown = fitted.shepard(D.astype(dtype), weights=weights)
+        known = ~np.isnan(shown.distances)
+        w = np.ones(300) if weights is None else squareform(weights)
+        given, wanted, mapped, w = (part[known] for part in (shown.distances, shown.disparities, shown.mapped, w))
+        stress1 = np.sqrt((w * (wanted - mapped) ** 2).sum() / (w * wanted**2).sum())
+        assert stress1 == pytest.approx(fitted.stress1_, **bound)
+        rel = 1e-9 if dtype is np.float64 else 1e-5
+        assert (w * wanted**2).sum() == pytest.approx((w * given**2).sum(), rel=rel)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import pickle
 import signal
@@ -168,7 +169,7 @@ def test_what_does_not_fit_into_memory_is_refused_before_the_work(groups, tmp_pa
         (mapped, "the affinities"),
         (groups, "the affinities"),
         (graph, "the affinities"),
-        (P, "the reordered affinities"),
+        (P, "a copy of the affinities"),
     ):
         with pytest.raises(MemoryTooSmall, match=name):
             TSNE(max_iter=5).fit(X)
@@ -312,14 +313,23 @@ def test_rows_a_graph_and_distances_give_one_embedding(groups):
     start = np.random.default_rng(0).standard_normal((300, 2)).astype(np.float32) * 1e-4
     options = {"init": start, "max_iter": 100}
     Z = TSNE(**options).fit_transform(groups)
-    np.testing.assert_array_equal(TSNE(**options).fit(neighbors(groups, 90)).embedding_, Z.astype(np.float32))
+    graph = neighbors(groups, 90)
+    np.testing.assert_array_equal(TSNE(**options).fit(graph).embedding_, Z)
+    unknown = TSNE(**options).fit(dataclasses.replace(graph, rows=None))
+    np.testing.assert_array_equal(unknown.embedding_, Z.astype(np.float32))
     given = TSNE(metric="precomputed", **options).fit(cdist(groups, groups))
     assert given.kl_divergence_ == pytest.approx(TSNE(**options).fit(groups).kl_divergence_, abs=0.02)
     new = groups[:4] + 0.01
     positions = given.transform(cdist(new, groups))
     assert np.linalg.norm(positions - given.embedding_[:4], axis=1).max() < 0.1 * np.ptp(given.embedding_)
-    with pytest.raises(BadInput, match="fitted to a graph"):
-        TSNE(**options).fit(neighbors(groups, 90)).transform(groups)
+    by_rows = TSNE(**options).fit(groups)
+    for known in (graph, lowdim.Affinities.from_graph(graph, 30)):
+        model = TSNE(**options).fit(known)
+        np.testing.assert_array_equal(model.embedding_, Z)
+        np.testing.assert_array_equal(model.transform(new), by_rows.transform(new))
+    for other in (unknown, TSNE(**options).fit(lowdim.Affinities.uniform(graph))):
+        with pytest.raises(BadInput, match=r"has no rows to compare new ones with.*lowdim\.neighbors"):
+            other.transform(groups)
     sparse = TSNE(**options).fit(sp.csr_array(groups))
     np.testing.assert_allclose(sparse.embedding_, Z, atol=0.01 * np.abs(Z).max())  # rounding grows on the way
     np.testing.assert_array_equal(sparse.transform(sp.csr_array(groups[:7])), sparse.embedding_[:7])
@@ -354,3 +364,30 @@ def test_ctrl_c_leaves_it_unfitted(groups):
     with pytest.raises(KeyboardInterrupt), lowdim.watch(press):
         model.fit(groups)
     assert seen[-1] == 20 and not hasattr(model, "embedding_")
+
+
+def test_affinities_that_change_during_the_fit_change_nothing(groups):
+    """Neither a callback nor another thread can lead the kernels out of bounds."""
+    want = TSNE(max_iter=20).fit(lowdim.Affinities.uniform(neighbors(groups, 10))).embedding_
+    P = lowdim.Affinities.uniform(neighbors(groups, 10))
+    parts = [part.copy() for part in (P.starts, P.columns, P.values)]
+    given = lowdim.Affinities(*parts)
+
+    def spoil(step):
+        parts[1][:] = 2**30
+        parts[2][:] = np.nan
+
+    with lowdim.watch(spoil):
+        found = TSNE(max_iter=20).fit(given).embedding_
+    np.testing.assert_array_equal(found, want)
+    graph = neighbors(groups, 90)
+    want = TSNE(max_iter=20).fit(graph).embedding_
+
+    def spoil_graph(step):
+        graph.indices[:] = 2**30
+
+    with lowdim.watch(spoil_graph):
+        np.testing.assert_array_equal(TSNE(max_iter=20).fit(graph).embedding_, want)
+    for use in (lambda: TSNE(max_iter=2).fit(graph), lambda: lowdim.Affinities.uniform(graph)):
+        with pytest.raises(BadInput, match="indices of a graph must be integers from 0"):
+            use()

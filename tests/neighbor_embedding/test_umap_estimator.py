@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from itertools import pairwise
 
@@ -84,9 +85,16 @@ def test_rows_a_graph_and_distances_give_one_embedding(digits):
     graph = neighbors(X, 20)
     by_rows = UMAP(n_epochs=30, init="random").fit(X)
     by_graph = UMAP(n_epochs=30, init="random").fit(graph)
-    np.testing.assert_array_equal(by_rows.embedding_.astype(np.float32), by_graph.embedding_)
+    np.testing.assert_array_equal(by_rows.embedding_, by_graph.embedding_)
+    new = X[:9] + 0.5
+    np.testing.assert_array_equal(by_graph.transform(new), by_rows.transform(new))
+    unknown = UMAP(n_epochs=30, init="random").fit(dataclasses.replace(graph, rows=None))
+    np.testing.assert_array_equal(by_rows.embedding_.astype(np.float32), unknown.embedding_)
     with pytest.raises(BadInput, match="fitted to a graph"):
-        by_graph.transform(X)
+        unknown.transform(X)
+    repeated = np.vstack([X[:60], X[:7]])
+    tied = UMAP(n_epochs=10).fit(neighbors(repeated, 14))
+    np.testing.assert_array_equal(tied.transform(repeated), tied.embedding_)
     distances = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2))
     given_distances = UMAP(n_epochs=30, init="random", metric="precomputed").fit(distances)
     np.testing.assert_allclose(given_distances.embedding_, by_rows.embedding_, atol=0.5)
@@ -279,7 +287,7 @@ def test_other_errors(rng):
     with pytest.raises(NotEnoughData, match="1 sample"):
         UMAP().fit(X[:1])
     with pytest.raises(BadParameter, match="needs rows"):
-        UMAP(init="pca").fit(neighbors(X, 5))
+        UMAP(init="pca").fit(dataclasses.replace(neighbors(X, 5), rows=None))
     with pytest.raises(BadInput, match="Affinities are for TSNE"):
         UMAP().fit(lowdim.Affinities.uniform(neighbors(X, 5)))
     with pytest.raises(BadInput, match="one label per row"):

@@ -167,3 +167,15 @@ def test_an_update_that_diverges_leaves_the_model_as_it_was(digits):
     np.testing.assert_array_equal(model.embedding_, before)
     np.testing.assert_array_equal(model.transform(X), before)
     assert np.isfinite(model.transform(digits[120:130])).all()
+
+
+@pytest.mark.parametrize("kind", ["float", "object", "list"])
+def test_numbers_with_decimals_are_no_classes(kind, rng):
+    X, y = rng.normal(size=(30, 3)), rng.normal(size=30)
+    given = {"float": y, "object": y.astype(object), "list": y.tolist()}[kind]
+    with pytest.raises(BadInput, match=r"30 different ones.*target_metric='numeric'"):
+        UMAP(n_epochs=2).fit(X, given)
+    UMAP(n_epochs=2, target_metric="numeric").fit(X, given)
+    whole = np.where(np.arange(30) < 5, np.nan, np.rint(y))  # classes, some of them unknown
+    want = UMAP(n_epochs=2).fit(X, np.where(np.isnan(whole), -1, whole).astype(int))
+    np.testing.assert_array_equal(UMAP(n_epochs=2).fit(X, whole).embedding_, want.embedding_)

@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from lowdim.base.state import StateCheck, fitted_names
+from lowdim.data.validation import overflow_error
+from lowdim.errors import AlreadyFitting
 from lowdim.runtime.blas import single_blas
 from lowdim.runtime.param import Integer, Maybe, SeedLike, param, parameters, validate
 from lowdim.runtime.random import Seed
@@ -59,16 +61,32 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         BLAS is held to one thread for the whole fit: each change of the limit wakes threads that then spin.
         """
         validate(self)
-        self._forget()
-        try:
-            with (
-                single_blas(),
-                np.errstate(over="ignore", invalid="ignore"),
-            ):  # found and named, not warned of
-                yield
-        except BaseException:
+        with self._alone():
             self._forget()
-            raise
+            try:
+                with (
+                    single_blas(),
+                    np.errstate(over="ignore", invalid="ignore"),
+                ):  # found and named, not warned of
+                    yield
+            except BaseException:
+                self._forget()
+                raise
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Refuses a second fit of this object, by another thread or a callback, while one is under way."""
+        token = object()
+        if self.__dict__.setdefault("_busy", token) is not token:  # atomic, and no lock, which could not be pickled
+            name = type(self).__name__
+            raise AlreadyFitting(
+                f"this {name} is being fitted already, and an estimator object is fitted once at a time. "
+                "Give every thread its own: sklearn.base.clone(model)."
+            )
+        try:
+            yield
+        finally:
+            self.__dict__.pop("_busy", None)
 
     def _forget(self) -> None:
         for name in [*fitted_names(self), "_state", "_cache"]:
@@ -79,8 +97,8 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         raise NotImplementedError
 
     def __getstate__(self) -> Any:
-        """Without the cache, which the fitted state gives again."""
-        return {name: value for name, value in super().__getstate__().items() if name != "_cache"}
+        """Without the cache, which the fitted state gives again, and without the mark of a fit under way."""
+        return {name: value for name, value in super().__getstate__().items() if name not in ("_cache", "_busy")}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -116,6 +134,12 @@ class EmbeddingMixin(TransformerMixin):  # type: ignore[misc]
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[Any]:
         """Fit, and return the embedding of the fitted rows, (n, k)."""
         return self.fit(X, y, **fit_params).embedding_.copy()
+
+    def _finite(self, Z: NDArray[Any]) -> NDArray[Any]:
+        """Positions or rows for the caller, if none of them overflowed."""
+        if not np.isfinite(Z).all():
+            raise overflow_error()
+        return Z
 
     @property
     def _n_features_out(self) -> int:

@@ -82,7 +82,10 @@ class Standardized(Estimator):
         """Rows in the original units for positions or scores Z (m, k), if the method has an inverse_transform."""
         check_is_fitted(self)
         rows = np.asarray(self.model_.inverse_transform(Z))
-        return rows * self.scale_.astype(rows.dtype) + self.mean_.astype(rows.dtype)
+        out = rows * self.scale_.astype(rows.dtype) + self.mean_.astype(rows.dtype)
+        if not np.isfinite(out).all():
+            raise overflow_error()
+        return out
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """The names of the method's output columns."""
@@ -93,6 +96,11 @@ class Standardized(Estimator):
         if not isinstance(self.model, Estimator):
             raise BadParameter(
                 f"Standardized: model must be an estimator of lowdim; got {self.model!r}. Try Standardized(PCA(2))."
+            )
+        if self.__sklearn_tags__().input_tags.pairwise:
+            raise BadParameter(
+                f"Standardized: {type(self.model).__name__} takes distances or a kernel matrix here, and standardized "
+                "columns would be neither. Fit it without Standardized."
             )
         return clone(self.model)
 
@@ -131,5 +139,7 @@ class Standardized(Estimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         if isinstance(self.model, Estimator):
-            tags.target_tags.required = get_tags(self.model).target_tags.required
+            inner = get_tags(self.model)
+            tags.target_tags.required = inner.target_tags.required
+            tags.input_tags.pairwise = inner.input_tags.pairwise
         return tags

@@ -13,7 +13,15 @@ from numpy.typing import NDArray
 from lowdim.data.rows import Rows
 from lowdim.errors import BadInput
 
-__all__ = ["checked_distances", "checked_new_distances", "precomputed_distances", "rounding_of"]
+__all__ = [
+    "checked_distances",
+    "checked_new_distances",
+    "precomputed_distances",
+    "require_distances",
+    "require_lengths",
+    "require_zero_diagonal",
+    "rounding_of",
+]
 
 Array = NDArray[Any]
 
@@ -38,23 +46,44 @@ def precomputed_distances(rows: Rows, *, missing: bool) -> Array:
 
 
 def checked_distances(D: Array, *, missing: bool = False) -> Array:
-    """A distance matrix: not negative, zero on the diagonal and symmetric, up to rounding.
-
-    What rounding left below zero or on the diagonal is set to zero, in a copy. NaN marks a missing distance, where that
-    is allowed (`missing`).
+    """A distance matrix, as `require_distances` wants it; what rounding left below zero or on the diagonal is set to
+    zero, in a copy.
     """
-    slack = _require_nonnegative(D, missing)
-    diagonal = np.nan_to_num(np.diagonal(D))
-    if (np.abs(diagonal) > slack).any():
-        i = int(np.argmax(np.abs(diagonal)))
-        raise BadInput(f"the distance of row {i} to itself is {D[i, i]} and must be 0. Are these similarities?")
-    for a in range(0, len(D), TILE):
-        for b in range(a, len(D), TILE):
-            _require_symmetry(D, slice(a, a + TILE), slice(b, b + TILE), slack)
-    if diagonal.any() or _lowest(D) < 0:
+    require_distances(D, missing=missing)
+    if np.nan_to_num(np.diagonal(D)).any() or _lowest(D) < 0:
         D = np.maximum(D, 0)
         np.fill_diagonal(D, 0)
     return D
+
+
+def require_distances(D: Array, *, missing: bool = False) -> None:
+    """Refuse a square matrix unless it is not negative, zero on the diagonal and symmetric, up to rounding.
+
+    Similarities, triangles, raw tables and adjacency matrices are thereby told from distances. NaN marks a missing
+    distance, where that is allowed (`missing`).
+    """
+    slack = _require_nonnegative(D, missing)
+    require_zero_diagonal(np.nan_to_num(np.diagonal(D)), slack)
+    for a in range(0, len(D), TILE):
+        for b in range(a, len(D), TILE):
+            _require_symmetry(D, slice(a, a + TILE), slice(b, b + TILE), slack)
+    _require_alike_at_zero(D, slack)
+
+
+def require_zero_diagonal(diagonal: Array, slack: float) -> None:
+    """Refuse similarities, which are largest on the diagonal."""
+    if (np.abs(diagonal) > slack).any():
+        i = int(np.argmax(np.abs(diagonal)))
+        raise BadInput(f"the distance of row {i} to itself is {diagonal[i]} and must be 0. Are these similarities?")
+
+
+def require_lengths(stored: Array) -> None:
+    """Refuse connectivities: stored entries of a sparse matrix, without its diagonal, that are all 1."""
+    if len(stored) and (stored == 1).all():
+        raise BadInput(
+            "all stored distances are 1. Are these connectivities? Make the graph with mode='distance'. If the edges "
+            "have no lengths, use Isomap(radius=1), which counts them, or LaplacianEigenmaps(affinity='precomputed')."
+        )
 
 
 def checked_new_distances(D: Array, *, missing: bool = False, first: int = 0) -> Array:
@@ -74,13 +103,32 @@ def _require_nonnegative(D: Array, missing: bool, first: int = 0) -> float:
             f"a distance must be finite and not negative{', or NaN where it is missing' if missing else ''}; from "
             f"row {first + i} to row {j} it is {D[i, j]}. Correct it, or use a method that takes similarities."
         )
-    if not missing and np.isnan(D).any():
+    if not missing and np.isnan(D.min(initial=0.0)):
         i, j = (int(at) for at in np.argwhere(np.isnan(D))[0])
         raise BadInput(
             f"the distance from row {first + i} to row {j} is NaN, and no distance may be missing here. Fill it in, "
             "or use MDS(metric='precomputed'), which accepts missing distances."
         )
     return slack
+
+
+def _require_alike_at_zero(D: Array, slack: float) -> None:
+    """Refuse an adjacency matrix, most of whose zeros say "no edge": rows at distance 0 would have to be alike."""
+    n, different = len(D), 0
+    if 2 * np.count_nonzero(D) >= n * (n - 1):
+        return
+    for start in range(0, n, TILE):
+        rows = D[start : start + TILE]
+        zero = rows == 0
+        zero[np.arange(len(rows)), start + np.arange(len(rows))] = False
+        with np.errstate(invalid="ignore"):
+            far = (np.abs(rows - D[zero.argmax(axis=1)]) > slack).any(axis=1)
+        different += int(np.count_nonzero(far & zero.any(axis=1)))
+    if 2 * different > n:
+        raise BadInput(
+            "most of the distances are 0, but rows at distance 0 have other distances to the rest. Are these "
+            "connectivities or edge weights? Give distances, or a sparse matrix, whose stored entries are the edges."
+        )
 
 
 def _lowest(D: Array) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +21,7 @@ from lowdim.errors import BadInput
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
 
-__all__ = ["MetricRows", "dense_block", "prepare_rows"]
+__all__ = ["MetricRows", "dense_block", "function_distances", "prepare_rows"]
 
 Array = NDArray[Any]
 
@@ -77,11 +78,11 @@ class MetricRows:
 
     def _cdist(self, A: Array, B: Array) -> Array:
         """Distances by SciPy: of sets of bits, or by the user's function, whose results are checked."""
-        from scipy.spatial.distance import cdist
-
         if self.metric.function is None:
+            from scipy.spatial.distance import cdist
+
             return np.asarray(cdist(A != 0, B != 0, metric=self.metric.name))
-        out = np.asarray(cdist(A, B, metric=self.metric.function))
+        out = function_distances(A, B, self.metric.function)
         rounding = rounding_of(out.dtype) * np.fmax.reduce(out, axis=None, initial=0.0)
         bad = ~(np.isfinite(out) & (out >= -rounding))
         if bad.any():
@@ -90,6 +91,21 @@ class MetricRows:
                 f"{out[bad][0]}."
             )
         return np.maximum(out, 0)
+
+
+def function_distances(A: Array, B: Array, function: Callable[[Any, Any], float]) -> Array:
+    """What a function of two rows gives for every pair, (m, n); raises where that is not one number."""
+    from scipy.spatial.distance import cdist
+
+    def number(a: Array, b: Array) -> float:
+        value: Any = function(a, b)
+        if isinstance(value, float | int | np.floating | np.integer | np.bool_):
+            return float(value)
+        if isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "fiub":
+            return float(value)
+        raise BadInput(f"the metric must give one number for two rows; it gave {value!r:.60}. Correct the function.")
+
+    return np.asarray(cdist(A, B, metric=number))
 
 
 def prepare_rows(rows: Rows, metric: Metric, threads: int, like: MetricRows | None = None) -> MetricRows:

@@ -13,6 +13,7 @@ from lowdim import _native
 from lowdim.data.rows import Rows
 from lowdim.distance.matrix_checks import rounding_of
 from lowdim.distance.metrics import Metric
+from lowdim.distance.pairwise import function_distances
 from lowdim.errors import BadInput, BadParameter
 from lowdim.knn.exact import NeighborLists
 from lowdim.knn.sparse_distances import nearest_entries
@@ -94,9 +95,7 @@ def precomputed_blocks(D: Any, rows: Array) -> Blocks:
 
 def function_blocks(queries: Array, base: Array, function: Callable[[Any, Any], float]) -> Blocks:
     """Distances that a function of two rows computes."""
-    from scipy.spatial.distance import cdist
-
-    return lambda start, stop: np.asarray(cdist(queries[start:stop], base, metric=function))
+    return lambda start, stop: function_distances(queries[start:stop], base, function)
 
 
 def sparse_blocks(queries: Any, base: Any, metric: Metric) -> Blocks:

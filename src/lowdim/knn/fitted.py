@@ -1,7 +1,8 @@
 """FittedNeighbors: from X, a Graph or distances to neighbors, and to the neighbors of new rows among the fitted ones.
 
-`NeighborSpec` says what is asked for, `FittedNeighbors` is what a fit reads, and `FittedRows` is what a fitted model
-keeps: it answers queries for new rows, and finds those that equal a fitted one by a hash of their values.
+`NeighborSource` is what a fit was given, `NeighborSpec` says what is asked for, `FittedNeighbors` is what a fit reads,
+and `FittedRows` is what a fitted model keeps: it answers queries for new rows, and finds those that equal a fitted one
+by a hash of their values.
 """
 
 from __future__ import annotations
@@ -21,12 +22,27 @@ from lowdim.distance.metrics import metric_of
 from lowdim.errors import BadInput, NotEnoughData
 from lowdim.knn.fitted_rows import FittedRows, NeighborSpec, finite_block
 from lowdim.knn.graph import Graph, symmetrized_edges
+from lowdim.knn.index import MetricSpec, NeighborIndex
 from lowdim.knn.sparse_distances import stored_distances
 
-__all__ = ["FittedNeighbors", "FittedRows", "NeighborSpec", "read_source"]
+__all__ = ["FittedNeighbors", "FittedRows", "NeighborSource", "NeighborSpec", "is_comparable", "read_source"]
 
 Array = NDArray[Any]
 Table = Any  # an array, or a canonical CSR matrix
+
+
+@dataclass(frozen=True)
+class NeighborSource:
+    """What a fit was given: rows (or distances), a graph of them, or both."""
+
+    rows: Rows | None
+    graph: Graph | None = None
+
+    def neighbor_count(self, asked: int | None, default: int) -> int:
+        """The neighbors of each row: as many as were asked for; by default, all of a given graph, or `default`."""
+        if asked is not None:
+            return asked
+        return default if self.graph is None else self.graph.k
 
 
 @dataclass(frozen=True)
@@ -42,31 +58,25 @@ class FittedNeighbors:
 
     @classmethod
     def of(
-        cls,
-        source: Graph | Rows,
-        spec: NeighborSpec,
-        *,
-        graph: Graph | None = None,
-        sparse: bool = False,
-        unique: bool = False,
+        cls, source: NeighborSource, spec: NeighborSpec, *, sparse: bool = False, unique: bool = False
     ) -> FittedNeighbors:
-        """The neighbors that `spec` asks for among the rows of a source, which may be a Graph already.
+        """The neighbors that `spec` asks for; a graph of the rows saves the search.
 
-        A `graph` of the rows saves the search. The rows that are kept are dense unless `sparse`, which also keeps short
-        integers in float32; `unique` keeps equal rows once, and searches the distinct ones.
+        The rows that are kept are dense unless `sparse`, which also keeps short integers in float32; `unique` keeps
+        equal rows once, and searches the distinct ones, unless their graph is given.
         """
-        if isinstance(source, Graph):
-            return cls._plain(_nearest(source, spec), None, None, spec, np.dtype(np.float32))
-        if graph is not None and (not isinstance(graph, Graph) or graph.n != source.count):
-            raise BadInput(f"graph must be a Graph of the {source.count} rows of X; got {graph!r:.60}.")
+        rows, graph = source.rows, source.graph
+        if rows is None:
+            assert graph is not None
+            return cls._plain(_nearest(graph, spec), None, None, spec, np.dtype(np.float32))
         if metric_of(spec.metric).precomputed:
-            return cls._of_distances(source, spec, graph)
-        table = compact_table(source) if sparse else dense_table(source)
-        if unique:
-            return cls._of_distinct(source, table, spec)
-        kept = owned(table, source)
-        found = _search(source, spec) if graph is None else _given(graph, source, spec)
-        return cls._plain(found, kept, kept, spec, source.dtype)
+            return cls._of_distances(rows, spec, graph)
+        table = compact_table(rows) if sparse else dense_table(rows)
+        if unique and graph is None:
+            return cls._of_distinct(rows, table, spec)
+        kept = owned(table, rows)
+        found = _search(rows, spec) if graph is None else _given(graph, rows, spec)
+        return cls._plain(found, kept, kept, spec, rows.dtype)
 
     @classmethod
     def _plain(cls, graph: Graph, X: Table | None, table: Table | None, spec: NeighborSpec, dtype: Any) -> Self:
@@ -77,7 +87,8 @@ class FittedNeighbors:
         """From a table of distances; of a sparse one, the stored entries are the neighbors."""
         n = D.count
         if not D.sparse:
-            found = _search(D, spec) if graph is None else _given(graph, D, spec)
+            index = spec.index(D)  # refuses what are not distances
+            found = _search(D, spec, index) if graph is None else _given(graph, D, spec)
             return cls._plain(found, None, dense_table(D), spec, D.dtype)
         if spec.radius is None:
             return cls._plain(Graph.from_sparse(D.whole(), min(spec.k, n - 1)), None, None, spec, D.dtype)
@@ -141,18 +152,34 @@ class FittedNeighbors:
         return self.graph.symmetrize("union") if self.edges is None else self.edges
 
 
-def read_source(owner: Any, X: Any) -> Graph | Rows:
-    """A Graph as it is, or the rows (or distances) of a fit."""
+def read_source(owner: Any, X: Any, graph: Any = None) -> NeighborSource:
+    """What an estimator is fitted to: rows or distances, with their graph if that is given, or a Graph.
+
+    The rows that a Graph remembers are read as well, if new rows can be compared with them.
+    """
     if isinstance(X, Graph):
-        return X
+        return NeighborSource(_read(owner, X.rows) if is_comparable(X, owner.metric) else None, X)
+    rows = _read(owner, X)
+    if graph is not None and (not isinstance(graph, Graph) or graph.n != rows.count):
+        raise BadInput(f"graph must be a Graph of the {rows.count} rows of X; got {graph!r:.60}.")
+    return NeighborSource(rows, graph)
+
+
+def is_comparable(made: Any, metric: MetricSpec) -> bool:
+    """Whether what was made of rows, a Graph for instance, still has them, and by this metric."""
+    wanted = metric_of(metric)
+    return made.rows is not None and made.metric == wanted.name and not wanted.precomputed
+
+
+def _read(owner: Any, X: Any) -> Rows:
     rows = read_rows(owner, X, fitting=True, min_rows=2)
     if isinstance(rows, StreamRows):
         raise BadInput("a neighbor search needs all rows at once; give an array, a memory map or a dataframe.")
     return rows
 
 
-def _search(rows: Rows, spec: NeighborSpec) -> Graph:
-    found: Graph = spec.search(spec.index(rows).graph, rows.count - 1)
+def _search(rows: Rows, spec: NeighborSpec, index: NeighborIndex | None = None) -> Graph:
+    found: Graph = spec.search((index or spec.index(rows)).graph, rows.count - 1)
     return found
 
 
@@ -165,7 +192,7 @@ def _given(graph: Graph, rows: Rows, spec: NeighborSpec) -> Graph:
 
 def _nearest(graph: Graph, spec: NeighborSpec) -> Graph:
     if spec.radius is not None:
-        return graph
+        return graph.nearest(graph.k)
     if graph.k < spec.k:
         raise NotEnoughData(
             f"n_neighbors={spec.k} needs a graph of as many neighbors; this one has {graph.k}. "

@@ -102,7 +102,9 @@ class Graph:
         """The graph of the first k neighbors alone."""
         if not 1 <= k <= self.k:
             raise NotEnoughData(f"k must be from 1 to {self.k}, the neighbors that this graph has; got {k}.")
-        return Graph(self.indices[:, :k], self.distances[:, :k], self.metric, self.algorithm, self.recall, self.rows)
+        # Copies, checked again: native code reads them, whatever becomes of the arrays that were given.
+        parts = self.indices[:, :k].copy(), self.distances[:, :k].copy()
+        return Graph(*parts, self.metric, self.algorithm, self.recall, self.rows)
 
     @classmethod
     def from_sparse(cls, matrix: Any, k: int | None = None, *, metric: str = "precomputed") -> Graph:

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.data.duplicates import row_hashes
+from lowdim.data.ownership import dense_table
 from lowdim.data.rows import Rows, StreamRows
 from lowdim.data.validation import FeatureRecord, read_rows
+from lowdim.distance.matrix_checks import require_distances
 from lowdim.distance.metrics import SQUARES, Metric, MetricLike, metric_of
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
 from lowdim.knn import blockwise
@@ -114,11 +116,15 @@ class NeighborIndex:
         self._seed = seed_of(self.options.random_state)
         self._features = FeatureRecord()  # remembers the columns of X for the checks of queries
         self._rows = _read(self._features, X, fitting=True)
+        if not isinstance(X, Rows):  # the graph remembers these rows, and a model fitted to it their columns
+            self._rows.feature_names = getattr(self._features, "feature_names_in_", None)  # type: ignore[attr-defined]
         if self._rows.count > EMPTY - 1:
             raise BadInput(f"at most {EMPTY - 1} rows can be indexed; got {self._rows.count}.")
         if self.metric.precomputed and self._rows.count != self._rows.d:
             shape = (self._rows.count, self._rows.d)
             raise BadInput(f"metric='precomputed' needs a square table of distances; got shape {shape}.")
+        if self.metric.precomputed and not self._rows.sparse:
+            require_distances(dense_table(self._rows))
         self._spaces: dict[bool, SearchSpace] = {}
         self._query_graph: tuple[Graph, InvertedFile] | None = None
 

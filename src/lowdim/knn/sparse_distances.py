@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lowdim.distance.matrix_checks import rounding_of
+from lowdim.distance.matrix_checks import require_lengths, require_zero_diagonal, rounding_of
 from lowdim.errors import BadInput, NotEnoughData
 
 __all__ = ["all_entries", "nearest_entries", "stored_distances"]
@@ -31,6 +31,8 @@ def stored_distances(matrix: Any, own: bool) -> sp.csr_array:
             f"a distance must be from 0 to 3e38; from row {row[place]} to row {csr.indices[place]} it is "
             f"{csr.data[place]}. Correct the distances, or rescale them."
         )
+    if own:
+        require_zero_diagonal(csr.diagonal(), -lowest)
     kept = csr.indices != row if own else np.ones(csr.nnz, dtype=bool)
     starts = np.concatenate([[0], np.cumsum(kept)])[csr.indptr]
     return sp.csr_array((np.maximum(narrow[kept], 0), csr.indices[kept], starts), shape=csr.shape)
@@ -43,6 +45,8 @@ def nearest_entries(matrix: Any, k: int | None, own: bool) -> Entries:
     taken as the row with the fewest has.
     """
     csr = stored_distances(matrix, own)
+    if own:
+        require_lengths(csr.data)
     counts = np.diff(csr.indptr)
     fewest = int(counts.min(initial=csr.shape[1]))
     wanted = max(fewest, 1) if k is None else k

@@ -18,7 +18,8 @@ __all__ = ["by_component", "component_members", "interval_centers", "pack_compon
 
 Array = NDArray[Any]
 
-GAP = 0.5  # between components side by side, in units of a coordinate's standard deviation
+GAP = 0.5  # least gap between components side by side, in units of a coordinate's standard deviation
+MIN_SHARE = 0.05  # of the rows: smaller components do not widen the gaps
 
 
 def component_members(labels: Array) -> list[Array]:
@@ -50,19 +51,27 @@ def by_component(
 def pack_components(Z: Array, labels: Array) -> tuple[Array, NDArray[np.float64]]:
     """Components side by side along the first axis, scaled by √ of their share of the rows; also their offsets (c,).
 
-    Every coordinate of Z has mean square 1 over the rows of its component.
+    Every coordinate of Z has mean square 1 over the rows of its component. The gaps are so wide that k-means with one
+    cluster per component finds the components: no row is nearer to another mean than to its own, and to merge two
+    components of at least m rows adds m gap² / 2 to the sum of squares, more than splitting others could save.
+    (Components below a twentieth of the rows are exceptions, for which the gaps would dwarf everything else.)
     """
     members = component_members(labels)
     offsets = np.zeros(len(members))
     if len(members) <= 1:
         return Z, offsets
-    share = np.sqrt(np.bincount(labels) / len(labels))
+    sizes = np.bincount(labels)
+    share = np.sqrt(sizes / len(labels))
     Z = Z * share[labels, None]
+    centered = [Z[rows] - Z[rows].mean(axis=0) for rows in members]
+    scatter = sum(float(np.square(part).sum()) for part in centered)
+    reach = max(float(np.abs(part[:, 0]).max()) for part in centered)
+    apart = max(reach, float(np.sqrt(2 * scatter / max(int(sizes.min()), MIN_SHARE * len(labels)))))
     edge = 0.0
     for component, rows in enumerate(members):
         first = Z[rows, 0]
         offsets[component] = edge - float(first.min())
-        edge += float(first.max() - first.min()) + GAP * float(share[component])
+        edge += float(first.max() - first.min()) + max(GAP * float(share[component]), apart)
     Z[:, 0] += offsets[labels]
     return Z, offsets
 

@@ -82,12 +82,16 @@ class BaseMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         return out
 
     def shepard(self, X: Any, weights: Any = None) -> ShepardDiagram:
-        """Distances of the fitted rows X, their disparities, and their distances in the embedding, for every pair."""
+        """Distances of the fitted rows X, their disparities, and their distances in the embedding, for every pair.
+
+        The disparities are those of the fit, ties included; with the weights of the fit, their stress-1 is stress1_.
+        """
         check_is_fitted(self, "embedding_")
-        pairs, _ = self._pairs(read_rows(self, X, fitting=False), weights, thread_count(self.n_jobs))
+        threads = thread_count(self.n_jobs)
+        pairs, _ = self._pairs(read_rows(self, X, fitting=False), weights, threads)
         if pairs.n != len(self.embedding_):
             raise BadInput(f"X must be the {len(self.embedding_)} fitted rows; got {pairs.n}.")
-        return shepard_diagram(pairs, self.embedding_, self.disparity_curve_)
+        return shepard_diagram(pairs, self.embedding_, self._disparities_of(pairs), threads)
 
     def _fit_all_pairs(self, rows: Rows, weights: Any) -> None:
         """The best embedding over all starts, with the distances of all pairs in memory."""
@@ -114,15 +118,14 @@ class BaseMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         seed, guttman = seed_of(self.random_state), guttman_solver(pairs)
 
         def run(number: int, threads: int) -> MDSResult:
-            disparities: Disparities = RatioDisparities(pairs)
-            if pairs.sum_of_squares <= 0:  # all rows coincide
+            disparities = self._disparities_of(pairs)
+            if pairs.sum_of_squares <= 0:
                 return MDSResult(np.zeros((pairs.n, self.n_components)), 0.0, disparities=disparities)
             options = MDSOptions(self.max_iter or DEFAULT_MAX_ITER, self.tol, threads)
             start = initial_embedding(number, self.init, pairs, prepared, self.n_components, seed)
             if self.loss == "sstress":
                 result = minimize_sstress(pairs, start, options)
             else:
-                disparities = self._disparities(pairs)
                 result = majorize_in_stages(pairs, start, disparities, options, guttman)
             return dataclasses.replace(result, disparities=disparities)
 
@@ -133,6 +136,11 @@ class BaseMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
 
     def _disparities(self, pairs: Pairs) -> Disparities:
         raise NotImplementedError
+
+    def _disparities_of(self, pairs: Pairs) -> Disparities:
+        """The disparities that the distances of an embedding are fitted to."""
+        coincide = pairs.sum_of_squares <= 0  # all rows: nothing to transform
+        return RatioDisparities(pairs) if coincide or self.loss == "sstress" else self._disparities(pairs)
 
     def _pairs(self, rows: Rows, weights: Any, threads: int) -> tuple[Pairs, MetricRows | None]:
         """The condensed distances of all pairs, and the rows that they were computed from, if any."""

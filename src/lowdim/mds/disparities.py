@@ -103,12 +103,16 @@ class ShepardDiagram(NamedTuple):
     mapped: Array
 
 
-def shepard_diagram(pairs: Pairs, embedding: Array, curve: Array | None) -> ShepardDiagram:
-    """Distances, disparities and the distances in an embedding (n, k)."""
+def shepard_diagram(pairs: Pairs, embedding: Array, fitted: Disparities, threads: int) -> ShepardDiagram:
+    """Distances, disparities fitted to an embedding (n, k), and the distances in it.
+
+    The disparities are fitted anew instead of read off the curve, which has one value for all pairs of a tie.
+    """
     from scipy.spatial.distance import pdist
 
     distances = pairs.distances.astype(np.float64) * pairs.unit
-    disparities = apply_disparity_curve(distances, curve)
+    targets = fitted.of_pairs(embedding.astype(np.float64) / pairs.unit, pairs.distances.dtype, threads)
+    disparities = targets.astype(np.float64) * pairs.unit
     if pairs.weights is not None:
         disparities = np.where(pairs.weights > 0, disparities, np.nan)
         distances = np.where(pairs.weights > 0, distances, np.nan)

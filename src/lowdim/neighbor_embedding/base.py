@@ -36,14 +36,14 @@ class NeighborEmbedding(EmbeddingMixin, MetricMixin, ThreadsMixin, SeedMixin, Es
         to all fitted rows.
         """
         rows = self._read_new(X)
-        return self._out_of_sample(rows).astype(rows.dtype)
+        return self._finite(self._out_of_sample(rows).astype(rows.dtype))
 
     def _read_new(self, X: Any) -> Rows:
         check_is_fitted(self, "embedding_")
         if self._out_of_sample.fitted_rows.X is None and not self._precomputed:
             raise BadInput(
-                f"this {type(self).__name__} was fitted to a graph and has no rows to compare new ones with. "
-                "Fit it to a table of rows."
+                f"this {type(self).__name__} was fitted to a graph or affinities and has no rows to compare new ones "
+                "with. Fit it to a table of rows, or to lowdim.neighbors(X, k) by the metric of the model."
             )
         return read_rows(self, X, fitting=False)
 

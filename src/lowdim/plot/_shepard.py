@@ -27,7 +27,15 @@ MOST_VERTICES = 2000  # vertices of the disparity curve
 
 
 @themed()
-def shepard(D: Any, Z: Any, *, disparities: Any = None, ax: Axes | None = None, title: str | None = None) -> Axes:
+def shepard(
+    D: Any,
+    Z: Any,
+    *,
+    disparities: Any = None,
+    weights: Any = None,
+    ax: Axes | None = None,
+    title: str | None = None,
+) -> Axes:
     """Draw embedding distances against given distances (dissimilarities), one point per pair of rows.
 
     On the dashed line they are equal. Many pairs become shaded cells; of more than 2,000 rows evenly spaced ones are
@@ -41,6 +49,8 @@ def shepard(D: Any, Z: Any, *, disparities: Any = None, ax: Axes | None = None, 
         The embedding; its distances are Euclidean.
     disparities : array of the shape of D, optional
         The disparities that the embedding was fitted to, drawn as a curve: `model.shepard(X).disparities`.
+    weights : array of the shape of D, optional
+        Weights of the pairs in the stress, those of the fit; pairs of weight 0 are left out.
     ax : matplotlib axes, optional
         Where to draw; None makes a new figure.
     title : str, optional
@@ -56,10 +66,12 @@ def shepard(D: Any, Z: Any, *, disparities: Any = None, ax: Axes | None = None, 
     rows = np.unique(np.linspace(0, n - 1, min(n, MOST_ROWS)).round().astype(np.intp))
     given, mapped = _pairs(D, n, rows), pdist(points[rows])
     wanted = None if disparities is None else _pairs(disparities, n, rows, "disparities")
-    known = ~np.isnan(given if wanted is None else given + wanted)
+    counted = np.ones(len(given)) if weights is None else _pairs(weights, n, rows, "weights")
+    known = ~np.isnan(given if wanted is None else given + wanted) & (counted > 0)
     if not known.any():
-        raise BadInput("D has no distance: all are NaN.")
-    given, mapped, wanted = given[known], mapped[known], None if wanted is None else wanted[known]
+        raise BadInput("D has no distance: all are NaN or of weight 0.")
+    given, mapped, counted = given[known], mapped[known], counted[known]
+    wanted = None if wanted is None else wanted[known]
     ax = axes_for(ax, 5.6, 5.0)
     style_axes(ax)
     _draw(ax, given, mapped)
@@ -71,7 +83,7 @@ def shepard(D: Any, Z: Any, *, disparities: Any = None, ax: Axes | None = None, 
         ax.legend(frameon=False, loc="upper left", fontsize=SMALL)
     name_axes(ax, "given distance", "embedding distance")
     with single_blas():
-        note = _agreement(given, mapped, wanted)
+        note = _agreement(given, mapped, wanted, counted)
     if not known.all():
         note = f"{note}; {np.count_nonzero(~known)} of {len(known)} pairs are missing"
     caption(ax, title, note if len(rows) == n else f"{note}; {len(rows)} of {n} rows")
@@ -130,14 +142,15 @@ def _visible() -> Any:
     return ListedColormap(colormaps[SEQUENTIAL_FROM_WHITE](np.linspace(0.22, 1, 256)))
 
 
-def _agreement(given: Array, mapped: Array, wanted: Array | None) -> str:
+def _agreement(given: Array, mapped: Array, wanted: Array | None, weights: Array) -> str:
     """Pearson's r, and Kruskal's stress-1 for the disparities, or for the distances at their optimal scale."""
-    squares = float(mapped @ mapped)
+    squares = float(weights @ mapped**2)
     if squares == 0 or not given.any() or np.ptp(given) == 0 or np.ptp(mapped) == 0:
         return "the given or the embedding distances are constant"
     r = float(np.corrcoef(given, mapped)[0, 1])
     if wanted is not None and wanted.any():
-        return f"r = {r:.3f}, stress-1 = {np.linalg.norm(wanted - mapped) / np.linalg.norm(wanted):.3f}"
-    scale = float(given @ mapped) / squares
-    stress = float(np.sqrt(((given - scale * mapped) ** 2).sum() / (given**2).sum()))
+        stress = float(np.sqrt(weights @ (wanted - mapped) ** 2 / (weights @ wanted**2)))
+        return f"r = {r:.3f}, stress-1 = {stress:.3f}"
+    scale = float(weights @ (given * mapped)) / squares
+    stress = float(np.sqrt(weights @ (given - scale * mapped) ** 2 / (weights @ given**2)))
     return f"r = {r:.3f}, stress-1 = {stress:.3f} at the optimal scale"

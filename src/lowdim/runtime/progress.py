@@ -5,8 +5,8 @@ Long loops call `report`; a `watch` receives what they report:
     with lowdim.watch(lambda step: print(step.task, step.done, step.total)):
         PCA(missing="em").fit(X)
 
-A callback that returns True asks to stop: the loop raises `Cancelled`, and the estimator is left
-unfitted, as it is after Ctrl-C. Watches nest; every one of them is told of every step.
+A callback that returns True (or raises StopIteration) asks to stop: the loop raises `Cancelled`, and the
+estimator is left unfitted, as it is after Ctrl-C. Watches nest; every one of them is told of every step.
 """
 
 from __future__ import annotations
@@ -77,9 +77,17 @@ def report(
     if not watchers:
         return
     step = Step(task, done, total, info, snapshot)
-    stops = [callback(step) is True for callback in watchers]  # every watcher is told of every step
+    stops = [_stops(callback, step) for callback in watchers]  # every watcher is told of every step
     if any(stops):
         raise Cancelled(f"{task} was stopped by its callback after {done} steps; the estimator is unfitted.")
+
+
+def _stops(callback: Callback, step: Step) -> bool:
+    """Whether the callback asks to stop, by True or by StopIteration, which loops above would take for their end."""
+    try:
+        return callback(step) is True
+    except StopIteration:
+        return True
 
 
 class Bar:

@@ -76,7 +76,8 @@ def ordered_map(work: Callable[[Item], Result], items: Iterable[Item], threads: 
     """
     if threads <= 1:
         with single_blas():
-            yield from map(work, items)
+            for item in items:  # not map(): it would take a StopIteration of work() for the end of the items
+                yield work(item)
         return
     pool, ended = ThreadPoolExecutor(threads), threading.Event()
     waiting: deque[Future[Result]] = deque()

@@ -34,6 +34,8 @@ __all__ = ["Isomap", "IsomapState"]
 
 Array = NDArray[Any]
 
+DEFAULT_NEIGHBORS = 5
+
 
 @dataclass(frozen=True)
 class IsomapState:
@@ -75,15 +77,22 @@ class Isomap(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         falling is the intrinsic dimension.
     n_connected_components_ : int
         Connected components of the neighbor graph before they were joined.
+    n_neighbors_ : int
+        Neighbors of each row that were asked for.
     X_fit_ : array (n, d) or None
-        The fitted rows; None for distances and for a graph.
+        The fitted rows; None for distances, and for a graph that does not know its rows.
     landmarks_ : array (m,) or None
         Indices of the landmarks.
 
     """
 
     n_components: int = param(2, Integer(1), "Number of components.", kw_only=False)
-    n_neighbors: int = param(5, Integer(1), "Number of neighbors of each row; at most all other rows are used.")
+    n_neighbors: int | None = param(
+        None,
+        Maybe(Integer(1)),
+        f"Number of neighbors of each row, at most all others; None: {DEFAULT_NEIGHBORS}, or all those of a given "
+        "graph.",
+    )
     radius: float | None = param(
         None, Maybe(Real(0, open=True)), "Use all rows within this distance as neighbors, instead of n_neighbors."
     )
@@ -110,7 +119,9 @@ class Isomap(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         """Compute the embedding."""
         with self._fitting():
             seed, threads = seed_of(self.random_state), thread_count(self.n_jobs)
-            neighbors = FittedNeighbors.of(read_source(self, X), self._spec(seed, threads))
+            source = read_source(self, X)
+            self.n_neighbors_ = source.neighbor_count(self.n_neighbors, DEFAULT_NEIGHBORS)
+            neighbors = FittedNeighbors.of(source, self._spec(seed, threads))
             self._require_rows(neighbors.n)
             join = self.disconnected == "join"
             matrix, components = connected_graph(neighbors, self.radius, self.metric, join, threads)
@@ -144,7 +155,7 @@ class Isomap(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
             Z = project_points(
                 state.graph, state.projection, state.landmark_geodesics, neighbors.indices, lengths, threads
             )
-        return (Z * state.unit).astype(dtype or self.embedding_.dtype)
+        return self._finite((Z * state.unit).astype(dtype or self.embedding_.dtype))
 
     def reconstruction_error(self) -> float:
         """‖B - Z Zᵀ‖ / n for the double-centered matrix B of geodesics (of the landmarks), as in scikit-learn."""
@@ -161,7 +172,7 @@ class Isomap(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         return embed_by_landmarks(landmarks, geodesics, self.n_components, seed, threads)
 
     def _spec(self, seed: int, threads: int) -> NeighborSpec:
-        return NeighborSpec(self.n_neighbors, self.metric, seed, threads, self.radius)
+        return NeighborSpec(self.n_neighbors_, self.metric, seed, threads, self.radius)
 
     def _require_rows(self, n: int) -> None:
         if self.n_components > n:
@@ -176,7 +187,8 @@ class Isomap(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         check.floats("embedding_", "n", "k")
         check.floats("eigenvalues_", "k", low=0)
         check.floats("residual_variance_", "k")
-        check.number("n_connected_components_", Integer(1))
+        check.number("n_connected_components_", Integer(1, check.sizes["n"]))
+        check.number("n_neighbors_", Integer(1))
         check.fitted_rows("n")
         landmarks = check.indices("landmarks_", "m", below="n", optional=True)
         geodesics = check.floats("state.landmark_geodesics", "m", "n", optional=True, low=0)
@@ -184,10 +196,13 @@ class Isomap(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         n, k = check.sizes["n"], check.sizes["k"]
         graph = check.instance("state.graph", GeodesicGraph)
         check.require(graph.n == n, f"the geodesic graph must have {n} rows")
+        check.require(graph.is_connected(), "the geodesic graph must be symmetric and connected")
+        check.require(graph.lengths.max(initial=0) <= 2, "the geodesic graph must have lengths of at most 2 units")
         projection = check.instance("state.projection", GowerProjection)
         shape = (n if landmarks is None else len(landmarks), k)
         check.require(projection.axes.shape == shape, f"the projection must be of shape {shape}")
-        check.floats("state.mean_neighbor_distances", "n", optional=True, low=0)
-        check.number("state.unit", Real(0, open=True))
+        means = check.floats("state.mean_neighbor_distances", "n", optional=True)
+        check.require(means is None or (means > 0).all(), "state.mean_neighbor_distances must be positive")
+        check.number("state.unit", Real(2.0**-300, 2.0**300))  # distances are float32, and means of them
         check.number("state.gram_norm_squared", Real(0))
         check.number("state.seed", Integer(0, 2**64 - 1))

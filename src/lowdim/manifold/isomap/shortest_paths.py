@@ -67,6 +67,14 @@ class GeodesicGraph:
         taken = np.repeat(starts[:-1][order] - new_starts[:-1], degrees) + np.arange(len(columns))
         return cls(new_starts, _inverse(order)[columns[taken]], lengths[taken], order)
 
+    def is_connected(self) -> bool:
+        """Whether there is a path between any two nodes, as long as the one back."""
+        matrix = sp.csr_array((self.lengths, self.columns, self.starts), shape=(self.n, self.n))
+        pattern = sp.csr_array((np.ones_like(self.lengths), self.columns, self.starts), shape=(self.n, self.n))
+        if (abs(matrix - matrix.T).nnz, abs(pattern - pattern.T).nnz) != (0, 0):
+            return False
+        return int(sp.csgraph.connected_components(pattern, directed=False)[0]) == 1
+
     @property
     def n(self) -> int:
         """The number of nodes."""

@@ -27,13 +27,15 @@ from lowdim.manifold.laplacian.edge_weights import (
     query_weights,
 )
 from lowdim.manifold.laplacian.embedding import laplacian_embedding, nystrom_extension
-from lowdim.runtime.param import Choice, Either, Integer, Maybe, Real, param
+from lowdim.runtime.param import Choice, Either, Integer, Maybe, Real, Such, param
 from lowdim.runtime.random import seed_of
 from lowdim.runtime.threads import thread_count
 
 __all__ = ["LaplacianEigenmaps", "LaplacianState"]
 
 Array = NDArray[Any]
+
+DEFAULT_NEIGHBORS = 10
 
 # Floors of the Nyström divisor, relative to the degree. The graph is symmetric, but no fitted row has a new one as its
 # neighbor: degrees of new rows are smaller, and d - λ of a large eigenvalue may be near 0.
@@ -84,15 +86,22 @@ class LaplacianEigenmaps(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, E
         The same for every connected component.
     component_labels_, n_connected_components_ : array (n,), int
         The connected component of every row, and their number.
+    n_neighbors_ : int or None
+        Neighbors of each row that were asked for; None for precomputed weights.
     X_fit_ : array (n, d) or None
-        The fitted rows; None for distances, weights and a graph.
+        The fitted rows; None for distances, weights, and a graph that does not know its rows.
     gamma_ : float or None
         γ of the heat kernel; None for local scales, binary and precomputed weights.
 
     """
 
     n_components: int = param(2, Integer(1), "Number of components.", kw_only=False)
-    n_neighbors: int = param(10, Integer(1), "Number of neighbors of each row; at most all other rows are used.")
+    n_neighbors: int | None = param(
+        None,
+        Maybe(Integer(1)),
+        f"Number of neighbors of each row, at most all others; None: {DEFAULT_NEIGHBORS}, or all those of a given "
+        "graph.",
+    )
     affinity: str = param(
         "heat",
         Choice("heat", "binary", "precomputed"),
@@ -158,8 +167,8 @@ class LaplacianEigenmaps(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, E
         if self.affinity == "precomputed":
             rows = read_rows(self, X, fitting=False)
             blocks = (precomputed_query_weights(chunk.load()) for chunk in rows.chunks())
-            return np.vstack([self._extend(*block, PRECOMPUTED_FLOOR) for block in blocks]).astype(rows.dtype)
-        spec = NeighborSpec(self.n_neighbors, self.metric, self._state.seed, thread_count(self.n_jobs))
+            return self._finite(np.vstack([self._extend(*b, PRECOMPUTED_FLOOR) for b in blocks]).astype(rows.dtype))
+        spec = NeighborSpec(self.n_neighbors_ or 1, self.metric, self._state.seed, thread_count(self.n_jobs))
         fitted = FittedRows.cached(self, self.X_fit_, len(self.embedding_), spec)
         neighbors, dtype = fitted.neighbors_of(self, X)
         distances, indices = neighbors.distances, neighbors.indices
@@ -167,7 +176,7 @@ class LaplacianEigenmaps(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, E
         out = self._extend(weights, indices, NEIGHBORS_FLOOR).astype(dtype or self.embedding_.dtype)
         equal = distances[:, 0] == 0
         out[equal] = self.embedding_[indices[equal, 0]]
-        return out
+        return self._finite(out)
 
     @property
     def _precomputed(self) -> bool:
@@ -177,10 +186,11 @@ class LaplacianEigenmaps(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, E
         """The edge weights, and the dtype of the input."""
         if self.affinity == "precomputed":
             given = read_rows(self, X, fitting=True, min_rows=2)
-            self.X_fit_ = None
+            self.X_fit_ = self.n_neighbors_ = None
             return precomputed_weights(given.whole()), given.dtype
-        spec = NeighborSpec(self.n_neighbors, self.metric, seed, threads)
-        neighbors = FittedNeighbors.of(read_source(self, X), spec)
+        source = read_source(self, X)
+        self.n_neighbors_ = source.neighbor_count(self.n_neighbors, DEFAULT_NEIGHBORS)
+        neighbors = FittedNeighbors.of(source, NeighborSpec(self.n_neighbors_, self.metric, seed, threads))
         self.X_fit_, self._cache = neighbors.rows.X, neighbors.rows
         return edge_weights(neighbors.graph, self.affinity, self.gamma), neighbors.dtype
 
@@ -231,6 +241,8 @@ class LaplacianEigenmaps(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, E
         count = check.number("n_connected_components_", Integer(1))
         check.require(count == check.sizes["c"], f"n_connected_components_ must be {check.sizes['c']}")
         check.fitted_rows("n")
+        given = self.affinity == "precomputed"
+        check.number("n_neighbors_", Such("None", lambda value: value is None) if given else Integer(1))
         check.number("gamma_", Maybe(Real(0, open=True)))
         check.floats("state.sigma", "n", optional=True, low=0)
         check.floats("state.density", "n", low=0)

@@ -17,7 +17,7 @@ from lowdim.data.rows import Chunk, Rows
 from lowdim.data.validation import not_finite_error, read_rows
 from lowdim.distance.metrics import MetricLike, metric_of
 from lowdim.errors import BadInput, BadInputType, BadParameter, NotEnoughData
-from lowdim.knn.fitted import FittedNeighbors, FittedRows, NeighborSpec, read_source
+from lowdim.knn.fitted import FittedNeighbors, FittedRows, NeighborSource, NeighborSpec, read_source
 from lowdim.knn.graph import Graph
 from lowdim.knn.index import MetricSpec
 from lowdim.linalg.sparse_eigen import SOLVERS, EigenOptions
@@ -78,7 +78,8 @@ class LLE(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
     n_neighbors: int | None = param(
         None,
         Maybe(Integer(1)),
-        f"Number of neighbors of each row; None for {DEFAULT_NEIGHBORS}, or all other rows if they are fewer.",
+        f"Number of neighbors of each row; None for {DEFAULT_NEIGHBORS}, or all other rows if they are fewer, or all "
+        "those of a given graph.",
     )
     method: str = param(
         "standard",
@@ -114,7 +115,7 @@ class LLE(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
             seed, threads = seed_of(self.random_state), thread_count(self.n_jobs)
             if isinstance(X, Graph):
                 X, graph = self._rows_of(X), X
-            neighbors = self._neighbors(read_source(self, X), graph, seed, threads)
+            neighbors = self._neighbors(read_source(self, X, graph), seed, threads)
             graph, table = neighbors.graph, neighbors.table
             labels = graph.components()
             self._require_counts(graph, labels)
@@ -150,7 +151,7 @@ class LLE(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         equal = same.any(axis=1)
         weights[equal] = same[equal] / same[equal].sum(axis=1, keepdims=True)
         Z = np.einsum("nk,nkc->nc", weights, self.embedding_[nearest].astype(np.float64))
-        return np.asarray(Z.astype(rows.dtype, copy=False))
+        return self._finite(Z.astype(rows.dtype, copy=False))
 
     def _nearest(self, new: Array) -> NDArray[np.int32]:
         """The nearest fitted rows to each new one, all of the component of the nearest of all, (m, k)."""
@@ -192,18 +193,18 @@ class LLE(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
             )
         return rows
 
-    def _neighbors(self, source: Graph | Rows, graph: Graph | None, seed: int, threads: int) -> FittedNeighbors:
+    def _neighbors(self, source: NeighborSource, seed: int, threads: int) -> FittedNeighbors:
         """The neighbors of rows, by a search or from the given graph."""
-        assert isinstance(source, Rows)
-        rows = self._require_dense_distances(source)
-        most = graph.k if isinstance(graph, Graph) else source.count - 1
-        k = min(DEFAULT_NEIGHBORS, most) if self.n_neighbors is None else self.n_neighbors
+        assert source.rows is not None
+        rows = self._require_dense_distances(source.rows)
+        most = rows.count - 1 if source.graph is None else source.graph.k
+        k = source.neighbor_count(self.n_neighbors, min(DEFAULT_NEIGHBORS, most))
         if k > most:
             raise NotEnoughData(
                 f"n_neighbors must be at most {most}, the neighbors that a row has; got {k}. "
                 "Ask for fewer, or give more rows."
             )
-        found = FittedNeighbors.of(rows, NeighborSpec(k, self.metric, seed, threads), graph=graph)
+        found = FittedNeighbors.of(source, NeighborSpec(k, self.metric, seed, threads))
         return replace(found, table=owned(found.table, rows))  # distances are kept as well
 
     def _grams(self, X: Array, centers: Array, indices: NDArray[np.int32]) -> NDArray[np.float64]:
@@ -237,4 +238,4 @@ class LLE(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         check.require(count == check.sizes["c"], f"n_connected_components_ must be {check.sizes['c']}")
         check.number("reconstruction_error_", Real(0))
         check.number("n_neighbors_", Integer(1, n - 1))
-        check.require(check.value("solver_") in SOLVERS, f"solver_ must be one of {', '.join(SOLVERS)}")
+        check.number("solver_", Choice(*SOLVERS))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,10 @@ class Affinities:
     starts: NDArray[np.int64]  # (n + 1,)
     columns: NDArray[np.int32]  # (entries,)
     values: NDArray[np.float32]  # (entries,)
+    # What `from_graph` made them of, so that new rows can be embedded; unknown for other affinities.
+    rows: Any = field(default=None, repr=False, compare=False)
+    metric: str | None = field(default=None, repr=False, compare=False)
+    perplexity: tuple[float, ...] = field(default=(), repr=False, compare=False)
 
     def __post_init__(self) -> None:
         parts = _as_parts(self.starts, self.columns, self.values)
@@ -65,13 +69,15 @@ class Affinities:
         threads = thread_count(n_jobs)
         wanted = feasible_perplexity(perplexity, graph.k + 1)
         nearest = graph.nearest(min(graph.k, neighbor_count(wanted)))
-        return cls._joint(nearest.indices, conditional_probabilities(nearest.distances, wanted, threads), threads)
+        weights = conditional_probabilities(nearest.distances, wanted, threads)
+        made_of = {"rows": graph.rows, "metric": graph.metric, "perplexity": wanted}
+        return cls._joint(nearest.indices, weights, threads, **made_of)
 
     @classmethod
     def uniform(cls, graph: Graph, *, n_jobs: int | None = None) -> Affinities:
         """The same conditional probability for every neighbor."""
-        weights = np.full(graph.indices.shape, 1 / graph.k, dtype=np.float32)
-        return cls._joint(graph.indices, weights, thread_count(n_jobs))
+        indices = graph.nearest(graph.k).indices
+        return cls._joint(indices, np.full(indices.shape, 1 / graph.k, dtype=np.float32), thread_count(n_jobs))
 
     @classmethod
     def from_matrix(cls, matrix: Any) -> Affinities:
@@ -91,22 +97,31 @@ class Affinities:
         return cls._unchecked(joint.indptr.astype(np.int64), joint.indices.astype(np.int32), values)
 
     @classmethod
-    def _joint(cls, indices: NDArray[np.int32], weights: NDArray[np.float32], threads: int) -> Affinities:
+    def _joint(
+        cls, indices: NDArray[np.int32], weights: NDArray[np.float32], threads: int, **made_of: Any
+    ) -> Affinities:
         """Joint probabilities from conditional ones: (p_j|i + p_i|j) / 2n."""
-        return cls._unchecked(*_native.symmetrize_affinities(indices, weights, 0.5 / len(indices), threads))
+        parts = _native.symmetrize_affinities(indices, weights, 0.5 / len(indices), threads)
+        return cls._unchecked(*parts, **made_of)
 
     @classmethod
     def _unchecked(
-        cls, starts: NDArray[np.int64], columns: NDArray[np.int32], values: NDArray[np.float32]
+        cls, starts: NDArray[np.int64], columns: NDArray[np.int32], values: NDArray[np.float32], **made_of: Any
     ) -> Affinities:
         """Affinities from arrays that are valid by construction."""
         out = object.__new__(cls)
         out._keep(starts, columns, values)
+        for name, value in made_of.items():
+            object.__setattr__(out, name, value)
         return out
 
     def to_sparse(self) -> sp.csr_array:
         """A copy as a SciPy sparse matrix."""
         return sp.csr_array((self.values, self.columns, self.starts), shape=(self.n, self.n), copy=True)
+
+    def copy(self) -> Affinities:
+        """A copy that nobody else can change."""
+        return Affinities._unchecked(self.starts.copy(), self.columns.copy(), self.values.copy())
 
     def negative_entropy(self) -> float:
         """Σ p log p."""

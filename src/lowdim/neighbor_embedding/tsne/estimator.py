@@ -59,11 +59,11 @@ class TSNE(NeighborEmbedding):
     kl_divergence_ : float
         KL(P ‖ Q) of the embedding; above 4,000 rows with the normalization of FFT or Barnes-Hut (within 0.3 %).
     perplexity_ : array
-        The perplexities used: at least 1, at most (n - 1) / 3. Empty after a fit to Affinities.
+        The perplexities used: at least 1, at most (n - 1) / 3. Empty after a fit to Affinities without rows.
     n_iter_ : int
         Steps taken.
     X_fit_ : array or sparse matrix (n, d), or None
-        The fitted rows; None after a fit to distances, a Graph or Affinities.
+        The fitted rows; None after a fit to distances, or to a Graph or Affinities that do not know their rows.
 
     """
 
@@ -131,6 +131,7 @@ class TSNE(NeighborEmbedding):
         n, d = check.sizes["n"], check.sizes["d"]  # no columns after a fit to a graph
         check.require(not self._precomputed or d in (0, n), f"n_features_in_ must be {n}, one distance per row")
         check.rows("X_fit_", "n", "d", optional=True)
-        check.floats("perplexity_", None, low=1.0)
+        perplexity = check.floats("perplexity_", None, low=1.0)
+        check.require(perplexity is not None and (perplexity <= n).all(), f"perplexity_ must be at most {n}")
         check.number("kl_divergence_", Real())
         check.number("n_iter_", Integer(1))

@@ -55,7 +55,8 @@ class TsneOutOfSample:
         """Positions of rows, (m, k); fitted rows keep theirs."""
         if not self.perplexity:
             raise BadInput(
-                "this TSNE was fitted to Affinities, which do not say how to weight new rows. Fit it to a table."
+                "this TSNE was fitted to Affinities that do not say how to weight new rows. Fit it to a table, or to "
+                "Affinities.from_graph(lowdim.neighbors(X, k), perplexity)."
             )
         return self.fitted_rows.embed(rows, self.positions, neighbor_count(self.perplexity), self._embed)
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lowdim.base.estimator import estimator
 from lowdim.base.state import StateCheck
-from lowdim.data.duplicates import DistinctRows, average_tied
+from lowdim.data.duplicates import DistinctRows, average_tied, distinct_rows
 from lowdim.data.validation import read_scores
 from lowdim.errors import BadInput, BadInputType, BadParameter
 from lowdim.knn.fitted import FittedNeighbors, FittedRows, NeighborSpec, read_source
@@ -41,6 +41,7 @@ Array = NDArray[Any]
 LARGE = 10_000  # rows, above which fewer epochs suffice
 BYTES_PER_EDGE = 60  # of the k-NN graph, the fuzzy graph and the edge schedule
 SEED = Integer(0, 2**64 - 1)
+EPOCHS = Integer(1, 1_000_000)  # a model file with more would keep `transform` busy for ever
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,8 @@ class UMAP(NeighborEmbedding):
     a_, b_ : float
         Parameters of the membership curve 1 / (1 + a d^2b) of the embedding.
     X_fit_ : array or sparse matrix (m, d), or None
-        The distinct fitted rows, in order of first occurrence; None after a fit to distances or a Graph.
+        The distinct fitted rows, in order of first occurrence, or all those that a Graph knows; None after a fit to
+        distances or to a Graph without rows.
     n_neighbors_, n_epochs_ : int
         Those used: no more neighbors than there are rows.
     supervised_ : bool
@@ -102,11 +104,14 @@ class UMAP(NeighborEmbedding):
 
     n_components: int = param(2, Integer(1), "Dimensions of the embedding.", kw_only=False)
     n_neighbors: int = param(
-        15, Integer(2), "Size of the neighborhoods, the row itself included; larger ones keep more global structure."
+        15,
+        Integer(2),
+        "Size of the neighborhoods, the row itself included; larger ones keep more global structure. A given graph is "
+        "cut to it.",
     )
     min_dist: float = param(0.1, Real(0), "Distance in the embedding up to which membership strengths are 1.")
     spread: float = param(1.0, Real(0, open=True), "Scale on which membership strengths decay beyond min_dist.")
-    n_epochs: int | None = param(None, Maybe(Integer(1)), "Epochs; None: 500, or 200 above 10,000 rows.")
+    n_epochs: int | None = param(None, Maybe(EPOCHS), "Epochs; None: 500, or 200 above 10,000 rows.")
     init: Any = param(
         "spectral",
         INIT,
@@ -114,7 +119,7 @@ class UMAP(NeighborEmbedding):
         "(n, k) array.",
     )
     learning_rate: float = param(1.0, Real(0, open=True), "Initial learning rate.")
-    negative_sample_rate: int = param(5, Integer(0), "Negative samples per positive edge.")
+    negative_sample_rate: int = param(5, Integer(0, 10_000), "Negative samples per positive edge.")
     repulsion_strength: float = param(1.0, Real(0), "Weight of the negative samples.")
     set_op_mix_ratio: float = param(1.0, Real(0, 1), "1: fuzzy union; 0: fuzzy intersection.")
     local_connectivity: float = param(1.0, Real(0), "Number of nearest neighbors with membership strength 1.")
@@ -142,6 +147,8 @@ class UMAP(NeighborEmbedding):
             positions = optimizer.run(start, lambda Z: Z[fitted.distinct.inverse], self.checkpoint)
             if self._precomputed and fitted.knn_graph is not None:
                 average_tied(positions, fitted.knn_graph.coincident())
+            elif isinstance(X, Graph) and fitted.rows.X is not None:
+                average_tied(positions, distinct_rows(fitted.rows.X, threads).inverse)
             self.supervised_ = y is not None
             return self._keep(positions, optimizer, fitted)
 
@@ -153,7 +160,7 @@ class UMAP(NeighborEmbedding):
         if self._precomputed:
             raise BadParameter("update() needs rows; with metric='precomputed', refit with all distances.")
         old, fitted_rows = self.embedding_, self._out_of_sample.fitted_rows
-        with single_blas():
+        with self._alone(), single_blas():
             start = np.vstack([old, self._out_of_sample(rows)])
             k = self.n_neighbors - 1
             fitted = FittedNeighbors.extended(fitted_rows, self._state.distinct, rows, k, old.dtype)
@@ -172,7 +179,9 @@ class UMAP(NeighborEmbedding):
             raise BadInput("inverse_transform needs the fitted rows; this UMAP was fitted to distances or a graph.")
         positions, threads = self.embedding_[self._state.distinct.first], thread_count(self.n_jobs)
         Z = read_scores(Z, positions.shape[1])
-        return inverse_rows(Z, positions, self.X_fit_, self.n_neighbors_, self.local_connectivity, threads)
+        return self._finite(
+            inverse_rows(Z, positions, self.X_fit_, self.n_neighbors_, self.local_connectivity, threads)
+        )
 
     @property
     def graph_(self) -> sp.csr_array:
@@ -194,11 +203,11 @@ class UMAP(NeighborEmbedding):
                 "Affinities are for TSNE; a fuzzy graph is made of distances. Give lowdim.neighbors(X, k)."
             )
         source, k = read_source(self, X), self.n_neighbors - 1
-        if isinstance(source, Graph):
-            k = min(k, source.k)
-        else:
-            needed = BYTES_PER_EDGE * source.count * min(k + 1, source.count)
-            require_memory(needed, "the fuzzy graph", "Use fewer neighbors or fewer rows.")
+        if source.graph is not None:
+            k = min(k, source.graph.k)
+        elif source.rows is not None:
+            n = source.rows.count
+            require_memory(BYTES_PER_EDGE * n * min(k + 1, n), "the fuzzy graph", "Use fewer neighbors or fewer rows.")
         return FittedNeighbors.of(source, NeighborSpec(k, self.metric, seed, threads), sparse=True, unique=True)
 
     def _fuzzy_graph(self, fitted: FittedNeighbors, y: Any = None) -> FuzzyGraph:
@@ -256,7 +265,7 @@ class UMAP(NeighborEmbedding):
         check.floats("weights_", "e", low=0.0)
         check.require((self.weights_ <= 1).all(), "weights_ must be at most 1")
         check.number("n_neighbors_", Integer(1, check.sizes["m"]))
-        check.number("n_epochs_", Integer(1))
+        check.number("n_epochs_", EPOCHS)
         check.number("a_", Real(0, open=True))
         check.number("b_", Real(0, open=True))
         check.require(isinstance(check.value("supervised_"), bool), "supervised_ must be True or False")

@@ -41,13 +41,26 @@ def class_codes(y: Any, n: int) -> NDArray[np.int64]:
         raise BadInput(f"y must have one label per row ({n}); got shape {labels.shape}.")
     if labels.dtype.kind == "O":
         missing = np.array([_is_missing(label) for label in labels.tolist()], dtype=bool)
+        _require_classes([label for label in labels[~missing].tolist() if isinstance(label, float | np.floating)])
         labels = np.array([str(label) for label in labels.tolist()])
     elif labels.dtype.kind in "fiu":
         missing = np.isnan(labels) | (labels == -1) if labels.dtype.kind == "f" else labels == -1
+        _require_classes(labels[~missing])
     else:
         missing = np.zeros(n, dtype=bool)
     codes = np.unique(labels, return_inverse=True)[1].astype(np.int64)
     return np.where(missing, UNKNOWN, codes)
+
+
+def _require_classes(labels: Any) -> None:
+    """Refuse numbers with decimals, which are measurements: every one would be a class of its own."""
+    numbers = np.asarray(labels, dtype=np.float64)
+    if (np.isinf(numbers) | (numbers != np.rint(numbers))).any():
+        raise BadInput(
+            f"y holds numbers with decimals ({len(np.unique(numbers))} different ones), and with "
+            "target_metric='categorical' each would be a class. Use target_metric='numeric', or give the classes as "
+            "integers or texts."
+        )
 
 
 def _is_missing(label: Any) -> bool:
