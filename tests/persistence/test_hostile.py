@@ -536,16 +536,7 @@ def test_a_lying_manifest_of_schema_1_is_refused(name, path):
     manifest, tensors = parts(GOLDEN / "schema1" / f"{name}.lowdim")
     section = "fields" if "fields" in manifest else "fitted"
     for key in manifest[section]:
-        for lie in (
-            ...,
-            None,
-            "text",
-            3,
-            -1.5,
-            [],
-            {"array": "float64", "shape": [2]},
-            {"state": "Moments", "fields": 3},
-        ):
+        for lie in (..., None, [], {"state": "Moments", "fields": 3}):
             kept = {k: v for k, v in manifest[section].items() if k != key}
             changed = {**manifest, section: kept if lie is ... else {**kept, key: lie}}
             changed.pop("sha256")
