@@ -26,7 +26,7 @@ MANY_PAIRS = 5000
 MOST_VERTICES = 2000  # vertices of the disparity curve
 
 
-@themed()
+@themed
 def shepard(D: Any, Z: Any, *, disparities: Any = None, ax: Axes | None = None, title: str | None = None) -> Axes:
     """Draw embedding distances against given distances (dissimilarities), one point per pair of rows.
 
