@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 import warnings
 import zipfile
 from collections.abc import Mapping
@@ -248,4 +249,8 @@ def _load(archive: zipfile.ZipFile, key: str, header: NpyHeader, where: str) -> 
                 raise BadInput(f"{where}: {key!r} declares {header}, but ends early; it is truncated.")
             data[done : done + len(part)] = np.frombuffer(part, dtype=np.uint8)
             done += len(part)
+    if header.dtype.kind == "U" and data.size:
+        codes = data.view(np.dtype(np.uint32).newbyteorder(header.dtype.byteorder))
+        if codes.max() > sys.maxunicode:
+            raise BadInput(f"{where}: {key!r} holds numbers that are no characters; it is damaged.")
     return data.view(header.dtype).reshape(header.shape, order="F" if header.fortran_order else "C")
