@@ -30,6 +30,11 @@ f3,=cmd|' /C calc'!A0,5,5,1
 f4,</script><script>alert(1)</script>,7,8,2
 f5,virginica,6,9,2.5
 """
+BIRDS = "name,species,island,bill,wing,mass\n" + "".join(
+    f"b{i},{'chinstrap' if i % 3 else 'gentoo'},{'' if i == 4 else 'torgersen' if i % 2 else 'dream'},{40 + i},"
+    f"{190 + i * i % 7},{3500 + 100 * (i % 5)}\n"
+    for i in range(12)
+)
 NUMBERS = np.array([[1, 2, 3], [2, 1, 4.5], [5, 5, 1], [7, 8, 2], [6, 9, 2.5]])
 
 
@@ -50,6 +55,15 @@ BAD = {
     "map ragged.csv": (3, "line 3 .* 1 cells, but the first line has 2"),
     "map gaps.csv": (3, "column 'b' of row 2 is nan.* use --missing em"),
     "map infinite.csv": (3, r"column 'a' of row 1 is inf, .*Drop or fill such rows\.$"),
+    "map holes.csv --missing em": (3, "row 2 has no value at all.*Drop such rows"),
+    "map birds.csv --id name --color colour": (3, "--color: birds.csv has no column 'colour'"),
+    "map birds.csv --label island --color colour --id name": (3, "--color: birds.csv has no column 'colour'"),
+    "map birds.csv --drop name,species,island --color colour": (3, "--color: birds.csv has no column 'colour'"),
+    "map birds.csv --id name --label species": (3, "column 'island' holds text"),
+    "map iris --method umap --target flower": (3, "no column 'flower'"),
+    "map longcell.csv": (3, "longcell.csv can't be read|column 'a' holds text"),
+    "map broken.npz": (3, "broken.npz: 'y' holds numbers that are no characters"),
+    "diagnose longcell.csv": (3, "longcell.csv can't be read|column 'a' holds text"),
     "map digist": (3, "no file or built-in data set 'digist'.*digits"),
     "map zzzzz": (3, "Built-in data sets: digits, iris"),
     "map folder": (3, "folder"),
@@ -78,6 +92,9 @@ BAD = {
     "map iris --solver magic": (2, "--solver must be one of 'auto', .* got 'magic'"),
     "map iris --whiten=yes": (2, "option --whiten does not take a value"),
     "map iris --ddof 2": (2, "--ddof must be one of 0, 1; got '2'"),
+    "map iris --target species": (2, "--target: PCA does not use a target. Methods that do: .*UMAP"),
+    "map iris --method umap --target-weight 0.9": (2, "--target-weight has no effect without --target COLUMN"),
+    "fit iris --method umap --target-metric numeric -o m.lowdim": (2, "--target-metric has no effect without --target"),
     "choose iris --replicates 0": (2, "--replicates"),
     "diagnose iris --sample few": (2, "--sample"),
     "methods umapp": (2, "there is no method 'umapp'"),
@@ -123,9 +140,15 @@ def folder(tmp_path_factory) -> Path:
         "plain.csv": "a,b\n1,2\n3,5\n5,6\n",
         "headless.csv": "1,2,3,4\n3,5,6,2\n",
         "table.xlsx": "no",
+        "holes.csv": "a,b\n1,2\n,\n3,5\n5,\n",
+        "birds.csv": BIRDS,
+        "longcell.csv": f"a,b\n{'x' * 200_000},1\n2,3\n",
     }
     for name, content in text.items():
         (folder / name).write_text(content, encoding="utf-8")
+    labels = np.array(["a", "b", "c"])
+    labels.view(np.uint32)[1] = 0x7FFFFFFF
+    np.savez(folder / "broken.npz", X=np.eye(3), y=labels)
     (folder / "folder").mkdir()
     (folder / "folder.png").mkdir()
     np.save(folder / "narrow.npy", np.ones((3, 2)))
@@ -170,6 +193,16 @@ GOOD = (
     "map flowers.csv --json --drop name,species --color width -o amounts.pdf",
     "map flowers.csv --json --columns height,width --label species -o two.npy",
     "map gaps.csv --missing em --json -o gaps_z.csv",
+    "map gaps.csv --missing em -o gaps_z2.csv --save-model gaps.lowdim",
+    "transform gaps.lowdim gaps.csv -o gaps_z3.csv",
+    "map birds.csv --id name --drop species,island --color species --json -o dropped.html -o dropped.csv",
+    "map birds.csv --id name --label island --color species --json -o both.html -o both.csv",
+    "map birds.csv --drop name,island --color name --label species -o by_name.svg",
+    "map iris --drop species --json --color species -o iris_species.html",
+    "map birds.csv --id name --drop island --method umap --target species --n-neighbors 4 --json -o target.csv",
+    "map birds.csv --id name --method umap --target island --label species --n-neighbors 4 --json -o target2.csv",
+    "fit birds.csv --id name --drop island --method umap --target species --target-weight 1 --json -o target.lowdim",
+    "map birds.csv --id name --drop island,species --method umap --n-neighbors 4 --json -o untargeted.csv",
     "fit iris -o fitted.lowdim --json --method PCA",
     "fit flowers.csv --label species --drop name -o flowers.lowdim --json",
     "transform fitted.lowdim iris -o iris_z.csv --json",
@@ -241,6 +274,41 @@ def test_flags_reach_the_method(good, folder):
     np.testing.assert_array_equal(
         np.load(folder / "digits.npy"), PCA(2).fit_transform(digits)
     )  # images stay as they are
+
+
+def test_any_column_colors_and_the_label_stays_the_label(good, folder):
+    page = (folder / "dropped.html").read_text(encoding="utf-8")
+    assert "chinstrap" in page and "torgersen" not in page
+    assert (folder / "dropped.csv").read_text().splitlines()[0].replace('"', "") == "name,pca0,pca1"
+    page = (folder / "both.html").read_text(encoding="utf-8")
+    assert "chinstrap" in page and "torgersen" not in page
+    table = pd.read_csv(folder / "both.csv")
+    assert list(table.columns) == ["name", "pca0", "pca1", "island"]
+    assert first(good, "map birds.csv --id name --label island").data["columns"] == ["bill", "wing", "mass"]
+    assert "b11" in (folder / "by_name.svg").read_text(encoding="utf-8")
+    assert "virginica" in (folder / "iris_species.html").read_text(encoding="utf-8")
+
+
+def test_a_target_reaches_the_method(good, folder):
+    frame = pd.read_csv(folder / "birds.csv", keep_default_na=False)
+    X = frame[["bill", "wing", "mass"]].to_numpy(float)
+    Z = {}
+    for name, column in (("target", "species"), ("target2", "island"), ("untargeted", None)):
+        y = None if column is None else frame[column].replace("", None).to_numpy(object)
+        Z[name] = lowdim.Standardized(lowdim.UMAP(n_neighbors=4)).fit_transform(X, y)
+        written = pd.read_csv(folder / f"{name}.csv")[["umap0", "umap1"]].to_numpy()
+        np.testing.assert_array_equal(written, Z[name])
+    assert not np.allclose(Z["target"], Z["untargeted"])
+    result = first(good, "map birds.csv --id name --method umap --target island").data
+    assert result["columns"] == ["bill", "wing", "mass"] and result["label"] == "species"
+    assert lowdim.load(folder / "target.lowdim").model_.supervised_
+
+
+def test_the_summary_says_how_many_values_were_estimated(good):
+    assert "missing   1 value in 1 row estimated by EM" in first(good, "map gaps.csv --missing em -o").out
+    assert "missing   1 value in 1 row estimated by EM" in first(good, "transform gaps.lowdim").out
+    data = first(good, "map gaps.csv --missing em --json").data
+    assert (data["missing_values"], data["rows_with_missing_values"]) == (1, 1)
 
 
 def test_fit_and_transform_is_map(good, folder):
@@ -484,7 +552,7 @@ def test_a_new_method_appears_by_being_exported(tmp_path):
     np.testing.assert_allclose(np.load(tmp_path / "turned.npy"), -scores[:, :2], atol=1e-12)
     assert json.loads(out[1])["parameters"]["metric"] == "precomputed"
     errors = done.stderr.splitlines()
-    assert "is supervised, but arrests has no labels. Name their column by --label" in errors[0]
+    assert "needs a target, and arrests has no labels. Name a column by --target" in errors[0]
     assert "--factor must be None or a number above 0; got '0'" in errors[1]
     assert re.search(r"Methods that take distances: .*FirstColumns", errors[2])
     assert "--mirror / --no-mirror" in done.stdout and "[default: --mirror]" in done.stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import os
 
@@ -229,6 +230,32 @@ def test_csv_text_is_never_a_spreadsheet_formula(tmp_path):
     assert_array_equal(table.ids, ["'=1+1", "'+2", "'-3", "'@cmd", "'\tx", "plain"])
     assert_array_equal(table.array()[:, 0], -np.arange(6.0))  # numbers stay numbers
     assert_array_equal(table.labels, -np.arange(6))
+
+
+@pytest.mark.parametrize(
+    "before", ["", " ", "\n", "\r\n", "\xa0", "\u2003", "\ufeff", "\u200b", "\x00", "\x1f ", "\u202e"]
+)
+@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\uff1d"])
+def test_nothing_that_is_skipped_hides_a_formula(before, sign, tmp_path):
+    cell = f"{before}{sign}1"
+    write_table(tmp_path / "out.csv", np.ones((1, 1)), [cell], ids=[cell], labels=[f"a{cell}"])
+    with (tmp_path / "out.csv").open(newline="", encoding="utf-8") as stream:
+        (_, name, _), (id_, _, label) = csv.reader(stream.read().splitlines(keepends=True))
+    assert (name, id_, label) == (f"'{cell}", f"'{cell}", f"a{cell}")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "feather", "npz"])
+def test_half_surrogates_and_control_characters_leave_a_valid_file(suffix, tmp_path):
+    words = np.array(["half\ud800", "\udfff", "bell\a", "\x1b[31m"])
+    path = tmp_path / f"out.{suffix}"
+    write_table(path, np.ones((4, 1)), ["x\ud800"], ids=words, labels=words.astype(object), id_name="id\ud801")
+    mark = "\N{REPLACEMENT CHARACTER}"
+    table = read_table(
+        path, label="labels" if suffix == "npz" else "label", id="ids" if suffix == "npz" else f"id{mark}"
+    )
+    for found in (table.ids, table.labels):
+        assert_array_equal(found, [f"half{mark}", mark, "bell\a", "\x1b[31m"])
+    assert table.names == (f"x{mark}",)
 
 
 def test_a_failed_write_keeps_the_old_file_and_leaves_no_other(tmp_path, monkeypatch):

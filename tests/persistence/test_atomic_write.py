@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import os
 import pathlib
+import re
+import signal
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -12,6 +16,7 @@ from safetensors import SafetensorError
 from lowdim import PCA
 from lowdim.errors import BadParameter, MemoryTooSmall, ModelFileError
 from lowdim.persistence import container, load, save
+from lowdim.runtime.atomic_write import atomic_write, sweep_drafts
 
 ROWS = np.random.default_rng(0).normal(size=(40, 5))
 
@@ -114,3 +119,65 @@ def test_limits_are_held_on_both_sides(tmp_path, monkeypatch):
     monkeypatch.setattr("lowdim.runtime.memory.available_bytes", lambda: 100)
     with pytest.raises(MemoryTooSmall, match=r"model\.lowdim"):
         load(path)
+
+
+KILLED_WRITER = """
+import os, signal, sys
+from lowdim.runtime.atomic_write import atomic_write
+with atomic_write(sys.argv[1]) as draft:
+    draft.write_bytes(b"half")
+    print(draft.name, flush=True)
+    if sys.argv[2] == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_the_drafts_of_dead_processes_are_swept_and_those_of_live_ones_kept(tmp_path):
+    target = tmp_path / "model.lowdim"
+    save(PCA(1), target)
+    command = [sys.executable, "-c", KILLED_WRITER]
+    killed = subprocess.run([*command, target, "killed"], capture_output=True, text=True)
+    dead = tmp_path / killed.stdout.strip()
+    assert killed.returncode == -signal.SIGKILL and dead.read_bytes() == b"half"
+    assert load(target).n_components == 1
+    with subprocess.Popen(
+        [*command, target, "waits"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as live:
+        draft = tmp_path / live.stdout.readline().strip()
+        foreign = [
+            dead.with_name(re.sub(r"[0-9a-f]{12}-", "0123456789ab-", dead.name)),  # another machine, or before a boot
+            tmp_path / ".model.lowdim.0123abcd.part",
+            tmp_path / "model.part",
+        ]
+        for path in foreign:
+            path.touch()
+        save(PCA(2), tmp_path / "other.lowdim")
+        assert not dead.exists() and draft.exists() and all(path.exists() for path in foreign)
+        live.stdin.close()
+    assert live.returncode == 0 and target.read_bytes() == b"half"
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="needs the start times of processes")
+def test_a_process_id_that_was_used_again_does_not_keep_a_draft(tmp_path):
+    with atomic_write(tmp_path / "a") as own:
+        pid, start = re.search(r"-([0-9]+)-([0-9]+)-", own.name).groups()
+        assert int(pid) == os.getpid()
+        former = tmp_path / own.name.replace(f"-{pid}-{start}-", f"-{pid}-{int(start) - 1}-")
+        former.touch()
+        sweep_drafts(tmp_path)
+        assert own.exists() and not former.exists()
+
+
+@pytest.mark.parametrize(
+    "name", ["a" * 255, "\N{CJK UNIFIED IDEOGRAPH-4E00}" * 85, "line\nbreak", os.fsdecode(b"\xff\xfe")]
+)
+def test_names_of_any_length_and_kind_can_be_written(name, tmp_path):
+    try:
+        (tmp_path / name).touch()
+    except OSError:
+        pytest.skip("not a name that this file system allows")
+    with atomic_write(tmp_path / name) as draft:
+        draft.write_bytes(b"new")
+    assert (tmp_path / name).read_bytes() == b"new" and len(list(tmp_path.iterdir())) == 1

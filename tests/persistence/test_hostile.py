@@ -1,4 +1,4 @@
-"""Schema 1 to the letter, and files that are not what they seem.
+"""The schemas to the letter, and files that are not what they seem.
 
 Files are made here by a writer of their own, which knows only what docs/model-format.md says, so a
 change of the format can't pass unseen.
@@ -20,7 +20,8 @@ from lowdim import PCA
 from lowdim.errors import ModelFileError
 from lowdim.persistence import load, save
 
-CODES = {"float64": "F64", "float32": "F32", "int64": "I64", "uint8": "U8", "bool": "BOOL"}
+GOLDEN = Path(__file__).parent / "golden"
+CODES = {"float64": "F64", "float32": "F32", "int64": "I64", "int32": "I32", "uint8": "U8", "bool": "BOOL"}
 
 
 def canonical(value):
@@ -63,7 +64,7 @@ def parts(path):
     return manifest, tensors
 
 
-# Schema 1. A file like this must be read by every lowdim to come: do not edit, add a schema 2 beside it.
+# Schema 2. A file like this must be read by every lowdim to come: do not edit, add a schema 3 beside it.
 PARAMETERS = {
     "n_components": 1,
     "solver": "auto",
@@ -114,7 +115,7 @@ STATE = {
 }
 MANIFEST = {
     "format": "lowdim-model",
-    "schema": 1,
+    "schema": 2,
     "lowdim": "0.1.0",
     "class": "PCA",
     "parameters": PARAMETERS,
@@ -135,16 +136,26 @@ TENSORS = {
     "state.moments.within": np.array([[50.0, 34.0], [34.0, 28.0]]),
 }
 
+# Schema 1, which has no state: everything fitted is an attribute. Do not edit.
+FORMER_MANIFEST = {
+    **{key: value for key, value in MANIFEST.items() if key != "state"},
+    "schema": 1,
+    "fitted": {**FITTED, "moments_": STATE["fields"]["moments"]},
+}
+FORMER_TENSORS = {name.replace("state.moments", "moments_"): tensor for name, tensor in TENSORS.items()}
+
 
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "model.lowdim"
 
 
-def test_schema_1_is_read_for_ever(path, eight_points):
+@pytest.mark.parametrize("schema", [1, 2])
+def test_every_schema_is_read_for_ever(schema, path, eight_points):
     """The eight points of lecture 4, by a file that lowdim.save never saw."""
     pd = pytest.importorskip("pandas")
-    model = load(write(path, MANIFEST, TENSORS))
+    stored = (FORMER_MANIFEST, FORMER_TENSORS) if schema == 1 else (MANIFEST, TENSORS)
+    model = load(write(path, *stored))
     assert type(model) is PCA and model.get_params() == PARAMETERS
     frame = pd.DataFrame(eight_points, columns=["length", "width"])
     by_hand = (eight_points - [5, 5]) @ [[0.808647], [0.588294]]
@@ -158,7 +169,7 @@ def test_schema_1_is_read_for_ever(path, eight_points):
     np.testing.assert_allclose(model.explained_variance_, 4.875 + np.sqrt(19.953125), rtol=1e-12)
 
 
-def test_save_writes_schema_1(path, eight_points):
+def test_save_writes_schema_2(path, eight_points):
     pd = pytest.importorskip("pandas")
     model = PCA(1, ddof=0).partial_fit(pd.DataFrame(eight_points, columns=["length", "width"]))
     model.total_variance_ = np.float64(model.total_variance_)
@@ -200,11 +211,11 @@ def test_room_for_what_comes_later(path):
 LIES = {
     "another format": [("format", "other")],
     "no format": [("format", ...)],
-    "newer schema": [("schema", 2)],
+    "newer schema": [("schema", 3)],
     "huge schema": [("schema", 10**3000)],
     "schema zero": [("schema", 0)],
     "schema true": [("schema", True)],
-    "schema text": [("schema", "1")],
+    "schema text": [("schema", "2")],
     "foreign class": [("class", "os.system")],
     "sklearn's class": [("class", "sklearn.decomposition.PCA")],
     "class of a list": [("class", ["PCA"])],
@@ -262,6 +273,8 @@ LIES = {
     "noise of text": [("fitted/noise_variance_", "much")],
     "noise not a number": [("fitted/noise_variance_", {"float": "nan"})],
     "no state": [("state", None)],
+    "no word about a state": [("state", ...)],
+    "the state of schema 2 in schema 1": [("schema", 1), ("state", ...)],
     "state of another estimator": [("state/state", "KernelPCAState")],
     "a part of the state as the state": [("state", STATE["fields"]["moments"])],
     "state with a foreign field": [("state/fields/rows", 3)],
@@ -515,3 +528,20 @@ def survives(damaged, original, path, tmp_path):
     save(model, again)
     assert again.read_bytes() == original
     return True
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in (GOLDEN / "schema1").glob("*.lowdim")))
+def test_a_lying_manifest_of_schema_1_is_refused(name, path):
+    """Whatever a migration is given, what comes out is validated like any other file."""
+    manifest, tensors = parts(GOLDEN / "schema1" / f"{name}.lowdim")
+    section = "fields" if "fields" in manifest else "fitted"
+    for key in manifest[section]:
+        for lie in (..., None, [], {"state": "Moments", "fields": 3}):
+            kept = {k: v for k, v in manifest[section].items() if k != key}
+            changed = {**manifest, section: kept if lie is ... else {**kept, key: lie}}
+            changed.pop("sha256")
+            try:
+                model = load(write(path, changed, tensors))
+            except ModelFileError:
+                continue
+            save(model, path)  # what loads is whole

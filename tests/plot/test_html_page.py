@@ -63,6 +63,46 @@ def columns(source: dict[str, Any]) -> dict[str, np.ndarray]:
 # The text
 
 
+@pytest.mark.parametrize("n_categories", [20, 45])
+def test_a_figure_and_a_page_of_the_same_labels_color_them_the_same(n_categories) -> None:
+    sizes = np.random.default_rng(0).permutation(n_categories) + 1
+    labels = np.repeat([f"c{i}" for i in range(n_categories)], sizes).astype(object)
+    labels[::7] = None
+    Z = np.random.default_rng(1).normal(size=(len(labels), 2))
+    legend = plot.scatter(Z, labels).get_legend()
+    handles = zip(legend.get_texts(), legend.legend_handles, strict=True)
+    drawn = {text.get_text(): handle.get_color() for text, handle in handles if "others" not in text.get_text()}
+    renderers = documents(plot.page(Z, labels))["GlyphRenderer"]
+    on_page = {drawn["name"]: drawn["glyph"]["attributes"]["fill_color"]["value"] for drawn in renderers}
+    assert len(drawn) > 2 and "missing" in drawn
+    assert {name: on_page[name] for name in drawn} == drawn
+    assert len(set(drawn.values())) == len(drawn)
+
+
+CONTROLS = ["bell\a", "nul\0nul", "half\ud800", "\udfff\x1b[31m", "non\uffff", "\x85\x9f", "line\nfeed\r"]
+
+
+def test_control_characters_and_half_surrogates_leave_every_file_valid(tmp_path) -> None:
+    """Each word as label, id, title, hover name and value; a strict reader takes every file."""
+    from xml.etree import ElementTree
+
+    from PIL import Image
+
+    Z = np.random.default_rng(0).normal(size=(len(CONTROLS), 2))
+    word = "".join(CONTROLS)
+    for suffix in ("svg", "png", "pdf"):
+        ax = plot.scatter(Z, CONTROLS, ids=CONTROLS, title=word, axis_names=(word, word))
+        plot.save(ax, tmp_path / f"map.{suffix}")
+    ElementTree.parse(tmp_path / "map.svg")
+    Image.open(tmp_path / "map.png").verify()
+    html = plot.page(Z, CONTROLS, ids=CONTROLS, hover={word: CONTROLS}, title=word, path=tmp_path / "map.html")
+    assert (tmp_path / "map.html").read_bytes().decode("utf-8") == html
+    forbidden = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+    sources = [columns(source) for source in documents(html)["ColumnDataSource"]]
+    texts = "".join(text for source in sources for key in ("id", "hover0") for text in source[key])
+    assert "half\N{REPLACEMENT CHARACTER}" in texts and not forbidden.search(texts)
+
+
 def test_points_are_stored_by_category_as_float32(rng) -> None:
     Z, labels = rng.normal(size=(60, 2)), rng.choice(["b", "a", "c"], 60)
     found = documents(plot.page(Z, labels))

@@ -15,7 +15,7 @@ from matplotlib.quiver import Quiver
 from scipy.spatial.distance import pdist, squareform
 from sklearn.datasets import load_iris, load_wine
 
-from lowdim import PCA, NonmetricMDS, errors, plot
+from lowdim import PCA, UMAP, NonmetricMDS, Standardized, errors, plot
 from lowdim.plot._eigenimages import reconstruct
 from lowdim.plot._shepard import MOST_ROWS
 
@@ -423,3 +423,32 @@ def test_coincident_points_and_single_rows() -> None:
     plot.shepard(np.zeros(10), np.zeros((5, 2))).figure.draw_without_rendering()
     with pytest.raises(errors.NotEnoughData, match="2 rows"):
         plot.shepard(np.zeros((1, 1)), np.zeros((1, 2)))
+
+
+def test_models_without_loadings_are_told_which_have_them(iris) -> None:
+    X = iris.data.to_numpy()
+    umap = UMAP(n_epochs=5).fit(X)
+    for draw in (
+        lambda model: plot.biplot(model, X),
+        plot.loadings,
+        lambda model: plot.eigenimages(model, (2, 2)),
+    ):
+        with pytest.raises(errors.BadInput, match=r"UMAP has no loadings.*Models with loadings: PCA"):
+            draw(umap)
+        with pytest.raises(errors.BadInput, match=r"Standardized has no loadings.*PCA\(standardize=True\)"):
+            draw(Standardized(PCA()).fit(X))
+        with pytest.raises(errors.BadInput, match=r"this PCA has no components_.*Call fit first"):
+            draw(PCA())
+    with pytest.raises(errors.BadInput, match="UMAP has no eigenvalues"):
+        plot.scree(umap)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_eigenimages_of_a_frame_have_no_warning_about_feature_names(library, digits) -> None:
+    frames = pytest.importorskip(library)
+    frame = frames.DataFrame({f"p{i}": column for i, column in enumerate(digits[:60].T)})
+    model = PCA(5).fit(frame)
+    of_frame = plot.eigenimages(model, (8, 8), frame, ks=(2,), n_images=2)
+    of_array = plot.eigenimages(PCA(5).fit(digits[:60]), (8, 8), digits[:60], ks=(2,), n_images=2)
+    for a, b in zip(of_frame.ravel(), of_array.ravel(), strict=True):
+        assert a.get_xlabel() == b.get_xlabel()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -21,6 +22,7 @@ from lowdim.plot._density_shading import cell_edges, shade_cells
 from lowdim.plot._inputs import Categories, ColorScale, read_labels
 from lowdim.plot._label_placement import place_labels
 from lowdim.plot._scatter import density_cells
+from subprocesses import run_python
 
 matplotlib.use("Agg")
 from matplotlib import pyplot
@@ -433,3 +435,42 @@ def test_errors_of_edges(rng, edges):
         plot.scatter(rng.standard_normal((30, 2)), edges=edges)
     with pytest.raises(errors.BadInput, match="at least 2 dimensions"):
         plot.scatter(rng.standard_normal((30, 1)), edges=[[0, 1]])
+
+
+LAZY_BACKEND = """
+import matplotlib
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backend_bases import FigureManagerBase
+matplotlib.interactive(True)  # as the backend of notebooks does when it is first loaded
+matplotlib.rcParams["savefig.dpi"] = 123
+shown = []
+class FigureManager(FigureManagerBase):
+    def __init__(self, canvas, num):
+        super().__init__(canvas, num)
+        if matplotlib.is_interactive():
+            shown.append(num)
+class FigureCanvas(FigureCanvasAgg):
+    manager_class = FigureManager
+"""
+NOTEBOOK = """
+import numpy as np, matplotlib, lowdim.plot
+Z = np.eye(3)[:, :2]
+lowdim.plot.scatter(Z)
+before = dict(matplotlib.rcParams)
+lowdim.plot.density(np.random.default_rng(0).normal(size=(50, 2)))
+from matplotlib import pyplot as plt
+import lazy_backend
+assert matplotlib.is_interactive() and plt.isinteractive()
+assert matplotlib.rcParams["savefig.dpi"] == 123
+assert dict(matplotlib.rcParams) == before
+plt.figure(); plt.plot([1, 2])
+lowdim.plot.scatter(Z, ax=plt.gca())
+assert lazy_backend.shown == [1, 2, 3], lazy_backend.shown
+"""
+
+
+def test_every_figure_of_a_notebook_shows_also_the_users_own(tmp_path) -> None:
+    """Nothing that a backend sets when it is first loaded is undone by the theme."""
+    (tmp_path / "lazy_backend.py").write_text(LAZY_BACKEND)
+    paths = os.pathsep.join([str(tmp_path), *sys.path])
+    run_python(NOTEBOOK, MPLBACKEND="module://lazy_backend", PYTHONPATH=paths)

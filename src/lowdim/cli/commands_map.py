@@ -9,14 +9,16 @@ from typing import Annotated
 import typer
 
 from lowdim.cli.command import DEFAULT_METHOD, method_choice
-from lowdim.cli.options import Columns, Data, Drop, Id, Label, MethodName, Standardize, column_selection
+from lowdim.cli.options import Columns, Data, Drop, Id, Label, MethodName, Standardize, Target, column_selection
 from lowdim.cli.output import CommandOutput, printable
 
 __all__ = ["draw_map"]
 
 Color = Annotated[
     str | None,
-    typer.Option(metavar="COLUMN", help="Column to color by, text or numbers.", show_default="the labels"),
+    typer.Option(
+        metavar="COLUMN", help="Any column of the file to color by, text or numbers.", show_default="the labels"
+    ),
 ]
 MapOutputs = Annotated[
     list[str] | None,
@@ -43,6 +45,7 @@ def draw_map(  # noqa: PLR0913  (one argument per flag)
     id: Id = None,
     drop: Drop = None,
     columns: Columns = None,
+    target: Target = None,
     standardize: Standardize = None,
     output: MapOutputs = None,
     save_model: SaveModel = None,
@@ -59,25 +62,26 @@ def draw_map(  # noqa: PLR0913  (one argument per flag)
     """
     from lowdim.cli.fit_output import fit_output
     from lowdim.persistence import save
-    from lowdim.workflow.fit import fit_method
+    from lowdim.workflow.fit import check_target, fit_method
     from lowdim.workflow.outputs import MAPS, EmbeddingOutput, check_outputs, check_writable, write_embedding
-    from lowdim.workflow.source import color_values, read_data
+    from lowdim.workflow.source import column_values, label_vector, read_with_target
 
     start = perf_counter()
     paths = check_outputs(output or ["map.html", "map.png"], MAPS, [data])
     model_path = None if save_model is None else Path(save_model).absolute()
     if model_path is not None:
         check_writable(model_path)
-    table = read_data(data, column_selection(columns, label, id, drop), color)
-    color_values(table, color)  # raises for an unknown column before the work starts
-    choice = method_choice(context)
-    fitted = fit_method(choice.method, choice.settings, table, standardize)
+    choice, selection = method_choice(context), column_selection(columns, label, id, drop)
+    check_target(choice.method, choice.settings, target)
+    table, y = read_with_target(data, selection, target, color)
+    colors = label_vector(table) if color is None else column_values(data, table, selection, color, "color")
+    fitted = fit_method(choice.method, choice.settings, table, standardize, y)
     embedding = fitted.embedding()
     axes = [str(axis) for axis in fitted.model.get_feature_names_out()]
     title = f"{printable(Path(data).name)}, {fitted.method.name}"
     ratios = getattr(fitted.estimator, "explained_variance_ratio_", None)
     for path in paths:
-        write_embedding(path, EmbeddingOutput(embedding, axes, table, color, id, title, ratios))
+        write_embedding(path, EmbeddingOutput(embedding, axes, table, colors, id, title, ratios))
     if model_path is not None:
         save(fitted.model, model_path)
         paths.append(model_path)

@@ -20,6 +20,7 @@ from lowdim.cli.options import (
     ModelPath,
     Standardize,
     TableOutputs,
+    Target,
     column_selection,
 )
 from lowdim.cli.output import CommandOutput, align, printable, written_lines
@@ -47,6 +48,7 @@ def fit(  # noqa: PLR0913  (one argument per flag)
     id: Id = None,
     drop: Drop = None,
     columns: Columns = None,
+    target: Target = None,
     standardize: Standardize = None,
 ) -> CommandOutput:
     """Fit a method to DATA and save the model.
@@ -58,16 +60,17 @@ def fit(  # noqa: PLR0913  (one argument per flag)
     """
     from lowdim.cli.fit_output import fit_output
     from lowdim.persistence import save
-    from lowdim.workflow.fit import fit_method
+    from lowdim.workflow.fit import check_target, fit_method
     from lowdim.workflow.outputs import check_writable
-    from lowdim.workflow.source import read_data
+    from lowdim.workflow.source import read_with_target
 
     start = perf_counter()
     path = Path(output).absolute()
     check_writable(path)
-    table = read_data(data, column_selection(columns, label, id, drop))
     choice = method_choice(context)
-    fitted = fit_method(choice.method, choice.settings, table, standardize)
+    check_target(choice.method, choice.settings, target)
+    table, y = read_with_target(data, column_selection(columns, label, id, drop), target)
+    fitted = fit_method(choice.method, choice.settings, table, standardize, y)
     save(fitted.model, path)
     n_rows = int(getattr(fitted.estimator, "n_samples_", None) or table.rows().count)
     return fit_output("fit", data, table, fitted, n_rows, [path], perf_counter() - start)
@@ -122,7 +125,7 @@ def _apply(
     """Apply the model of a file to a table, and write the result with its ids and labels."""
     from lowdim.workflow.apply import load_fitted
     from lowdim.workflow.outputs import TABLES, check_outputs, write_labeled_table
-    from lowdim.workflow.summary import count
+    from lowdim.workflow.summary import count, summarize_missing
 
     paths = check_outputs(output, TABLES, [model, data])
     applied = function(load_fitted(model), data, selection)
@@ -131,5 +134,7 @@ def _apply(
     n_rows, width = applied.result.shape
     size = f"{count(n_rows, 'row')} → {count(width, noun)}"
     lines = [(printable(Path(data).name), size), *written_lines(paths)]
+    if applied.missing is not None:
+        lines.insert(1, ("missing", summarize_missing(applied.missing)))
     result = {"rows": n_rows, "columns": width, "written": [str(path) for path in paths]}
     return CommandOutput(align(lines), {"command": command, "model": model, "data": data} | result, is_status=True)

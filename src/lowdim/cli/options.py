@@ -24,6 +24,7 @@ __all__ = [
     "RandomState",
     "Standardize",
     "TableOutputs",
+    "Target",
     "column_selection",
 ]
 
@@ -35,6 +36,10 @@ ModelPath = Annotated[str, typer.Argument(metavar="MODEL", help="A file written 
 MethodName = Annotated[str, typer.Option("--method", metavar="NAME", help="The method; `lowdim methods` lists them.")]
 Label = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of labels; kept, but not reduced.")]
 Id = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of row names; kept, but not reduced.")]
+Target = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="Column of classes or numbers that supervises the method; not reduced."),
+]
 Drop = Annotated[
     list[str] | None, typer.Option(metavar="COLUMNS", help="Columns to leave out, comma-separated. Repeatable.")
 ]

@@ -20,6 +20,7 @@ from lowdim.errors import BadParameter, ModelFileError
 from lowdim.persistence.allowlist import SUMMARIES, documented_attributes, estimators
 from lowdim.persistence.codec import NotSerializable, decode, encode
 from lowdim.persistence.container import Tensors
+from lowdim.persistence.migrations import migrate
 from lowdim.runtime.param import parameters, validate
 
 __all__ = ["describe", "from_text", "restore", "to_text"]
@@ -27,7 +28,7 @@ __all__ = ["describe", "from_text", "restore", "to_text"]
 Manifest = dict[str, Any]
 
 FORMAT = "lowdim-model"
-SCHEMA = 1
+SCHEMA = 2
 FITTED = re.compile(r"(?!__)[A-Za-z_]\w{0,80}_", re.ASCII)
 OUTPUTS = ("default", "pandas", "polars")
 STANDARDIZED = "standardized"  # the section with the means and scales of the columns
@@ -79,6 +80,7 @@ def _describe_summary(summary: Any) -> tuple[Manifest, Tensors]:
 
 def restore(manifest: Manifest, tensors: Tensors) -> Any:
     """The estimator or summary of a manifest with a correct checksum; consumes the tensors."""
+    manifest, tensors = migrate(manifest, tensors)
     kind = manifest.get("class")
     if isinstance(kind, str) and kind in SUMMARIES:
         return _restore_summary(manifest, tensors)
@@ -93,7 +95,12 @@ def restore(manifest: Manifest, tensors: Tensors) -> Any:
         if output not in OUTPUTS:
             raise ModelFileError(f"the output must be one of {', '.join(OUTPUTS)}; the manifest names another.")
         model.set_output(transform=output)
-    check_state(model)
+    try:
+        check_state(model)
+    except ModelFileError:
+        raise
+    except Exception as error:  # a check that stumbles over a value of an unexpected type has found one
+        raise ModelFileError(f"the model contradicts itself: {str(error)[:500]}. Fit it again.") from error
     return model
 
 

@@ -6,7 +6,7 @@
 
 Every static plot takes an `ax` and returns it; without one it makes a new figure. The theme is applied inside the call
 only, so rcParams do not change. matplotlib and Bokeh are imported with the first plot. The public names stand in
-`__init__.pyi`. Imports `data`, `runtime` and `errors`.
+`__init__.pyi`. Imports `registry` and below.
 """
 
 from lowdim.runtime.lazy_exports import attach

@@ -12,7 +12,8 @@ from lowdim.plot._colors import DIVERGING, INK, palette
 from lowdim.plot._inputs import plain_scores, read_labels, require_fitted
 from lowdim.plot._label_placement import place_labels
 from lowdim.plot._points import draw_points, equal_units
-from lowdim.plot._theme import SMALL, axes_for, caption, color_bar, name_axes, shorten, style_axes, themed
+from lowdim.plot._text import shorten
+from lowdim.plot._theme import SMALL, axes_for, caption, color_bar, name_axes, style_axes, themed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,7 +56,7 @@ def biplot_coordinates(model: Any, X: Any, scaling: str = "symmetric") -> tuple[
     return scores * inverse, V * share
 
 
-@themed()
+@themed
 def biplot(
     model: Any,
     X: Any,
@@ -110,7 +111,7 @@ def biplot(
     return ax
 
 
-@themed()
+@themed
 def loadings(
     model: Any,
     *,

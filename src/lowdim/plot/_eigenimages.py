@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from lowdim.errors import BadInput, BadInputType, BadParameter
 from lowdim.plot._colors import DIVERGING, FADED
 from lowdim.plot._inputs import plain_scores, read_points, require_fitted
+from lowdim.plot._text import shorten
 from lowdim.plot._theme import SMALL, new_figure, themed
 from lowdim.runtime.blas import single_blas
 
@@ -19,7 +20,7 @@ __all__ = ["eigenimages", "reconstruct"]
 Array = NDArray[Any]
 
 
-@themed()
+@themed
 def eigenimages(
     model: Any,
     image_shape: Sequence[int],
@@ -70,9 +71,12 @@ def eigenimages(
     axes: NDArray[Any] = figure.subplots(lines, columns, squeeze=False)
     _draw_components(axes[0], model, shape)
     if rows is not None:
-        _draw_reconstructions(axes[1:], model, rows, counts, shape)
+        # A frame goes to the model as it came: the model compares its columns' names.
+        given = X[: len(rows)] if hasattr(X, "columns") else rows
+        images = {k: reconstruct(model, given, k) for k in counts}
+        _draw_reconstructions(axes[1:], model, rows, images, shape)
     if title:
-        figure.suptitle(str(title), x=0.01, ha="left", fontweight="bold", parse_math=False)
+        figure.suptitle(shorten(str(title), 90), x=0.01, ha="left", fontweight="bold", parse_math=False)
     return axes
 
 
@@ -114,14 +118,13 @@ def _draw_components(axes: NDArray[Any], model: Any, shape: tuple[int, ...]) -> 
 
 
 def _draw_reconstructions(
-    axes: NDArray[Any], model: Any, rows: Array, counts: list[int], shape: tuple[int, ...]
+    axes: NDArray[Any], model: Any, rows: Array, images: dict[int, Array], shape: tuple[int, ...]
 ) -> None:
-    images = {k: reconstruct(model, rows, k) for k in counts}
     norms = np.linalg.norm(rows - model.mean_, axis=1)
     for i, (line, row) in enumerate(zip(axes, rows, strict=True)):
         limits = (float(row.min()), float(row.max()))
         _show(line[0], row.reshape(shape), "original", limits)
-        for ax, k in zip(line[1:], counts, strict=True):
+        for ax, k in zip(line[1:], images, strict=True):
             error = np.linalg.norm(row - images[k][i]) / norms[i] if norms[i] > 0 else 0.0
             _show(ax, images[k][i].reshape(shape), f"k = {k}, error {error:.0%}", limits)
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from lowdim.errors import BadInput, BadInputType, MissingExtra
 from lowdim.plot._colors import ABSENT, FADED, INK, LIGHT
 from lowdim.plot._inputs import Categories, ColorScale, read_labels, read_points, read_texts
-from lowdim.plot._theme import shorten
+from lowdim.plot._text import drawable, shorten
 from lowdim.plot._thumbnails import thumbnails
 from lowdim.runtime.atomic_write import atomic_write
 
@@ -79,7 +79,8 @@ def page(
     if points.shape[1] == 1:
         points = np.column_stack([points, np.zeros(n, dtype=np.float32)])
     columns, lines = _columns(points, ids, hover, images)
-    figure = _figure(str(title))
+    title = drawable(str(title))
+    figure = _figure(title)
     point_colors = read_labels(labels, n, names)
     if isinstance(point_colors, Categories):
         point_colors = point_colors.at_most(MOST_ENTRIES)
@@ -91,7 +92,7 @@ def page(
             lines.insert(1, ("label", "@label"))
         _draw_values(figure, columns, point_colors)
     _tools(figure, lines)
-    text = _with_content_security_policy(file_html(figure, Resources(mode="inline"), title=str(title) or "Map"))
+    text = _with_content_security_policy(file_html(figure, Resources(mode="inline"), title=title or "Map"))
     if path is not None:
         with atomic_write(path) as draft:
             draft.write_text(text, encoding="utf-8")

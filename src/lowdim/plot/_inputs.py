@@ -12,11 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lowdim.base.state import fitted_names
 from lowdim.data.rows import first_nonfinite, open_rows
 from lowdim.errors import BadInput, BadInputType
 from lowdim.plot._colors import ABSENT, GRAY, palette
+from lowdim.plot._text import drawable
 
 __all__ = [
+    "MOST_IN_LEGEND",
     "Categories",
     "ColorScale",
     "PointColors",
@@ -32,12 +35,16 @@ Array = NDArray[Any]
 
 # More distinct whole numbers than this are values on a scale, not class labels.
 MOST_CLASSES = 30
+MOST_IN_LEGEND = 12  # of a figure; a page has room for more
 MISSING = "missing"
 
 
 @dataclass(frozen=True)
 class Categories:
-    """The category of each row; categories are in label order, and missing labels come last, in gray."""
+    """The category of each row; categories are in label order, and missing labels come last, in gray.
+
+    A category has the same color in every picture of the same labels, however many of them a legend has room for.
+    """
 
     names: tuple[str, ...]
     codes: NDArray[np.intp]  # (n,)
@@ -53,11 +60,13 @@ class Categories:
         if len(self.names) <= most:
             return self
         counts = np.bincount(self.codes, minlength=len(self.names))
+        if self.names[-1] == MISSING and self.colors[-1] == ABSENT:
+            counts[-1] = len(self.codes) + 1  # not one of the others
         kept = np.sort(np.argsort(-counts, kind="stable")[: most - 1])
         codes = np.full(len(self.names), most - 1)
         codes[kept] = np.arange(most - 1)
         names = (*(self.names[i] for i in kept), f"{len(self.names) - len(kept)} others")
-        return Categories(names, codes[self.codes], (*palette(most - 1), GRAY))
+        return Categories(names, codes[self.codes], (*(self.colors[i] for i in kept), GRAY))
 
 
 @dataclass(frozen=True)
@@ -137,17 +146,26 @@ def read_texts(texts: Any, n: int, what: str) -> list[str] | None:
     out = np.asarray(texts, dtype=object)
     if out.ndim != 1 or len(out) != n:
         raise BadInput(f"{what} must have one entry per row ({n}); got shape {out.shape}.")
-    return [str(text) for text in out]
+    return [drawable(str(text)) for text in out]
 
 
 def require_fitted(model: Any, *attributes: str) -> None:
-    """Raise BadInput unless the model is fitted and has these attributes."""
+    """Raise BadInput unless the model is a fitted linear one, which has these attributes."""
     missing = [name for name in attributes if not hasattr(model, name)]
-    if missing:
-        raise BadInput(
-            f"model must be a fitted linear model such as PCA; this {type(model).__name__} has no "
-            f"{' and no '.join(missing)}. Call fit first."
-        )
+    if not missing:
+        return
+    from lowdim.base.linear import LinearProjection  # scikit-learn comes with it
+    from lowdim.registry import methods
+
+    kind = type(model).__name__
+    linear = [method.name for method in methods() if issubclass(method.cls, LinearProjection)]
+    if kind in linear or hasattr(type(model), "components_") or not fitted_names(model):
+        raise BadInput(f"model must be fitted; this {kind} has no {' and no '.join(missing)}. Call fit first.")
+    remedy = " Use PCA(standardize=True), which has." if kind == "Standardized" else ""
+    raise BadInput(
+        f"{kind} has no loadings ({', '.join(missing)}), because it does not project rows linearly. "
+        f"Models with loadings: {', '.join(linear)}.{remedy}"
+    )
 
 
 def plain_scores(model: Any, X: Any) -> NDArray[np.float64]:
@@ -204,18 +222,29 @@ def _categories(values: Array, missing: NDArray[np.bool_], names: Any) -> Catego
     position = {label: i for i, label in enumerate(distinct)}
     codes = np.full(len(values), len(distinct), dtype=np.intp)
     codes[~missing] = [position[label] for label in there]
-    texts, colors = _category_names(distinct, names), palette(len(distinct))
+    texts, colors = (
+        _category_names(distinct, names),
+        _category_colors(np.bincount(codes[~missing], minlength=len(distinct))),
+    )
     if missing.any():
         texts, colors = (*texts, MISSING), (*colors, ABSENT)
     return Categories(texts, codes, colors)
 
 
+def _category_colors(counts: NDArray[np.intp]) -> tuple[str, ...]:
+    """The palette in label order; if a legend must pool some of them, the largest categories have its first colors."""
+    colors = np.array(palette(len(counts)), dtype=object)
+    if len(counts) > MOST_IN_LEGEND:
+        colors[np.argsort(-counts, kind="stable")] = palette(len(counts))
+    return tuple(colors.tolist())
+
+
 def _category_names(distinct: list[Any], names: Any) -> tuple[str, ...]:
-    plain = [str(int(v)) if isinstance(v, float) and v.is_integer() else str(v) for v in distinct]
+    plain = [str(int(v)) if isinstance(v, float) and v.is_integer() else drawable(str(v)) for v in distinct]
     if names is None:
         return tuple(plain)
     if isinstance(names, Mapping):
-        return tuple(str(names.get(v, text)) for v, text in zip(distinct, plain, strict=True))
+        return tuple(drawable(str(names.get(v, text))) for v, text in zip(distinct, plain, strict=True))
     if not isinstance(names, Sequence | np.ndarray) or isinstance(names, str):
         raise BadInputType(f"names must be a mapping or a sequence of texts; got {type(names).__name__}.")
     if len(names) != len(distinct):
@@ -223,7 +252,7 @@ def _category_names(distinct: list[Any], names: Any) -> tuple[str, ...]:
             f"names must have one name for each of the {len(distinct)} labels ({', '.join(plain[:5])}…), "
             f"in their order; got {len(names)}. A mapping from label to name may leave some out."
         )
-    return tuple(str(name) for name in names)
+    return tuple(drawable(str(name)) for name in names)
 
 
 def _natural(label: Any) -> tuple[int, Any, str]:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.plot._colors import INK, LIGHT
-from lowdim.plot._theme import has_layout_engine, shorten
+from lowdim.plot._text import shorten
+from lowdim.plot._theme import has_layout_engine
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

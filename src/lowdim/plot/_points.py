@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from lowdim.plot._colors import ABSENT, FADED, INK, SEQUENTIAL
 from lowdim.plot._density_shading import cell_edges, draw_raster, shade_cells
-from lowdim.plot._inputs import Categories, ColorScale, PointColors
-from lowdim.plot._theme import color_bar, has_layout_engine, shorten
+from lowdim.plot._inputs import MOST_IN_LEGEND, Categories, ColorScale, PointColors
+from lowdim.plot._text import shorten
+from lowdim.plot._theme import color_bar, has_layout_engine
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +21,6 @@ __all__ = ["MANY", "draw_lines", "draw_points", "equal_units"]
 Array = NDArray[Any]
 
 MANY = 20_000  # above this, markers overplot
-MOST_IN_LEGEND = 12
 
 
 def draw_points(

@@ -14,7 +14,8 @@ from lowdim.plot._density_shading import cell_edges, draw_raster
 from lowdim.plot._inputs import Categories, PointColors, read_labels, read_pairs, read_points, read_texts
 from lowdim.plot._label_placement import place_labels
 from lowdim.plot._points import draw_lines, draw_points, equal_units
-from lowdim.plot._theme import SMALL, axes_for, caption, color_bar, name_axes, shorten, style_axes, themed
+from lowdim.plot._text import shorten
+from lowdim.plot._theme import SMALL, axes_for, caption, color_bar, name_axes, style_axes, themed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +28,7 @@ FEW = 30  # row names that can be placed without clutter
 GOLDEN = (np.sqrt(5) - 1) / 2
 
 
-@themed()
+@themed
 def scatter(
     Z: Any,
     labels: Any = None,
@@ -94,7 +95,7 @@ def scatter(
     return ax
 
 
-@themed()
+@themed
 def density(Z: Any, *, ax: Axes | None = None, title: str | None = None) -> Axes:
     """Kernel density estimate of a two-dimensional embedding, with the regions that hold 50% and 90% of the points.
 
@@ -161,4 +162,4 @@ def _label_axes(ax: Axes, axis_names: Sequence[str] | None, drawn: int) -> None:
     texts = [f"axis {i + 1}" for i in range(drawn)] if axis_names is None else [str(name) for name in axis_names]
     name_axes(ax, texts[0], texts[1] if drawn > 1 else "")
     if drawn == 3:
-        ax.set_zlabel(texts[2], parse_math=False)  # type: ignore[attr-defined]
+        ax.set_zlabel(shorten(texts[2], 60), parse_math=False)  # type: ignore[attr-defined]

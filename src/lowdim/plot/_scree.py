@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lowdim.base.state import fitted_names
 from lowdim.errors import BadInput
 from lowdim.plot._colors import FADED, INK, LIGHT, palette
-from lowdim.plot._theme import SMALL, axes_for, caption, name_axes, shorten, split_below, style_axes, themed
+from lowdim.plot._text import shorten
+from lowdim.plot._theme import SMALL, axes_for, caption, name_axes, split_below, style_axes, themed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +35,7 @@ class _Scree:
     parallel: Any = None  # with .mean, .band and .quantile
 
 
-@themed()
+@themed
 def scree(
     source: Any,
     *,
@@ -93,7 +95,10 @@ def _read(source: Any) -> _Scree:
     if hasattr(source, "explained_variance_"):
         return _Scree(_values(source.explained_variance_), _values(source.explained_variance_ratio_))
     if hasattr(source, "fit"):
-        raise BadInput(f"source must be fitted; this {type(source).__name__} has no spectrum yet. Call fit first.")
+        kind = type(source).__name__
+        if fitted_names(source):
+            raise BadInput(f"{kind} has no eigenvalues of a covariance matrix to draw. Give a fitted PCA.")
+        raise BadInput(f"source must be fitted; this {kind} has no spectrum yet. Call fit first.")
     values = np.sort(_values(source))[::-1]
     positive = np.maximum(values, 0.0)
     total = float(positive.sum())

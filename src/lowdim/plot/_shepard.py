@@ -26,7 +26,7 @@ MANY_PAIRS = 5000
 MOST_VERTICES = 2000  # vertices of the disparity curve
 
 
-@themed()
+@themed
 def shepard(
     D: Any,
     Z: Any,

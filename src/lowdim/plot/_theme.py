@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import suppress
+from functools import wraps
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from lowdim.errors import BadInputType, BadParameter, MissingExtra
 from lowdim.plot._colors import FADED, INK, LIGHT
+from lowdim.plot._text import shorten
 from lowdim.runtime.atomic_write import atomic_write
 
 if TYPE_CHECKING:
@@ -25,11 +27,13 @@ __all__ = [
     "name_axes",
     "new_figure",
     "save",
-    "shorten",
     "split_below",
     "style_axes",
     "themed",
 ]
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 SMALL = 8.5
 
@@ -60,12 +64,31 @@ _THEME: dict[str, Any] = {
 }
 
 
-@contextmanager
-def themed() -> Iterator[None]:
-    """Apply the theme inside a `with` block or, as a decorator, inside a function."""
-    matplotlib = need_matplotlib()
-    with matplotlib.rc_context(_THEME):
-        yield
+def themed(draw: Callable[P, T]) -> Callable[P, T]:
+    """Apply the theme inside a function that draws on `ax` or `figure`, or on a new figure."""
+
+    @wraps(draw)
+    def draw_themed(*args: P.args, **kwargs: P.kwargs) -> T:
+        matplotlib = need_matplotlib()
+        if kwargs.get("ax") is None and kwargs.get("figure") is None:
+            _load_backend(matplotlib)
+        with matplotlib.rc_context(_THEME):
+            return draw(*args, **kwargs)
+
+    return draw_themed
+
+
+def _load_backend(matplotlib: Any) -> None:
+    """Load the backend that pyplot would load with the first figure.
+
+    A backend may set rcParams when it is loaded: that of notebooks switches interactive mode on. Inside rc_context all
+    of that would be undone, and no later figure would show.
+    """
+    from matplotlib import pyplot
+
+    if getattr(pyplot, "_backend_mod", None) is None:
+        with suppress(ImportError):  # no display: the figure itself will say so
+            pyplot.switch_backend(matplotlib.get_backend())
 
 
 def need_matplotlib() -> Any:
@@ -156,12 +179,6 @@ def split_below(ax: Axes, heights: list[float]) -> list[Axes]:
         else:
             panels.append(figure.add_axes(place, sharex=ax))
     return panels
-
-
-def shorten(text: str, most: int = 32) -> str:
-    """The text on one line, truncated with …."""
-    line = " ".join(text.split())
-    return line if len(line) <= most else line[: most - 1] + "…"
 
 
 def save(ax: Axes, path: str | os.PathLike[str], *, dpi: int = 150) -> Path:

@@ -12,7 +12,7 @@ from lowdim.errors import BadInput, BadParameter, ModelFileError
 from lowdim.knn.graph import Graph
 from lowdim.persistence import load
 from lowdim.registry import find_method, methods
-from lowdim.workflow.fit import naming_nonfinite, require_rows
+from lowdim.workflow.fit import MissingValues, count_missing, naming_nonfinite, require_rows
 from lowdim.workflow.source import read_columns
 from lowdim.workflow.standardize import inner_estimator
 
@@ -28,6 +28,7 @@ class AppliedModel:
     table: Table
     result: Any  # (n, k) coordinates, or (n, d) rows
     names: Names  # of the columns of the result, if they have names
+    missing: MissingValues | None = None  # None: missing values are an error
 
 
 def load_fitted(path: str) -> Any:
@@ -43,8 +44,9 @@ def load_fitted(path: str) -> Any:
 def apply_transform(model: Any, data: str, selection: ColumnSelection) -> AppliedModel:
     """Coordinates of the rows of a file or data set."""
     table = _read_expected(model, data, selection, _feature_names(model), int(model.n_features_in_))
+    missing = count_missing(table, getattr(inner_estimator(model), "missing", None))
     with naming_nonfinite(table.rows(), table, model, "fit the model with"):
-        return AppliedModel(table, model.transform(table.rows()), _axis_names(model))
+        return AppliedModel(table, model.transform(table.rows()), _axis_names(model), missing)
 
 
 def apply_inverse(model: Any, data: str, selection: ColumnSelection) -> AppliedModel:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +18,17 @@ from lowdim.runtime.param import parameters
 from lowdim.workflow.source import label_vector
 from lowdim.workflow.standardize import build_estimator, inner_estimator, should_standardize
 
-__all__ = ["FittedModel", "fit_method", "naming_nonfinite", "require_rows"]
+__all__ = [
+    "FittedModel",
+    "MissingValues",
+    "check_target",
+    "count_missing",
+    "fit_method",
+    "naming_nonfinite",
+    "require_rows",
+]
+
+TARGET_PREFIX = "target_"  # of parameters that say how a target is used
 
 # Fitted attributes that are reported to programs, where an estimator has them.
 REPORTED = (
@@ -35,6 +45,14 @@ REPORTED = (
 
 
 @dataclass(frozen=True)
+class MissingValues:
+    """Values that were missing and have been estimated, and the number of rows that they are in."""
+
+    values: int
+    rows: int
+
+
+@dataclass(frozen=True)
 class FittedModel:
     """A fitted model and the rows that it was fitted to."""
 
@@ -42,6 +60,7 @@ class FittedModel:
     model: Any
     standardized: bool | None  # None: the data are distances
     rows: Rows
+    missing: MissingValues | None = None  # None: missing values are an error
 
     @property
     def estimator(self) -> Any:
@@ -57,23 +76,64 @@ class FittedModel:
         """Parameters and results, for programs."""
         model = self.estimator
         given = {"method": self.method.name, "standardized": self.standardized, "parameters": model.get_params()}
+        if self.missing is not None:
+            given |= {"missing_values": self.missing.values, "rows_with_missing_values": self.missing.rows}
         return given | {name.rstrip("_"): getattr(model, name) for name in REPORTED if hasattr(model, name)}
 
 
-def fit_method(method: Method, settings: dict[str, Any], table: Table, standardize: bool | None) -> FittedModel:
-    """Fit a method, with the labels if it is supervised; `standardize` None leaves that to `should_standardize`."""
+def fit_method(
+    method: Method, settings: dict[str, Any], table: Table, standardize: bool | None, target: Any = None
+) -> FittedModel:
+    """Fit a method, to a target if one is given; `standardize` None leaves that to `should_standardize`.
+
+    A method that can't do without a target takes the labels if none is given.
+    """
     settings = dict(settings)
     standardized = should_standardize(settings, table, standardize)
     if table.kind == "distances":
         require_rows(table, method)
         settings.setdefault("metric", "precomputed")
-    rows, labels = table.rows(), label_vector(table)
-    if method.supervised and labels is None:
-        raise BadInput(f"{method.name} is supervised, but {table.source} has no labels. Name their column by --label.")
+    rows = table.rows()
+    if method.supervised and target is None:
+        target = label_vector(table)
+        if target is None:
+            raise BadInput(
+                f"{method.name} needs a target, and {table.source} has no labels. Name a column by --target."
+            )
+    missing = count_missing(table, settings.get("missing"))
     model = build_estimator(method, settings, standardized)
     with naming_nonfinite(rows, table, model):
-        model.fit(rows, labels) if method.supervised else model.fit(rows)
-    return FittedModel(method, model, standardized, rows)
+        model.fit(rows) if target is None else model.fit(rows, target)
+    return FittedModel(method, model, standardized, rows, missing)
+
+
+def check_target(method: Method, settings: Mapping[str, Any], target: str | None) -> None:
+    """Raise BadParameter for a target that the method ignores, and for settings that need one."""
+    if target is not None and not _uses_target(method):
+        able = ", ".join(known.name for known in methods() if _uses_target(known))
+        raise BadParameter(f"--target: {method.name} does not use a target. Methods that do: {able}.")
+    if target is None and not method.supervised:
+        for name in settings:
+            if name.startswith(TARGET_PREFIX):
+                flag = f"--{name.replace('_', '-')}"
+                raise BadParameter(f"{flag} has no effect without --target COLUMN, the column of classes or numbers.")
+
+
+def count_missing(table: Table, treatment: Any) -> MissingValues | None:
+    """How many values EM has to estimate; None unless the parameter `missing` of the method is "em"."""
+    if treatment != "em":
+        return None
+    values = in_rows = 0
+    for chunk in table.rows().chunks():
+        counts = np.isnan(chunk.load()).sum(axis=1)
+        empty = np.flatnonzero(counts == len(table.names))
+        if len(empty):
+            raise BadInput(
+                f"{table.source}: row {chunk.start + empty[0] + 1} has no value at all, so EM has nothing to estimate "
+                "it from. Drop such rows."
+            )
+        values, in_rows = values + int(counts.sum()), in_rows + int(np.count_nonzero(counts))
+    return MissingValues(values, in_rows)
 
 
 def require_rows(table: Table, method: Method | None) -> None:
@@ -106,6 +166,10 @@ def naming_nonfinite(rows: Rows, table: Table, model: Any, use: str = "use") -> 
             f"{table.source}: column {table.names[column]!r} of row {row + 1} is {value}, but values must be finite. "
             f"Drop or fill such rows{remedy}."
         ) from error
+
+
+def _uses_target(method: Method) -> bool:
+    return method.supervised or any(name.startswith(TARGET_PREFIX) for name in parameters(method.cls))
 
 
 def _accepts_distances(method: Method) -> bool:

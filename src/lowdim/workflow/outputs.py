@@ -13,7 +13,7 @@ import numpy as np
 from lowdim.data.io.write import WRITE_EXTENSIONS, write_table
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadParameter
-from lowdim.workflow.source import color_values, label_vector
+from lowdim.workflow.source import label_vector
 
 __all__ = [
     "FIGURES",
@@ -40,7 +40,7 @@ class EmbeddingOutput:
     embedding: Any  # (n, k)
     names: Sequence[str]  # k column names
     table: Table
-    color: str | None  # the column to color by; None: the labels
+    colors: Any  # (n,) what to color the rows by, or None
     id_name: str | None
     title: str
     explained_variance_ratio: Any = None  # (k,)
@@ -99,16 +99,15 @@ def _write_scatter(path: Path, output: EmbeddingOutput) -> None:
     from lowdim import plot
 
     table, Z = output.table, output.embedding
-    labels, axes = color_values(table, output.color), _axis_titles(output)
-    save_figure(path, lambda: plot.scatter(Z, labels, ids=table.ids, title=output.title, axis_names=axes))
+    axes = _axis_titles(output)
+    save_figure(path, lambda: plot.scatter(Z, output.colors, ids=table.ids, title=output.title, axis_names=axes))
 
 
 def _write_page(path: Path, output: EmbeddingOutput) -> None:
     from lowdim import plot
 
     table, Z = output.table, output.embedding
-    labels = color_values(table, output.color)
-    plot.page(Z, labels, ids=table.ids, images=_images(table, len(Z)), title=output.title, path=path)
+    plot.page(Z, output.colors, ids=table.ids, images=_images(table, len(Z)), title=output.title, path=path)
 
 
 def _axis_titles(output: EmbeddingOutput) -> list[str]:

@@ -15,20 +15,56 @@ from lowdim.data.io.read import READ_EXTENSIONS, read_selection
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadInputType
 
-__all__ = ["color_values", "label_vector", "read_columns", "read_data"]
+__all__ = ["column_values", "label_vector", "read_columns", "read_data", "read_with_target"]
 
 
 def read_data(data: str, selection: ColumnSelection, color: str | None = None) -> Table:
-    """Read a file or a built-in data set; a text column to color by becomes the label."""
-    if not _is_built_in(data):
-        _require_known(data)
-        try:
-            return read_selection(data, selection)
-        except BadInputType:
-            if color is None or selection.label is not None:
-                raise
-            return read_selection(data, replace(selection, label=color))
-    return _select_columns(replace(datasets.load(data), source=data), selection)
+    """Read a file or a built-in data set; a text column to color by is no feature, and the label if there is none."""
+    if _is_built_in(data):
+        return _select_columns(replace(datasets.load(data), source=data), selection)
+    _require_known(data)
+    try:
+        return read_selection(data, selection)
+    except BadInputType:
+        if color is None:
+            raise
+    if selection.label is None:
+        return _read_naming(data, replace(selection, label=color), "color")
+    return _read_naming(data, replace(selection, drop=(*selection.drop, color)), "color")
+
+
+def read_with_target(
+    data: str, selection: ColumnSelection, target: str | None, color: str | None = None
+) -> tuple[Table, Any]:
+    """The table without the target column, and the target's values; it is the label if no other is named."""
+    if target is None:
+        return read_data(data, selection, color), None
+    if selection.label in (None, target):
+        table = read_data(data, replace(selection, label=target), color)
+        values = label_vector(table)
+    else:
+        table = read_data(data, replace(selection, drop=(*selection.drop, target)), color)
+        values = column_values(data, table, selection, target, "target")
+    # An empty cell is a class that is not known, not one of its own.
+    return table, np.where(values == "", None, values) if values.dtype.kind == "U" else values
+
+
+def column_values(data: str, table: Table, selection: ColumnSelection, name: str, flag: str) -> Any:
+    """One value per row of any column: a feature, the label, the ids, or one that was left out of the table."""
+    if name == table.label_name:
+        return label_vector(table)
+    if name in table.names:
+        column = table.names.index(name)
+        return np.concatenate([chunk.load()[:, column] for chunk in table.rows().chunks()])
+    if name == selection.id and table.ids is not None:
+        return table.ids
+    if _is_built_in(data):
+        whole = datasets.load(data)
+        labels = () if whole.label_name is None else (whole.label_name,)
+        require_column(name, (*whole.names, *labels), f"--{flag}", data)
+        return label_vector(whole) if name == whole.label_name else whole.array()[:, whole.names.index(name)]
+    alone = ColumnSelection(table.names[:1], name, None, (), selection.flags)
+    return label_vector(_read_naming(data, alone, flag))
 
 
 def read_columns(data: str, selection: ColumnSelection, names: tuple[str, ...] | None) -> Table:
@@ -57,13 +93,15 @@ def label_vector(table: Table) -> Any:
     return table.labels[:, 0]
 
 
-def color_values(table: Table, color: str | None) -> Any:
-    """What to color the rows by: the labels, or a numeric column."""
-    if color is None or color == table.label_name:
-        return label_vector(table)
-    labels = () if table.label_name is None else (table.label_name,)
-    column = table.names.index(require_column(color, (*table.names, *labels), "--color", table.source))
-    return np.concatenate([chunk.load()[:, column] for chunk in table.rows().chunks()])
+def _read_naming(data: str, selection: ColumnSelection, flag: str) -> Table:
+    """Read a selection in which `flag` named a column; an error about that column names the flag."""
+    try:
+        return read_selection(data, selection)
+    except BadInput as error:
+        for stand_in in ("--label: ", "--drop: "):
+            if str(error).startswith(stand_in):
+                raise BadInput(f"--{flag}: {str(error).removeprefix(stand_in)}") from error
+        raise
 
 
 def _is_built_in(data: str) -> bool:
@@ -84,6 +122,9 @@ def _select_columns(table: Table, selection: ColumnSelection) -> Table:
     """The chosen columns of a built-in data set, as `read_table` chooses those of a file."""
     if selection.label == table.label_name:
         selection = replace(selection, label=None)
+    if table.label_name in selection.drop:
+        kept = tuple(name for name in selection.drop if name != table.label_name)
+        table, selection = replace(table, labels=None, label_name=None), replace(selection, drop=kept)
     if not (selection.columns or selection.drop or selection.id or selection.label):
         return table
     roles = assign_roles(table.names, selection, f"data set {table.source}")

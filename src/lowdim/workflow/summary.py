@@ -9,10 +9,10 @@ import numpy as np
 
 from lowdim.data.table import Table
 from lowdim.runtime.param import parameters
-from lowdim.workflow.fit import FittedModel
+from lowdim.workflow.fit import FittedModel, MissingValues
 from lowdim.workflow.source import label_vector
 
-__all__ = ["count", "summarize_fit", "summarize_table"]
+__all__ = ["count", "summarize_fit", "summarize_missing", "summarize_table"]
 
 # Measures of fit, by the fitted attribute that holds them.
 MEASURES: dict[str, Callable[[Any], str]] = {
@@ -37,6 +37,13 @@ def summarize_table(table: Table, n_rows: int) -> str:
     else:
         size = f"{count(n_rows, 'row')} × {count(len(table.names), 'column')}"
     return size if label_vector(table) is None else f"{size}, labels {table.label_name or 'label'!r}"
+
+
+def summarize_missing(missing: MissingValues) -> str:
+    """How many values were estimated."""
+    if not missing.values:
+        return "none"
+    return f"{count(missing.values, 'value')} in {count(missing.rows, 'row')} estimated by EM"
 
 
 def summarize_fit(fitted: FittedModel) -> str:

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from lowdim.data.io.arrow_formats import ArrowSource, ParquetSource
-from lowdim.data.io.arrow_source import load_table
+from lowdim.data.io.arrow_source import file_errors, load_table
 from lowdim.data.io.column_roles import ColumnSelection
 from lowdim.data.io.delimited_text import COMPRESSIONS, DELIMITERS, TextSource
 from lowdim.data.io.numpy_files import read_npy, read_npz
@@ -67,12 +67,13 @@ def read_selection(path: str | os.PathLike[str], selection: ColumnSelection) -> 
     """Read the selected columns of a file."""
     file = _require_file(path)
     extension = _extension(file)
-    if extension in DELIMITERS:
-        text = TextSource(file, extension, selection)
-        return load_table(text, text.selection())
-    if extension in (".npy", ".npz"):
-        return (read_npy if extension == ".npy" else read_npz)(file, selection)
-    return load_table((ParquetSource if extension == ".parquet" else ArrowSource)(file), selection)
+    with file_errors(file, "a table"):
+        if extension in DELIMITERS:
+            text = TextSource(file, extension, selection)
+            return load_table(text, text.selection())
+        if extension in (".npy", ".npz"):
+            return (read_npy if extension == ".npy" else read_npz)(file, selection)
+        return load_table((ParquetSource if extension == ".parquet" else ArrowSource)(file), selection)
 
 
 def _require_file(path: str | os.PathLike[str]) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,11 @@ __all__ = ["WRITE_EXTENSIONS", "write_table"]
 Array = NDArray[Any]
 
 WRITE_EXTENSIONS = (".csv", ".tsv", ".parquet", ".feather", ".arrow", ".npy", ".npz")
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a formula begins in a spreadsheet
+# How a formula begins in a spreadsheet, which skips blanks, line breaks and characters that can't be seen before it.
+FORMULA = re.compile(
+    "[\t\r]|[\\s\x00-\x20\x7f-\xa0\xad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]*[=+\\-@\uff1d\uff0b\uff0d\uff20]"
+)
+SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def write_table(
@@ -69,9 +74,10 @@ def write_table(
     X = np.asarray(unmasked(X))
     if X.ndim != 2 or X.dtype.kind not in "fiub":
         raise BadInput(f"X must be a table of numbers; got {X.dtype} of shape {X.shape}.")
-    known = default_names(X.shape[1]) if names is None else tuple(str(name) for name in names)
+    known = default_names(X.shape[1]) if names is None else tuple(map(_encodable, names))
     if len(known) != X.shape[1]:
         raise BadInput(f"names must have one name per column ({X.shape[1]}); got {len(known)}.")
+    id_name, label_name = _encodable(id_name), _encodable(label_name)
     first = {} if ids is None else {id_name: _column(id_name, ids, len(X))}
     last = {} if labels is None else {label_name: _column(label_name, labels, len(X))}
     if extension == ".npy":
@@ -117,14 +123,30 @@ def _column(name: str, values: Any, n: int) -> Array:
     values = np.asarray(values)
     if values.shape != (n,):
         raise BadInput(f"{name} must have one value per row ({n}); got shape {values.shape}.")
-    return np.asarray(values if values.dtype.kind in "fiubU" else values.astype(str))
+    return values if values.dtype.kind in "fiub" else _valid_text(values)
+
+
+def _valid_text(values: Array) -> Array:
+    """Text that UTF-8 can encode; nearly always it is unchanged, which is seen at once."""
+    text = values if values.dtype.kind == "U" else values.astype(str)
+    codes = np.ascontiguousarray(text).view(np.uint32) if text.size and text.dtype.itemsize else np.zeros(0, np.uint32)
+    if not ((codes >= 0xD800) & (codes <= 0xDFFF)).any():
+        return np.asarray(text)
+    return np.asarray([_encodable(cell) for cell in text.tolist()])
+
+
+def _encodable(text: Any) -> str:
+    """The text with a replacement character for each half of a surrogate pair, which UTF-8 can't encode."""
+    return SURROGATE.sub("\N{REPLACEMENT CHARACTER}", str(text))
 
 
 def _arrow_array(column: Array) -> Any:
     """An Arrow array in native byte order; float16, which CSV lacks, becomes float32."""
+    if column.dtype.kind == "U":
+        return pyarrow().array(column.tolist(), pyarrow().string())  # from NumPy, text would end at a null character
     dtype = np.dtype(np.float32) if column.dtype == np.float16 else column.dtype.newbyteorder("=")
     return pyarrow().array(np.ascontiguousarray(column, dtype=dtype))
 
 
 def _escape_formula(text: str) -> str:
-    return f"'{text}" if text.startswith(FORMULA) else str(text)
+    return f"'{text}" if FORMULA.match(text) else str(text)

@@ -1,0 +1,86 @@
+"""Writes the golden model files of one schema: python tests/persistence/golden/write_golden.py FOLDER
+
+Run it once, with the lowdim that introduces a schema, and commit the folder (schema1 was written by lowdim 0.1.0 before
+the fitted state moved into one dataclass). Files of an earlier schema are never written again: that they still load,
+and still give the same numbers, is what they are for.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import lowdim
+from lowdim import (
+    LLE,
+    MDS,
+    PCA,
+    TSNE,
+    UMAP,
+    ClassicalMDS,
+    Isomap,
+    KernelPCA,
+    LaplacianEigenmaps,
+    NonmetricMDS,
+    Standardized,
+)
+
+
+def tables() -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(0)
+    X, new = rng.normal(size=(30, 3)) * (1, 2, 3) + 5, rng.normal(size=(4, 3)) * (1, 2, 3) + 5
+    X[7] = X[3]  # equal rows
+    distances = np.abs(X[:, None] - X).sum(axis=2)
+    return {
+        "X": X,
+        "new": new,
+        "narrow": X.astype(np.float32),
+        "new_narrow": new.astype(np.float32),
+        "distances": distances,
+        "new_distances": np.abs(new[:, None] - X).sum(axis=2),
+    }
+
+
+def models(t: dict[str, np.ndarray]) -> dict[str, tuple[object, str]]:
+    """Fitted models, each with the name of the table that it transforms."""
+    X, narrow, D = t["X"], t["narrow"], t["distances"]
+    return {
+        "pca": (PCA(2).fit(X), "new"),
+        "pca_partial": (PCA(2, whiten=True, standardize=True).partial_fit(narrow), "new_narrow"),
+        "kernel_pca": (KernelPCA(2).fit(X), "new"),
+        "kernel_pca_nystrom": (KernelPCA(2, kernel="laplacian", solver="nystrom", n_landmarks=9).fit(X), "new"),
+        "classical_mds": (ClassicalMDS(2).fit(narrow), "new_narrow"),
+        "classical_mds_manhattan": (ClassicalMDS(2, metric="manhattan", correction="lingoes").fit(X), "new"),
+        "classical_mds_distances": (ClassicalMDS(2, metric="precomputed", n_landmarks=20).fit(D), "new_distances"),
+        "mds": (MDS(2).fit(X), "new"),
+        "mds_sstress": (MDS(2, loss="sstress").fit(X), "new"),
+        "nonmetric_mds": (NonmetricMDS(2).fit(X), "new"),
+        "isomap": (Isomap(2, n_neighbors=6).fit(X), "new"),
+        "isomap_landmarks": (Isomap(2, n_neighbors=6, n_landmarks=12, conformal=True).fit(X), "new"),
+        "laplacian_eigenmaps": (LaplacianEigenmaps(2, alpha=1.0).fit(X), "new"),
+        "lle": (LLE(2, n_neighbors=6).fit(X), "new"),
+        "lle_distances": (LLE(2, n_neighbors=6, metric="precomputed").fit(D), "new_distances"),
+        "tsne": (TSNE(2, perplexity=5, max_iter=100).fit(X), "new"),
+        "umap": (UMAP(2, n_neighbors=5, n_epochs=50).fit(narrow), "new_narrow"),
+        "umap_densmap": (UMAP(2, n_neighbors=5, n_epochs=50, densmap=True).fit(X), "new"),
+        "standardized": (Standardized(UMAP(2, n_neighbors=5, n_epochs=50)).fit(X), "new"),
+    }
+
+
+def main(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    known = tables()
+    results = dict(known)
+    for name, (model, table) in models(known).items():
+        lowdim.save(model, folder / f"{name}.lowdim")
+        results[f"{name} of {table}"] = model.transform(known[table])
+    graph = lowdim.neighbors(known["X"], 4)
+    lowdim.save(graph, folder / "graph.lowdim")
+    results |= {"graph indices": graph.indices, "graph distances": graph.distances}
+    np.savez(folder / "transforms.npz", **results)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
