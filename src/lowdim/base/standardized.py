@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from lowdim.base.estimator import Estimator
 from lowdim.base.state import StateCheck, check_state
 from lowdim.data.rows import Rows
-from lowdim.data.validation import overflow_error, read_rows
+from lowdim.data.validation import overflow_error, read_rows, underflow_error
+from lowdim.decomposition.resolution import unit_factors
 from lowdim.errors import BadParameter
 from lowdim.linalg.centered import Centered, column_means
 from lowdim.runtime.memory import require_memory
@@ -109,11 +110,21 @@ class Standardized(Estimator):
         rows = read_rows(self, X, fitting=True)
         threads = thread_count(getattr(self.model, "n_jobs", None))
         n, mean = column_means(rows, None, threads)
-        variance = Centered(rows, mean, None, None, threads).column_scatter(n) / max(n - 1, 1)
+        self.mean_, self.scale_ = mean, nonzero_scale(self._deviations(rows, mean, n, threads), mean, rows.dtype)
+        return self._z_scores(rows)
+
+    def _deviations(self, rows: Rows, mean: Array, n: float, threads: int) -> Array:
+        """Standard deviations of the columns, (d,): in another unit where squares would underflow."""
+        variance = Centered(rows, mean, None, None, threads).column_scatter(n)[0] / max(n - 1, 1)
         if not np.isfinite(variance).all():
             raise overflow_error()
-        self.mean_, self.scale_ = mean, nonzero_scale(np.sqrt(variance), mean, rows.dtype)
-        return self._z_scores(rows)
+        units = unit_factors(rows, variance, mean, threads)
+        if units is None:
+            return np.sqrt(variance)
+        lifted = np.sqrt(Centered(rows, mean, units, None, threads).column_scatter(n)[0] / max(n - 1, 1)) / units
+        if lifted[units != 1].min() < np.finfo(np.float64).tiny:  # its inverse would overflow
+            raise underflow_error()
+        return lifted
 
     def _z_scores(self, rows: Rows) -> Array:
         """(x - mean) / scale as a dense array, (n, d)."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,9 @@ from numpy.typing import NDArray
 
 from lowdim.data.fold import fold
 from lowdim.data.rows import ArrayRows, Block, Chunk, Rows, chunk_rows
+from lowdim.data.validation import underflow_error
 from lowdim.decomposition.principal_axes import PCAOptions, PrincipalAxes, axes_from_moments
+from lowdim.decomposition.resolution import variance_floor
 from lowdim.errors import BadInput, LowdimWarning
 from lowdim.runtime.progress import report
 from lowdim.summaries.moments import Moments, merge, moments_of, nonzero_scale
@@ -42,13 +45,27 @@ class PPCAModel:
     def from_axes(cls, axes: PrincipalAxes) -> PPCAModel:
         """The maximum likelihood model for these principal axes."""
         d, k = axes.vectors.shape
-        rest = axes.total - float(axes.values[:k].sum())
-        rounding = d * np.finfo(np.float64).eps * axes.total
-        noise = rest / (d - k) if k < d and rest > rounding else 0.0
+        noise = axes.variance_left_out / (d - k) if k < d else 0.0
         return cls(axes.mean, axes.vectors * np.sqrt(np.maximum(axes.values[:k] - noise, 0.0)), noise)
 
 
-def impute(X: Array, model: PPCAModel) -> tuple[Array, Array]:
+def impute(X: Array, model: PPCAModel) -> Array:
+    """E[x | observed values], (n, d)."""
+    parts = []
+    for block in _blocks(X, model):
+        parts.append(_conditional_moments(X[block], model)[0])
+        report("imputing rows", min(block.stop, len(X)), len(X))
+    return np.concatenate(parts)
+
+
+def _blocks(X: Array, model: PPCAModel) -> Iterator[slice]:
+    """Slices of rows whose conditional moments fit into the cache."""
+    d, k = model.W.shape
+    size = chunk_rows(max(d, k * k), X.itemsize)
+    return (slice(start, start + size) for start in range(0, len(X), size))
+
+
+def _conditional_moments(X: Array, model: PPCAModel) -> tuple[Array, Array]:
     """E[x | observed values], (n, d), and factors F (n, k, k): cov[x | …] = noise (I + W F Fᵀ Wᵀ)."""
     observed = ~np.isnan(X)
     k = model.W.shape[1]
@@ -65,15 +82,18 @@ def axes_by_em(rows: Rows, weights: Array | None, options: PCAOptions) -> Princi
     """Principal axes of rows with NaN; their solver is "em"."""
     X = np.array(rows.whole(), dtype=np.float64)
     mean, deviation = _observed_moments(X)
+    varying = deviation > np.finfo(rows.dtype).eps * np.abs(mean)
+    if not options.standardize and varying.any() and deviation.max() < variance_floor(rows.dtype) ** 0.5:
+        raise underflow_error()
     scale = nonzero_scale(deviation, mean, rows.dtype) if options.standardize else np.ones_like(mean)
     X = (X - mean) / scale  # near zero, whatever the offsets
-    inner = replace(options, ddof=0, standardize=False)
+    inner = replace(options, n_components=_count(X, weights, options), ddof=0, standardize=False)
     model = PPCAModel(np.zeros_like(mean), np.zeros((len(mean), 1)), float(((deviation / scale) ** 2).mean()))
     tol, change = options.tol or 1e-6, np.inf
     for step in range(1, options.max_iter + 1):
-        axes = axes_from_moments(_expected_moments(X, weights, model, options.threads), inner)
+        axes = axes_from_moments(_expected_moments(X, weights, model, options.threads), inner, rank=len(mean))
         updated = PPCAModel.from_axes(axes)
-        inner = replace(inner, n_components=axes.vectors.shape[1])  # a ratio or a rule is applied once
+        inner = replace(inner, n_components=axes.vectors.shape[1])  # a ratio is applied once
         change, model = _relative_change(model, updated), updated
         report("EM", step, options.max_iter, change=change)
         if change <= tol:
@@ -99,24 +119,38 @@ def axes_by_em(rows: Rows, weights: Array | None, options: PCAOptions) -> Princi
     )
 
 
+def _count(X: Array, weights: Array | None, options: PCAOptions) -> Any:
+    """The number of components by a rule, which reads a table without gaps: means stand in for missing values."""
+    if not callable(options.n_components):
+        return options.n_components
+    rows, plain = ArrayRows(np.where(np.isnan(X), 0.0, X)), replace(options, standardize=False)
+    return axes_from_moments(moments_of(rows, None, weights, options.threads), plain, rows).vectors.shape[1]
+
+
 def _expected_moments(X: Array, weights: Array | None, model: PPCAModel, threads: int) -> Moments:
     """The E-step: expected moments of the rows under the model."""
     k = model.W.shape[1]
 
     def summarize(chunk: Chunk, block: Block) -> Moments:
         weight = None if weights is None else weights[chunk.start : chunk.stop]
-        imputed, factors = impute(block, model)
-        part = moments_of(ArrayRows(imputed), None, weight, threads=1)
-        missing = np.isnan(block)
-        incomplete = missing.any(axis=1)
-        own = None if weight is None else weight[incomplete]
-        counts = missing[incomplete] if own is None else missing[incomplete] * own[:, None]
-        part.within[np.diag_indices_from(part.within)] += model.noise * counts.sum(axis=0)
-        for root in _covariance_roots(missing[incomplete], factors[incomplete], model.W, own):
-            part.within += model.noise * (root.T @ root)
-        return part
+        cuts = _blocks(block, model)
+        return reduce(merge, (_expected_part(block[c], None if weight is None else weight[c], model) for c in cuts))
 
     return fold(ArrayRows(X), summarize, merge, threads, f"E-step with {k} component(s)")
+
+
+def _expected_part(block: Array, weight: Array | None, model: PPCAModel) -> Moments:
+    """Expected moments of a few rows."""
+    imputed, factors = _conditional_moments(block, model)
+    part = moments_of(ArrayRows(imputed), None, weight, threads=1)
+    missing = np.isnan(block)
+    incomplete = missing.any(axis=1)
+    own = None if weight is None else weight[incomplete]
+    counts = missing[incomplete] if own is None else missing[incomplete] * own[:, None]
+    part.within[np.diag_indices_from(part.within)] += model.noise * counts.sum(axis=0)
+    for root in _covariance_roots(missing[incomplete], factors[incomplete], model.W, own):
+        part.within += model.noise * (root.T @ root)
+    return part
 
 
 def _covariance_roots(missing: NDArray[Any], factors: Array, W: Array, weights: Array | None) -> Iterator[Array]:
@@ -142,7 +176,8 @@ def _observed_moments(X: Array) -> tuple[Array, Array]:
         raise BadInput(f"column(s) {columns} hold nothing but NaN. Drop them.")
     mean = np.where(observed, X, 0.0).sum(axis=0) / counts
     deviations = np.where(observed, X - mean, 0.0)
-    return mean, np.sqrt((deviations**2).sum(axis=0) / counts)
+    units = np.ldexp(1.0, np.frexp(np.abs(deviations).max(axis=0))[1] - 1)  # powers of two: tiny squares do not vanish
+    return mean, units * np.sqrt(((deviations / units) ** 2).sum(axis=0) / counts)
 
 
 def _relative_change(old: PPCAModel, new: PPCAModel) -> float:

@@ -17,11 +17,14 @@ from lowdim import _native
 from lowdim.data.fold import fold
 from lowdim.data.rows import ArrayRows, Block, Chunk, Rows, chunk_rows
 from lowdim.data.validation import not_finite_error
-from lowdim.runtime.threads import ordered_map, scratch
+from lowdim.runtime.progress import report
+from lowdim.runtime.threads import interruptible, ordered_map, scratch
 
-__all__ = ["Centered", "column_means"]
+__all__ = ["Centered", "column_means", "interruptible_product"]
 
 Array = NDArray[Any]
+
+LONG_PRODUCT = 1 << 30  # multiplications that take some 50 ms
 
 
 @dataclass(frozen=True)
@@ -72,12 +75,23 @@ class Centered:
     def gram(self) -> NDArray[np.float64]:
         """P Pᵀ, (n, n), summed over panels of columns: for fewer rows than columns."""
         if self.rows.sparse:
-            return self._sparse_gram()
+            return self._about_true_means(self._sparse_gram())
         n = self.rows.count
         total, no_means = np.zeros((n, n)), np.zeros((0, n))
-        for part in self._over_columns(lambda panel: panel @ panel.T):
+        for part in self._over_columns(lambda panel: interruptible_product(lambda: panel @ panel.T, n * panel.size)):
             _native.add_scatter(total, part, no_means)
-        return total
+        return self._about_true_means(total)
+
+    def dense(self, n: float) -> Array:
+        """P itself, (n, d), about the true means: for fewer rows than columns. The weights sum to n."""
+        out = np.empty((self.rows.count, self.rows.d), dtype=self.rows.dtype)
+        for chunk in self.rows.chunks():
+            out[chunk.start : chunk.stop] = self.panel(chunk, chunk.load())
+            report("centering rows", chunk.stop, self.rows.n)
+        roots = self._roots(Chunk(0, len(out), self.rows.whole))
+        rests = (np.ones(len(out)) if roots is None else roots) @ out / n
+        out -= (rests if roots is None else np.outer(roots, rests)).astype(out.dtype)
+        return out
 
     def transpose_times(self, U: Array) -> NDArray[np.float64]:
         """Pᵀ U, (d, k), for U (n, k): from dual to primal eigenvectors."""
@@ -101,32 +115,54 @@ class Centered:
 
         return fold(self.rows, summarize, _add, self.threads)
 
-    def column_scatter(self, n: float) -> NDArray[np.float64]:
-        """Sums of squares of the columns about their true means, (d,), for weights that sum to n.
+    def column_scatter(self, n: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Sums of squares of the columns about their true means, (d,), for weights that sum to n; and sums of columns.
 
-        The given means are rounded; without the correction a constant column would seem to vary.
+        The given means are rounded; without the correction a constant column would seem to vary. The sums (d,) of the
+        weighted rows would be zero about the true means.
         """
 
         def summarize(chunk: Chunk, block: Block) -> Array:
             if sp.issparse(block):
                 return np.stack([self._sparse_powers(chunk, block, power) for power in (1, 2)])
-            panel = self.panel(chunk, block)
-            sums = np.empty((2, self.rows.d))
-            _native.column_sums(panel, None, self._roots(chunk), sums[:1])
-            np.multiply(panel, panel, out=panel)
-            _native.column_sums(panel, None, None, sums[1:])
-            return sums
+            return self._sums_and_squares(chunk, self.panel(chunk, block))
 
         sums, squares = fold(self.rows, summarize, _add, self.threads)
-        return np.maximum(squares - sums**2 / n, 0)
+        return np.maximum(squares - sums**2 / n, 0), sums
 
-    def r_factor(self) -> Array:
-        """R of P = QR, (≤ d, d), block by block (TSQR): the singular values of P without squaring them."""
+    def residual_scatter(self, V: Array, n: float) -> float:
+        """The sum of squares of P - P V Vᵀ for orthonormal V (d, k), as in `column_scatter` about the true means."""
+        V = np.ascontiguousarray(V, dtype=self.rows.dtype)
 
         def summarize(chunk: Chunk, block: Block) -> Array:
-            return _r_factor(self.panel(chunk, block))
+            panel = self.panel(chunk, block)
+            panel -= panel @ V @ V.T
+            return self._sums_and_squares(chunk, panel)
 
-        return fold(self.rows, summarize, lambda a, b: _r_factor(np.vstack([a, b])), self.threads)
+        sums, squares = fold(self.rows, summarize, _add, self.threads)
+        return float(np.maximum(squares - sums**2 / n, 0).sum())
+
+    def r_factor(self) -> Array:
+        """R of P = QR, (d, d), block by block (TSQR): the singular values of P without squaring them. Needs n > d.
+
+        P is projected off the root weights, which centers it about the true means: the given ones are rounded.
+        """
+
+        def summarize(chunk: Chunk, block: Block) -> Array:
+            panel, roots = self.panel(chunk, block), self._roots(chunk)
+            ones = np.ones(len(panel)) if roots is None else roots
+            return _r_factor(np.column_stack([ones.astype(panel.dtype), panel]))
+
+        R = fold(self.rows, summarize, lambda a, b: _r_factor(np.vstack([a, b])), self.threads)
+        return R[1:, 1:]
+
+    def _sums_and_squares(self, chunk: Chunk, panel: Array) -> NDArray[np.float64]:
+        """Weighted sums of the columns of a panel of P, and their sums of squares, (2, d). The panel is used up."""
+        sums = np.empty((2, self.rows.d))
+        _native.column_sums(panel, None, self._roots(chunk), sums[:1])
+        np.multiply(panel, panel, out=panel)
+        _native.column_sums(panel, None, None, sums[1:])
+        return sums
 
     def _roots(self, chunk: Chunk) -> NDArray[np.float64] | None:
         return None if self.root_weights is None else self.root_weights[chunk.start : chunk.stop]
@@ -169,6 +205,17 @@ class Centered:
             return work(panel)
 
         return ordered_map(run, range(0, d, width), self.threads)
+
+    def _about_true_means(self, gram: NDArray[np.float64]) -> NDArray[np.float64]:
+        """P Pᵀ projected off the root weights, if the rounding of the means left more there than that of products."""
+        roots = np.ones(len(gram)) if self.root_weights is None else self.root_weights
+        unit = roots / np.linalg.norm(roots)
+        image = gram @ unit
+        inside = float(unit @ image)
+        if inside > float(np.finfo(self.rows.dtype).eps) * float(np.trace(gram)):
+            gram -= np.outer(unit, image)
+            gram -= np.outer(image - inside * unit, unit)
+        return gram
 
     def _sparse_gram(self) -> NDArray[np.float64]:
         X = self.rows.whole().astype(np.float64)
@@ -214,8 +261,13 @@ def column_means(rows: Rows, weights: NDArray[np.float64] | None, threads: int) 
     return fold(rows, summarize, merge, threads)
 
 
+def interruptible_product(product: Callable[[], Array], size: int) -> Array:
+    """product(), which takes `size` multiplications: on a thread of its own if Ctrl-C would have to wait for it."""
+    return interruptible(product) if size > LONG_PRODUCT else product()
+
+
 def _r_factor(A: Array) -> Array:
-    return np.asarray(np.linalg.qr(A, mode="r"))
+    return np.asarray(interruptible(lambda: np.linalg.qr(A, mode="r")))
 
 
 def _double(part: Array) -> NDArray[np.float64]:

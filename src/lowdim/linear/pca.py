@@ -12,15 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 from lowdim.base.estimator import SeedMixin, ThreadsMixin, estimator
 from lowdim.base.linear import LinearProjection, check_moments
 from lowdim.base.state import StateCheck
-from lowdim.data.rows import Rows
-from lowdim.data.validation import check_weights, has_missing, overflow_error, read_rows
+from lowdim.data.rows import ArrayRows, Rows
+from lowdim.data.validation import check_weights, has_missing, overflow_error, read_rows, underflow_error
 from lowdim.decomposition.component_count import ComponentRule, component_domain
 from lowdim.decomposition.ppca_em import PPCAModel, axes_by_em, impute
 from lowdim.decomposition.principal_axes import (
     PCAOptions,
     PrincipalAxes,
     axes_from_moments,
-    check_underflow,
     principal_axes,
 )
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
@@ -68,9 +67,16 @@ class PCA(ThreadsMixin, SeedMixin, LinearProjection):
     singular_values_ : array (k,)
         Singular values of the centered rows that belong to the axes.
     spectrum_ : array (≥ k,)
-        The eigenvalues of the covariance matrix that the solver found: all of them, or only k.
-    total_variance_, log_generalized_variance_ : float
-        Trace and log-determinant of the covariance (or correlation) matrix.
+        The eigenvalues of the covariance matrix that the solver found: all of them, or only k. One that is too small to
+        be told from rounding errors is 0. Relative to the largest, the covariance and Gram matrices resolve about 2e-16
+        (1e-7 in float32), the SVD about 1e-30. solver="auto" goes on to the SVD where it is needed, if the rows are
+        dense and can be read again; a stream, Moments and sparse rows can't.
+    total_variance_ : float
+        Trace of the covariance (or correlation) matrix.
+    log_generalized_variance_ : float
+        Its log-determinant. -inf for a singular matrix, as that of a constant column or of no more rows than columns.
+        NaN where the solver does not find it: krylov, and the covariance matrix if columns are so nearly collinear
+        that it does not hold by how little they differ; solver="svd" tells.
     noise_variance_ : float
         Mean variance of the axes left out: σ² of probabilistic PCA.
     mean_, scale_ : array (d,)
@@ -119,7 +125,8 @@ class PCA(ThreadsMixin, SeedMixin, LinearProjection):
             if self.missing == "em" and _has_missing(rows):
                 return self._keep(axes_by_em(rows, weights, self._options()), rows.dtype)
             axes = principal_axes(rows, weights, self._options(), self.solver)
-            check_underflow(axes, rows)
+            if axes.unit != 1:  # the axes are known, but their variances would vanish
+                raise underflow_error()
             return self._keep(axes, rows.dtype)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -208,6 +215,8 @@ class PCA(ThreadsMixin, SeedMixin, LinearProjection):
             raise overflow_error()
         self.mean_ = axes.mean.astype(dtype)
         self.scale_ = None if axes.scale is None else axes.scale.astype(dtype)
+        if self.scale_ is not None and self.scale_.min() < np.finfo(dtype).tiny:  # its inverse would overflow
+            raise underflow_error()
         self.components_ = np.ascontiguousarray(axes.vectors.T, dtype=dtype)
         self.explained_variance_ = values.astype(dtype)
         ratios = values / axes.total if axes.total > 0 else np.zeros(k)
@@ -240,7 +249,8 @@ class PCA(ThreadsMixin, SeedMixin, LinearProjection):
     def _score_deviations(self) -> Array:
         """Standard deviations of the scores; infinite where they are zero, so that those scores whiten to zero."""
         values = self.explained_variance_.astype(np.float64)
-        floor = np.finfo(self.components_.dtype).eps * values.max(initial=0.0)
+        # Scores have rounding errors of about eps times the largest one; a smaller deviation would only amplify them.
+        floor = (8 * np.finfo(self.components_.dtype).eps) ** 2 * values.max(initial=0.0)
         return np.sqrt(np.where(values > floor, values, np.inf))
 
     def _projection(self) -> Array:
@@ -269,8 +279,8 @@ class PCA(ThreadsMixin, SeedMixin, LinearProjection):
         values, scale = np.array(rows.whole(), dtype=np.float64), 1.0 if self.scale_ is None else self.scale_
         deviations = np.sqrt(np.maximum(self.explained_variance_ - self.noise_variance_, 0.0))
         W = self.components_.T.astype(np.float64) * deviations
-        imputed, _ = impute((values - self.mean_) / scale, PPCAModel(np.zeros(rows.d), W, self.noise_variance_))
-        return (imputed * scale + self.mean_).astype(rows.dtype)
+        imputed = impute((values - self.mean_) / scale, PPCAModel(np.zeros(rows.d), W, self.noise_variance_))
+        return ArrayRows((imputed * scale + self.mean_).astype(rows.dtype))  # of checked features, so without names
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -7,7 +7,7 @@ summed in float64.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from lowdim.errors import BadInput, NotEnoughData
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.threads import scratch, thread_count
 
-__all__ = ["Moments", "moments", "moments_of", "nonzero_scale"]
+__all__ = ["Moments", "moments", "moments_of", "nonzero_scale", "scatter_bytes"]
 
 Array = NDArray[np.float64]
 FLOAT64: np.dtype[Any] = np.dtype(np.float64)
@@ -104,7 +104,8 @@ class Moments:
     def __add__(self, other: Moments) -> Moments:
         if not isinstance(other, Moments):
             return NotImplemented
-        return merge(_copy(self), other)
+        within = np.array(self.within, dtype=np.float64)
+        return merge(replace(self, counts=self.counts.copy(), means=self.means.copy(), within=within), other)
 
 
 def moments(X: Any, y: Any = None, *, sample_weight: Any = None, n_jobs: int | None = None) -> Moments:
@@ -133,7 +134,7 @@ def moments_of(rows: Rows, y: Any, weights: Array | None, threads: int) -> Momen
     """Moments of rows that have been validated."""
     d = rows.d
     require_memory(
-        8 * d * d * (2 + threads),
+        scatter_bytes(d, threads),
         f"a scatter matrix of {d} × {d}",
         "Use solver='krylov', which needs no such matrix, or fewer columns.",
     )
@@ -154,6 +155,11 @@ def moments_of(rows: Rows, y: Any, weights: Array | None, threads: int) -> Momen
     if not np.isfinite(out.within).all():
         raise overflow_error()
     return out
+
+
+def scatter_bytes(d: int, threads: int) -> int:
+    """Memory that scatter matrices of d columns need: the sum, those of the threads, and one more."""
+    return 8 * d * d * (2 + threads)
 
 
 def merge(a: Moments, b: Moments) -> Moments:
@@ -293,8 +299,3 @@ def _align(a: Moments, b: Moments) -> tuple[Moments, Moments]:
         return Moments(m.rows, counts, means, m.within, union, m.dtype, m.feature_names)
 
     return extended(a), extended(b)
-
-
-def _copy(m: Moments) -> Moments:
-    within = np.array(m.within, dtype=np.float64)
-    return Moments(m.rows, m.counts.copy(), m.means.copy(), within, m.classes, m.dtype, m.feature_names)
