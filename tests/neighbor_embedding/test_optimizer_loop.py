@@ -53,10 +53,40 @@ def test_a_run_resumes_from_its_checkpoint(tmp_path):
 def test_a_checkpoint_of_other_work_or_another_format_is_refused(tmp_path):
     loop(checkpoint=Checkpoint(tmp_path / "c", "ours", every=5)).run()
     with pytest.raises(BadInput, match="other data or other parameters"):
-        Checkpoint(tmp_path / "c", "theirs").read()
+        Checkpoint(tmp_path / "c", "theirs").read({})
     (tmp_path / "d").write_bytes(b"\x80\x04nonsense")
     with pytest.raises(BadInput, match="not a lowdim checkpoint, or is damaged"):
-        Checkpoint(tmp_path / "d", "ours").read()
+        Checkpoint(tmp_path / "d", "ours").read({})
+
+
+def test_a_damaged_checkpoint_is_refused(tmp_path):
+    file = Checkpoint(tmp_path / "c", "ours", every=5)
+    loop(checkpoint=file).run()
+    whole = (tmp_path / "c").read_bytes()
+    initial = loop().state
+    for changed in (
+        whole[:-1] + bytes([whole[-1] ^ 1]),  # one bit of an array
+        whole.replace(b'"done":"20"', b'"done":"10"'),
+    ):
+        assert changed != whole
+        (tmp_path / "c").write_bytes(changed)
+        with pytest.raises(BadInput, match="damaged"):
+            file.read(initial)
+    wrong = [{}, {"y": initial["x"]}, {"x": initial["x"][:-1]}, {"x": initial["x"].astype(np.float64)}]
+    wrong += [{"x": np.full_like(initial["x"], np.nan)}]
+    for state in wrong:  # with checksums that fit
+        file.write(state, 5, 20)
+        with pytest.raises(BadInput, match="damaged"):
+            file.read(initial)
+    file.write(initial, 30, 20)
+    with pytest.raises(BadInput, match="damaged"):
+        file.read(initial)
+    orders = {"order": np.arange(4, dtype=np.int32)}
+    file.write({"order": np.array([3, 1, 0, 2], dtype=np.int32)}, 5, 20)
+    assert file.read(orders) is not None
+    file.write({"order": np.array([3, 1, 1, 2], dtype=np.int32)}, 5, 20)
+    with pytest.raises(BadInput, match="damaged"):
+        file.read(orders)
 
 
 @pytest.mark.parametrize("task", MODELS)

@@ -38,8 +38,8 @@ class Checkpoint:
     fingerprint: str
     every: int = 50
 
-    def read(self) -> tuple[dict[str, NDArray[Any]], int, int] | None:
-        """State, steps done and steps in all; None if there is no file yet."""
+    def read(self, initial: LoopState) -> tuple[dict[str, NDArray[Any]], int, int] | None:
+        """State, steps done and steps in all; None if there is no file yet. The state must be of the initial's form."""
         if not os.path.exists(self.path):
             return None
         if os.path.isdir(self.path):
@@ -57,13 +57,38 @@ class Checkpoint:
                 f"the checkpoint {str(self.path)!r} belongs to other data or other parameters. "
                 "Give another path, or delete the file to start over."
             )
+        if metadata.get("sha256") != _checksum(state, done, total) or not (
+            0 <= done <= total and _same_form(state, initial)
+        ):
+            raise BadInput(f"the checkpoint {str(self.path)!r} is damaged. Delete the file to start over.")
         return state, done, total
 
     def write(self, state: LoopState, done: int, total: int) -> None:
         """Replace the file atomically."""
         arrays = {name: np.ascontiguousarray(value) for name, value in state.items()}
         with atomic_write(self.path) as draft:
-            save_file(arrays, draft, metadata={KEY: self.fingerprint, "done": str(done), "total": str(total)})
+            checksum = _checksum(arrays, done, total)
+            steps = {"done": str(done), "total": str(total)}
+            save_file(arrays, draft, metadata={KEY: self.fingerprint, "sha256": checksum} | steps)
+
+
+def _checksum(state: LoopState, done: int, total: int) -> str:
+    return fingerprint(*(part for name in sorted(state) for part in (name, state[name])), done, total)
+
+
+def _same_form(state: LoopState, initial: LoopState) -> bool:
+    """Whether the state has the arrays of the initial one: names, types, shapes, finite numbers, permutations."""
+    if state.keys() != initial.keys():
+        return False
+    for name, first in initial.items():
+        stored, first = state[name], np.asarray(first)
+        if stored.dtype != first.dtype or stored.shape != first.shape:
+            return False
+        if first.dtype.kind == "f" and np.isfinite(first).all() and not np.isfinite(stored).all():
+            return False
+        if first.dtype.kind == "i" and not np.array_equal(np.sort(stored, axis=None), np.sort(first, axis=None)):
+            return False
+    return True
 
 
 def fingerprint(*parts: Any) -> str:

@@ -43,7 +43,7 @@ class OptimizerLoop:
     def resume(self) -> OptimizerLoop:
         """Continue from the checkpoint; if there is none yet, write it, so that a bad path fails before the work."""
         if self.checkpoint is not None:
-            stored = self.checkpoint.read()
+            stored = self.checkpoint.read(self.state)
             if stored is None:
                 self.checkpoint.write(self.state, self.done, self.total)
             else:

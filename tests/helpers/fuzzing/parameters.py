@@ -20,7 +20,7 @@ VALUES: list[Any] = [
     *(None, True, False, 0, 1, 2, 3, 5, 7, -1, -2, 10**6, 10**8, 2**31, 2**31 - 1, 2**63, 2**64, 10**400, -(10**400)),
     *(0.0, 0.5, 1.0, 1.5, 0.99, 1e-300, 1e300, 1e-10, -0.5, float("nan"), float("inf"), float("-inf")),
     *("auto", "euclidean", "cosine", "precomputed", "", "no such word", "pca", "random", "\0", "é" * 300),
-    *(b"bytes", [], [1, 2], (1,), (0.1, 0.2), {}, {"a": 1}, set(), object(), type, Ellipsis, range(3), slice(1)),
+    *(b"bytes", [], [1, 2], (1,), (0.1, 0.2), {}, {"a": 1}, set(), object(), Ellipsis, range(3), slice(1)),
     *(np.int8(3), np.uint8(2), np.int16(2), np.int64(2), np.float16(0.5), np.float32(0.5), np.float64(2)),
     *(np.longdouble(0.5), np.bool_(True), np.array(2), np.array([1, 2]), np.array([[1.0, 2.0]]), np.zeros((20, 2))),
     *(np.nan, np.str_("auto"), Fraction(1, 2), Decimal("0.5"), 1j, np.random.default_rng(0)),

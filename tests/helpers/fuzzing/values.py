@@ -188,10 +188,10 @@ def make(r: random.Random) -> tuple[str, Callable[[], Any]]:
     """An estimator fitted to any table, and asked for any other."""
     method = r.choice(lowdim.methods())
     model = method.cls(r.choice([1, 1, 2, 3]), **QUICK.get(method.name, {}))
-    if r.random() < 0.15:
+    if standardized := r.random() < 0.15:
         model = lowdim.Standardized(model)
     X, new = any_table(r), any_table(r)
-    weighted = method.weights and isinstance(X, np.ndarray) and X.ndim == 2 and r.random() < 0.3
+    weighted = method.weights and not standardized and isinstance(X, np.ndarray) and X.ndim == 2 and r.random() < 0.3
     options = {"sample_weight": weights(r, len(X))} if weighted else {}
     good = np.random.default_rng(0).normal(size=(30, r.choice([1, 2, 3, 6])))
 
