@@ -72,7 +72,8 @@ double attraction_loss(const AffinityMatrix& affinities, const Embedding& y, dou
 void bind_tsne(nb::module_& m) {
     m.def("calibrate_perplexity", &calibrate_perplexity, "distances"_a.noconvert(), "perplexity"_a, "out"_a.noconvert(), "threads"_a,
           "Gaussian weights of every row, summing to one, with the given perplexity.");
-    m.def("tsne_step", &tsne_step, "affinities"_a, "y"_a.noconvert(), "repulsion"_a.noconvert(), "options"_a, "velocity"_a.noconvert(), "gains"_a.noconvert(), "out"_a.noconvert(), "threads"_a,
+    m.def("tsne_step", &tsne_step, "affinities"_a, "y"_a.noconvert(), "repulsion"_a.noconvert(), "options"_a,
+          "velocity"_a.noconvert(), "gains"_a.noconvert(), "out"_a.noconvert(), "threads"_a,
           "One gradient step of t-SNE with momentum and gains; the result is centered.\n\n"
           "options: exaggeration, learning rate, momentum, largest step, 1 / Z, 1 / dof, factor of the gradient.");
     m.def("attraction_loss", &attraction_loss, "affinities"_a, "y"_a.noconvert(), "dof"_a, "threads"_a,

@@ -227,7 +227,7 @@ def validate(owner: object) -> None:
                 f"{type(owner).__name__}: {name} must be {declared.domain.text}; got {value!r:.200}. {declared.help}"
             )
         plain = python_number(value)
-        if type(plain) is int and abs(plain) >= LARGEST and not isinstance(declared.domain, SeedLike):
+        if type(plain) is int and abs(plain) >= LARGEST and name != "random_state":  # seeds have 64 bits
             raise BadParameter(
                 f"{type(owner).__name__}: {name} must be below 2**31; got {value!r:.40}. {declared.help}"
             )
