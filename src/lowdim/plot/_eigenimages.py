@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lowdim.base.estimator import Estimator
+from lowdim.data.rows import open_rows
 from lowdim.errors import BadInput, BadParameter
 from lowdim.plot._colors import DIVERGING, FADED
 from lowdim.plot._inputs import plain_scores, read_points, require_fitted
@@ -79,7 +81,8 @@ def eigenimages(
 def reconstruct(model: Any, X: Any, k: int) -> Array:
     """Reconstructions of the rows of X from their first k scores, (n, d), in the units of X."""
     require_fitted(model, "components_", "mean_")
-    scores = plain_scores(model, X)[:, :k]
+    # Estimators take opened rows without comparing the names of columns, which images here no longer have.
+    scores = plain_scores(model, open_rows(X) if isinstance(model, Estimator) else X)[:, :k]
     with single_blas():
         rows = scores @ np.asarray(model.components_, dtype=np.float64)[:k]
     scale = getattr(model, "scale_", None)
