@@ -87,7 +87,7 @@ def test_iterative_eigenpairs_agree_with_dense_ones(correction, monkeypatch):
     if correction is None:
         assert found.eigenvalues_[-1] == pytest.approx(dense.eigenvalues_[-1], rel=1e-6)
         assert dense.eigenvalues_[-1] < 0
-        assert (found.goodness_of_fit_ >= dense.goodness_of_fit_ - 1e-9).all()  # an upper bound
+        assert_allclose(found.goodness_of_fit_, dense.goodness_of_fit_, rtol=0.01)  # an estimate
 
 
 def test_sparse_rows_and_float32():
@@ -242,18 +242,19 @@ def test_eigenpairs_that_did_not_converge_warn(monkeypatch):
 
 
 def test_principal_axes_that_did_not_converge_warn(monkeypatch, rng):
+    from lowdim.decomposition import pca_solvers as solvers
     from lowdim.decomposition import principal_axes as principal
 
     monkeypatch.setattr(principal, "COVARIANCE_ROWS", 10)
     X = rng.standard_normal((200, 120))
     seeds = []
-    original = principal.block_lanczos
+    original = solvers.block_lanczos
 
     def limited(apply, n, k, **options):
         seeds.append(options["seed"])
         return original(apply, n, k, **(options | {"max_iter": 3, "tol": 1e-15}))
 
-    monkeypatch.setattr(principal, "block_lanczos", limited)
+    monkeypatch.setattr(solvers, "block_lanczos", limited)
     with pytest.warns(LowdimWarning, match="did not converge within 3 passes"):
         model = ClassicalMDS(2, random_state=7).fit(X)
     assert not model.converged_

@@ -7,7 +7,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.decomposition.gram_eigen import choose_gram_solver, gram_scores, largest_of_gram, smallest_of_gram
+from lowdim.decomposition.gram_eigen import (
+    choose_gram_solver,
+    gram_scores,
+    largest_of_gram,
+    positive_sum,
+    smallest_of_gram,
+)
 from lowdim.distance.condensed import safe_factor
 from lowdim.linalg.double_centering import double_center
 from lowdim.runtime.memory import require_memory
@@ -29,7 +35,7 @@ class ClassicalScaling:
     alphas: Array  # (n, k): a new row with g = -½δ² has the coordinates (g - means) alphas (Gower's formula)
     means: Array  # (n,)
     trace: float
-    complete: bool  # whether all eigenvalues are known
+    total: float  # the sum of the positive eigenvalues
     converged: bool
     unit: float = 1.0  # of the distances in all of these: a power of two in which squares do not overflow or vanish
     constant: float = 0.0  # the additive constant of the correction, in this unit
@@ -59,7 +65,8 @@ def _scale_gram(gram: Gram, k: int | None, seed: int) -> ClassicalScaling:
     wanted = values[: max(1, int((values > gram.rounding).sum())) if k is None else k]
     positive = np.where(wanted > gram.rounding, wanted, 0.0)
     points, alphas = gram_scores(gram, positive, found.vectors[:, : len(positive)])
-    return ClassicalScaling(points, values, alphas, gram.means, gram.trace, dense, found.converged)
+    total = positive_sum(gram, found.values, seed)
+    return ClassicalScaling(points, values, alphas, gram.means, gram.trace, total, found.converged)
 
 
 def _corrected(D: Array, correction: str | None, threads: int, seed: int) -> tuple[Array, float]:
@@ -130,13 +137,11 @@ def _add_constant(distances: Array, correction: str | None, constant: float) -> 
 def goodness_of_fit(found: ClassicalScaling, k: int) -> Array:
     """Sum of the k largest eigenvalues relative to that of all absolute values, and to that of the positive ones.
 
-    Mardia (1978). Where only some eigenvalues are known, the trace bounds the rest: both figures are upper bounds.
+    Mardia (1978). For large matrices the sum of the positive ones is an estimate; the trace gives that of the others.
     """
-    values = found.values
-    kept = float(np.maximum(values[:k], 0).sum())
-    rest = 0.0 if found.complete else found.trace - float(values.sum())
-    absolute = float(np.abs(values).sum()) + abs(rest)
-    positive = float(np.maximum(values, 0).sum()) + max(rest, 0.0)
+    kept = float(np.maximum(found.values[:k], 0).sum())
+    positive = max(found.total, kept)
+    absolute = max(2 * positive - found.trace, positive)
     return np.array([kept / absolute if absolute > 0 else 1.0, kept / positive if positive > 0 else 1.0])
 
 

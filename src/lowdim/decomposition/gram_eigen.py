@@ -9,19 +9,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lowdim.data.validation import underflow_error
+from lowdim.decomposition.resolution import variance_floor
 from lowdim.errors import LowdimWarning
 from lowdim.linalg.block_lanczos import block_lanczos
 from lowdim.linalg.dense_eigen import Eigenpairs, eigh_largest
 from lowdim.linalg.dense_limits import GRAM_ROWS, dense_is_faster
+from lowdim.linalg.spectral_sums import sum_of_positive_eigenvalues
 from lowdim.runtime.memory import require_memory
+from lowdim.runtime.threads import interruptible
 from lowdim.summaries.gram import Gram
+from lowdim.summaries.kernel_sources import ComputedKernel
 
 __all__ = [
     "KernelComponents",
+    "check_kernel_underflow",
     "choose_gram_solver",
     "gram_scores",
     "kernel_components",
     "largest_of_gram",
+    "positive_sum",
     "smallest_of_gram",
 ]
 
@@ -40,7 +47,7 @@ class KernelComponents:
     means: Array  # (m,) column means of the kernel matrix
     mean_weights: Array  # (m,): the mean in feature space is Σ mean_weightsᵢ φ(xᵢ)
     scores: Array  # (m, k) of the m rows
-    trace: float  # of the centered kernel matrix
+    total: float  # the sum of the positive eigenvalues of the centered kernel matrix
     n_iter: int = 1
     converged: bool = True
     error: float = 0.0  # of a Nyström approximation: relative trace of the residual
@@ -74,11 +81,37 @@ def kernel_components(
     gram: Gram, k: int | None, *, solver: str = "auto", tol: float | None = None, seed: int = 0
 ) -> KernelComponents:
     """The k first principal components, or all of positive variance; those without variance are zero."""
+    if isinstance(gram.source, ComputedKernel):
+        check_kernel_underflow(gram.trace, gram.n, gram.source.rows.rows)
     found = largest_of_gram(gram, gram.n if k is None else k, solver=solver, tol=tol, seed=seed)
+    total = positive_sum(gram, found.values, seed)
     values = np.where(found.values > gram.rounding, found.values, 0.0)
     values = values[: max(1, np.count_nonzero(values))] if k is None else values
     scores, alphas = gram_scores(gram, values, found.vectors[:, : len(values)])
-    return KernelComponents(values, alphas, gram.means, gram.shares, scores, gram.trace, found.n_iter, found.converged)
+    return KernelComponents(values, alphas, gram.means, gram.shares, scores, total, found.n_iter, found.converged)
+
+
+def positive_sum(gram: Gram, known: Array, seed: int = 0) -> float:
+    """The sum of the positive eigenvalues of the centered matrix, which does not depend on how many are `known`.
+
+    It is the trace if the kernel is positive semidefinite. Otherwise all eigenvalues give it, or, where these are too
+    many, an estimate to about 2 %.
+    """
+    if gram.psd:
+        return gram.trace
+    if len(known) == gram.n:
+        return float(np.maximum(known, 0).sum())
+    if gram.n > GRAM_ROWS:
+        return sum_of_positive_eigenvalues(gram.times, gram.n, gram.trace, gram.rounding, seed)
+    values = interruptible(lambda: np.linalg.eigvalsh(gram.dense()))
+    return float(np.maximum(values, 0).sum())
+
+
+def check_kernel_underflow(trace: float, n: int, rows: Array) -> None:
+    """Refuse rows whose squares underflow, where that makes their kernel matrix vanish."""
+    floor = variance_floor(rows.dtype)
+    if abs(trace) < n * floor and 0 < float(np.ptp(rows, axis=0).max()) < floor**0.5:
+        raise underflow_error()
 
 
 def smallest_of_gram(gram: Gram, largest: float, seed: int = 0) -> float:

@@ -70,7 +70,8 @@ class KernelPCA(ThreadsMixin, SeedMixin, Estimator):
     eigenvalues_ : array (k,)
         Eigenvalues of the centered kernel matrix, descending: n times the variance along each component.
     explained_variance_ratio_ : array (k,)
-        Ratios of the eigenvalues to the total variance in feature space.
+        Ratios of the eigenvalues to the total variance in feature space: the sum of all positive eigenvalues. A kernel
+        matrix that has negative ones and more than 1,000 rows has this sum estimated, to about 2 %.
     alphas_ : array (m, k)
         Coefficients of the components: the unit vector Σ alphas_[i, j] φ(X_fit_[i]) in feature space is component j.
     X_fit_ : array (m, d) or None
@@ -193,7 +194,7 @@ class KernelPCA(ThreadsMixin, SeedMixin, Estimator):
         self.X_fit_: Array | None = source.rows.rows if isinstance(source, ComputedKernel) else None
         self.kernel_: Kernel = source.kernel if isinstance(source, ComputedKernel) else precomputed()
         self.n_features_in_ = source.n if self.X_fit_ is None else self.X_fit_.shape[1]
-        total = max(found.trace, float(found.values.sum()), np.finfo(float).tiny)  # an indefinite trace may be less
+        total = max(found.total, float(found.values.sum()), np.finfo(float).tiny)  # it may be an estimate
         self.eigenvalues_ = found.values.astype(dtype)
         self.explained_variance_ratio_ = (found.values / total).astype(dtype)
         self.alphas_ = np.ascontiguousarray(found.alphas, dtype=dtype)

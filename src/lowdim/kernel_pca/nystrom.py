@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.data.rows import ArrayRows, Rows
-from lowdim.decomposition.gram_eigen import KernelComponents
+from lowdim.decomposition.gram_eigen import KernelComponents, check_kernel_underflow
 from lowdim.errors import LowdimWarning
 from lowdim.kernels import Kernel
 from lowdim.kernels._row_blocks import PreparedRows
@@ -32,12 +32,16 @@ def nystrom_components(rows: Rows, landmarks: ComputedKernel, k: int | None, thr
     root = _inverse_root(landmarks)
     m = moments_of(cross_kernel(rows, landmarks), None, None, threads)
     k = max(1, root.shape[1]) if k is None else k
-    found = eigh_largest(root.T @ m.within @ root, min(k, root.shape[1]))
+    projected = root.T @ m.within @ root
+    found = eigh_largest(projected, min(k, root.shape[1]))
     missing = k - len(found.values)  # more components than the landmarks span
-    values = np.pad(np.maximum(found.values, 0), (0, missing))
-    alphas = np.pad(root @ found.vectors, ((0, 0), (0, missing)))
+    varying = found.values > np.finfo(landmarks.dtype).eps * float(np.trace(projected))
+    values = np.pad(np.where(varying, found.values, 0.0), (0, missing))
+    alphas = np.pad(np.where(varying, root @ found.vectors, 0.0), ((0, 0), (0, missing)))
     mean = root.T @ m.mean
     trace = _kernel_trace(rows, landmarks)
+    check_kernel_underflow(trace, rows.count, landmarks.rows.rows)
+    total = trace - m.n * float(mean @ mean) if landmarks.kernel.psd else float(np.trace(projected))
     residual = trace - m.n * float(mean @ mean) - float(np.einsum("ij,ij->", root, m.within @ root))
     error = max(0.0, residual / trace) if trace > 0 else 0.0  # exact, as k(X, X) - C K⁻¹ Cᵀ is positive semidefinite
     return KernelComponents(
@@ -46,7 +50,7 @@ def nystrom_components(rows: Rows, landmarks: ComputedKernel, k: int | None, thr
         m.mean,
         root @ mean,
         scores=(landmarks.block(slice(None), slice(None)) - m.mean) @ alphas,
-        trace=trace - m.n * float(mean @ mean),
+        total=total,
         error=error if landmarks.kernel.psd else np.nan,
     )
 

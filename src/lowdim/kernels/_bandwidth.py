@@ -7,18 +7,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lowdim.data.fold import fold
+from lowdim.data.rows import Block, Chunk, open_rows
 from lowdim.data.validation import overflow_error
 from lowdim.errors import BadInput
+from lowdim.linalg.centered import column_means
 from lowdim.runtime.param import Choice, Either, Real
 
-__all__ = ["GAMMA", "GAMMA_OR_SCALE", "POSITIVE", "inverse_scale", "variance_of_entries"]
+__all__ = ["GAMMA", "GAMMA_OR_SCALE", "POSITIVE", "inverse_scale", "total_variance"]
 
 Array = NDArray[Any]
 
 POSITIVE = Real(0, open=True)
 GAMMA_OR_SCALE = Either(POSITIVE, Choice("scale"))
 GAMMA = Either(POSITIVE, Choice("scale", "median"))
-BLOCK = 4096  # rows at a time, as a float64 copy of all of them could be too large
 
 
 def inverse_scale(scale: float) -> float:
@@ -30,11 +32,17 @@ def inverse_scale(scale: float) -> float:
     return float(gamma) if np.isfinite(gamma) else 1.0
 
 
-def variance_of_entries(rows: Array) -> float:
-    """The variance of all entries of a matrix, without a float64 copy of it."""
-    mean = float(rows.mean(dtype=np.float64))
-    blocks = (rows[start : start + BLOCK] for start in range(0, len(rows), BLOCK))
-    out = sum(float(np.square(block - mean, dtype=np.float64).sum()) for block in blocks) / rows.size
-    if out < np.finfo(np.float64).tiny and rows.min() < rows.max():
+def total_variance(rows: Array) -> float:
+    """The sum of the variances of the columns, in float64, chunk by chunk. Shifting a column does not change it."""
+    n, mean = column_means(open_rows(rows), None, 1)
+
+    def summarize(chunk: Chunk, block: Block) -> Array:
+        deviations = block - mean
+        sums = deviations.sum(axis=0)
+        return np.stack([sums, np.square(deviations, out=deviations).sum(axis=0)])
+
+    sums, squares = fold(open_rows(rows), summarize, np.add, 1)
+    out = float(np.maximum(squares - sums**2 / n, 0).sum() / n)  # the means are rounded, and so corrected for
+    if out < np.finfo(np.float64).tiny and (rows != rows[0]).any():
         raise BadInput("the rows differ so little that their squares underflow. Rescale the columns, or give gamma.")
     return out

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.kernels._bandwidth import GAMMA_OR_SCALE, inverse_scale, variance_of_entries
+from lowdim.kernels._bandwidth import GAMMA_OR_SCALE, inverse_scale, total_variance
 from lowdim.kernels._kernel import Kernel
 from lowdim.runtime.param import Integer, Real, param
 
@@ -35,13 +35,13 @@ class cosine(Kernel):
 
 @dataclass(frozen=True)
 class _AffineDotProduct(Kernel):
-    """Shared by polynomial and sigmoid: γ xᵀy + c, with γ = 1 / (d · variance) for "scale"."""
+    """Shared by polynomial and sigmoid: γ xᵀy + c, with γ = 1 / (sum of the columns' variances) for "scale"."""
 
     def resolve(self, rows: Array) -> Self:
         gamma: Any = self.gamma  # type: ignore[attr-defined]
         if gamma != "scale":
             return self
-        return replace(self, gamma=inverse_scale(rows.shape[1] * variance_of_entries(rows)))  # type: ignore[call-arg]
+        return replace(self, gamma=inverse_scale(total_variance(rows)))  # type: ignore[call-arg]
 
     def _affine(self, pairs: Any) -> Array:
         values = np.array(pairs.inner_products)
@@ -56,7 +56,7 @@ class polynomial(_AffineDotProduct):
 
     degree: int = param(3, Integer(1), "The degree.", kw_only=False)
     gamma: float | str = param(
-        "scale", GAMMA_OR_SCALE, "A number, or 'scale' for 1 / (columns · variance).", kw_only=False
+        "scale", GAMMA_OR_SCALE, "A number, or 'scale' for 1 / (sum of the columns' variances).", kw_only=False
     )
     coef0: float = param(
         1.0, Real(0), "The constant c; with a negative one it would not be positive semidefinite.", kw_only=False
@@ -73,7 +73,7 @@ class sigmoid(_AffineDotProduct):
 
     psd = None
     gamma: float | str = param(
-        "scale", GAMMA_OR_SCALE, "A number, or 'scale' for 1 / (columns · variance).", kw_only=False
+        "scale", GAMMA_OR_SCALE, "A number, or 'scale' for 1 / (sum of the columns' variances).", kw_only=False
     )
     coef0: float = param(1.0, Real(), "The constant c.", kw_only=False)
 

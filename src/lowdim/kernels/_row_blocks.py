@@ -36,7 +36,8 @@ class PreparedRows:
     @cached_property
     def left_factor(self) -> Array:
         """(-2x, |x|², 1) about the origin: times the right factor it gives squared distances, (n, d + 2)."""
-        return _left_factor(self.right_factor)
+        there = self.__dict__.get("right_factor")  # new rows need the left factor alone
+        return _left_factor(_right_factor(self.rows, self.origin) if there is None else there.copy())
 
     @cached_property
     def right_factor(self) -> Array:
@@ -48,7 +49,7 @@ class PreparedRows:
         """Both factors for distances among these rows, without constant columns, which add nothing to them."""
         varying = (self.rows != self.rows[0]).any(axis=0)
         right = self.right_factor if varying.all() else _right_factor(self.rows[:, varying], self.origin[varying])
-        return _left_factor(right), right
+        return _left_factor(right.copy()), right
 
     @cached_property
     def unit_rows(self) -> Array:
@@ -165,7 +166,7 @@ def _right_factor(rows: Array, origin: Array) -> Array:
 
 
 def _left_factor(right: Array) -> Array:
-    out = np.empty_like(right)
-    np.multiply(right[:, :-2], -2, out=out[:, :-2])
-    out[:, -2], out[:, -1] = right[:, -1], 1
-    return out
+    """The left factor in the memory of a right one."""
+    np.multiply(right[:, :-2], -2, out=right[:, :-2])
+    right[:, -2], right[:, -1] = right[:, -1], 1
+    return right

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.errors import BadInput
-from lowdim.kernels._bandwidth import GAMMA, POSITIVE, inverse_scale, variance_of_entries
+from lowdim.kernels._bandwidth import GAMMA, POSITIVE, inverse_scale, total_variance
 from lowdim.kernels._kernel import Kernel
 from lowdim.kernels._row_blocks import PreparedRows, RowPairs
 from lowdim.runtime.param import Choice, Either, param
@@ -28,7 +28,7 @@ class _FunctionOfDistance(Kernel):
     gamma: float | str = param(
         "scale",
         GAMMA,
-        "A number; or 'scale' for 1 / (columns · variance); or 'median' for 1 / (median squared distance).",
+        "A number; or 'scale' for 1 / (sum of the columns' variances); or 'median' for 1 / (median squared distance).",
         kw_only=False,
     )
 
@@ -38,7 +38,7 @@ class _FunctionOfDistance(Kernel):
 
     def _scale(self, rows: Array) -> float:
         """The scale of distances that "scale" means."""
-        return rows.shape[1] * variance_of_entries(rows)
+        return total_variance(rows)
 
     def resolve(self, rows: Array) -> Self:
         if not isinstance(self.gamma, str):
@@ -96,7 +96,7 @@ class laplacian(_FunctionOfDistance):
     gamma: float | str = param(
         "scale",
         GAMMA,
-        "A number; or 'scale' for 1 / (columns · standard deviation); or 'median' for 1 / (median distance).",
+        "A number; or 'scale' for 1 / √(columns · sum of their variances); or 'median' for 1 / (median distance).",
         kw_only=False,
     )
 
@@ -104,7 +104,7 @@ class laplacian(_FunctionOfDistance):
         return pairs.manhattan_distances
 
     def _scale(self, rows: Array) -> float:
-        return rows.shape[1] * variance_of_entries(rows) ** 0.5
+        return float((rows.shape[1] * total_variance(rows)) ** 0.5)
 
     def evaluate(self, pairs: Any) -> Array:
         return np.exp(self._exponent(pairs))

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.data.ownership import dense_table, owned
-from lowdim.data.rows import Chunk, Rows
+from lowdim.data.rows import Chunk, Rows, open_rows
 from lowdim.data.validation import not_finite_error
 from lowdim.errors import BadInput, BadInputType
 from lowdim.kernels import Kernel
 from lowdim.kernels._row_blocks import PreparedRows, RowPairs
+from lowdim.runtime.progress import report
 
 __all__ = [
     "ComputedKernel",
@@ -89,6 +90,11 @@ class MappedRows(Rows):
         self._rows, self._function = rows, function
         self.n, self.d, self.dtype = rows.n, width, rows.dtype
 
+    @property
+    def chunk_rows(self) -> int:
+        """The maximum number of rows in a block, before and after the function."""
+        return min(super().chunk_rows, self._rows.chunk_rows)
+
     def block(self, start: int, stop: int) -> Array:
         new = self._rows.block(start, stop)
         if not np.isfinite(new).all():
@@ -111,11 +117,17 @@ def finite_rows(rows: Rows) -> Array:
     if rows.sparse:
         raise BadInputType(SPARSE)
     whole = dense_table(rows)
-    if not np.isfinite(whole).all():
-        raise not_finite_error(rows, Chunk(0, rows.count, lambda: whole))
+    _require_finite(whole, rows)
     if not len(whole):
         raise BadInput("there are 0 sample(s) in the data while a minimum of 1 is required.")
     return whole
+
+
+def _require_finite(whole: Array, rows: Rows) -> None:
+    for chunk in open_rows(whole).chunks():
+        if not np.isfinite(whole[chunk.start : chunk.stop]).all():
+            raise not_finite_error(rows, Chunk(0, len(whole), lambda: whole))
+        report("checking rows", chunk.stop, len(whole))
 
 
 def symmetric_matrix(rows: Rows, name: str) -> Array:
@@ -125,9 +137,8 @@ def symmetric_matrix(rows: Rows, name: str) -> Array:
     if rows.n != rows.d:
         raise BadInput(f"{name} must be square; got {rows.n} × {rows.d}.")
     whole = rows.whole()
-    if not np.isfinite(whole).all():
-        raise not_finite_error(rows, Chunk(0, rows.count, lambda: whole))
-    slack = 1e-5 * float(np.abs(whole).max(initial=0.0))
+    _require_finite(whole, rows)
+    slack = 1e-5 * max(float(whole.max(initial=0.0)), -float(whole.min(initial=0.0)))
     for start in range(0, len(whole), BLOCK):
         cut = slice(start, start + BLOCK)
         if np.abs(whole[cut] - whole[:, cut].T).max(initial=0.0) > slack:

@@ -19,6 +19,7 @@ from lowdim.data.fold import fold
 from lowdim.data.rows import Block, Chunk, Rows, chunk_rows
 from lowdim.data.validation import FeatureRecord, check_weights, not_finite_error, overflow_error, read_rows
 from lowdim.errors import BadInput, NotEnoughData
+from lowdim.linalg.centered import interruptible_product
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.threads import scratch, thread_count
 
@@ -207,7 +208,8 @@ def _dense_part(block: Block, classes: Any, codes: Any, weights: Any) -> Moments
     rests = np.empty_like(sums)
     _native.column_sums(panel, codes, roots, rests)
     correction = rests / np.sqrt(divisors)
-    scatter = panel.T @ panel - (correction.T @ correction).astype(panel.dtype)
+    product = interruptible_product(lambda: panel.T @ panel, panel.size * d // 2)
+    scatter = product - (correction.T @ correction).astype(panel.dtype)
     np.fill_diagonal(scatter, np.maximum(np.diagonal(scatter), 0))
     return Moments(n, counts, means + rests / divisors, scatter, classes, block.dtype)
 
@@ -225,7 +227,7 @@ def _unweighted_part(block: Block) -> Moments | None:
         if not _native.shift_rows(block, shift, panel, sums):
             return None
         # NumPy sees that both factors are one array and calls syrk, which is half the work of gemm.
-        scatter = panel.T @ panel
+        scatter = interruptible_product(lambda: panel.T @ panel, panel.size * d // 2)
         delta = sums / n
         rounding = n * (np.finfo(block.dtype).eps * shift.astype(np.float64)) ** 2
         squares = np.diagonal(scatter)
@@ -259,12 +261,8 @@ def _densified(block: Block, classes: Any, codes: Any, weights: Any) -> Moments 
     size = chunk_rows(block.shape[1])
     for start in range(0, block.shape[0], size):
         cut = slice(start, start + size)
-        part = _dense_part(
-            block[cut].toarray(),
-            classes,
-            None if codes is None else codes[cut],
-            None if weights is None else weights[cut],
-        )
+        code, weight = (None if part is None else part[cut] for part in (codes, weights))
+        part = _dense_part(block[cut].toarray(), classes, code, weight)
         if part is None:
             return None
         total = part if total is None else merge(total, part)
