@@ -21,6 +21,7 @@ import numpy as np
 import scipy.linalg  # noqa: F401  (loads the BLAS that the controller below must find)
 from threadpoolctl import ThreadpoolController
 
+from lowdim.runtime.memory import require_thread_memory, thread_start_errors
 from lowdim.runtime.progress import end_with
 
 __all__ = ["interruptible", "ordered_map", "scratch", "single_blas", "thread_count"]
@@ -59,6 +60,8 @@ class _SingleBlas:
 
     def enter(self) -> None:
         with self._lock:
+            if self._inside == 0:
+                require_thread_memory()
             self._inside += 1
             if self._inside == 1:
                 self._limit = _blas().limit(limits=1)
@@ -93,6 +96,7 @@ def ordered_map(work: Callable[[Item], Result], items: Iterable[Item], threads: 
         with single_blas():
             yield from map(work, items)
         return
+    require_thread_memory(threads)
     pool, ended = ThreadPoolExecutor(threads), threading.Event()
     waiting: deque[Future[Result]] = deque()
 
@@ -104,7 +108,8 @@ def ordered_map(work: Callable[[Item], Result], items: Iterable[Item], threads: 
     with single_blas():
         try:
             for item in items:
-                waiting.append(pool.submit(contextvars.copy_context().run, run, item))
+                with thread_start_errors():
+                    waiting.append(pool.submit(contextvars.copy_context().run, run, item))
                 if len(waiting) > threads + 1:
                     yield waiting.popleft().result()
             while waiting:
@@ -143,5 +148,7 @@ def interruptible(work: Callable[[], Result]) -> Result:
         except BaseException as error:
             outcome.set_exception(error)
 
-    threading.Thread(target=run, daemon=True).start()
+    require_thread_memory()
+    with thread_start_errors():
+        threading.Thread(target=run, daemon=True).start()
     return outcome.result()
