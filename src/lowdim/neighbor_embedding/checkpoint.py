@@ -62,8 +62,13 @@ class Checkpoint:
     def write(self, state: LoopState, done: int, total: int) -> None:
         """Replace the file atomically."""
         arrays = {name: np.ascontiguousarray(value) for name, value in state.items()}
-        with atomic_write(self.path) as draft:
-            save_file(arrays, draft, metadata={KEY: self.fingerprint, "done": str(done), "total": str(total)})
+        try:
+            with atomic_write(self.path) as draft:
+                save_file(arrays, draft, metadata={KEY: self.fingerprint, "done": str(done), "total": str(total)})
+        except SafetensorError as error:
+            raise BadInput(
+                f"can't write the checkpoint {str(self.path)!r}: {error}. Choose a place with enough space."
+            ) from error
 
 
 def fingerprint(*parts: Any) -> str:
