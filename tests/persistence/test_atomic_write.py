@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 from safetensors import SafetensorError
 
-from lowdim import PCA
-from lowdim.errors import BadParameter, MemoryTooSmall, ModelFileError
+from lowdim import PCA, UMAP, plot
+from lowdim.data.io.write import write_table
+from lowdim.errors import BadInput, BadParameter, MemoryTooSmall, ModelFileError
 from lowdim.persistence import container, load, save
 from lowdim.runtime.atomic_write import atomic_write, sweep_drafts
 
@@ -67,6 +68,37 @@ def test_a_full_disk_changes_nothing(tmp_path):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert path.read_bytes() == before and os.listdir(tmp_path) == ["model.lowdim"]
+
+
+def draw(path):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    plot.save(plot.scatter(ROWS[:, :2]), path)
+
+
+WRITERS = {
+    "table.csv": lambda path: write_table(path, np.tile(ROWS, (40, 1))),
+    "table.npz": lambda path: write_table(path, np.tile(ROWS, (40, 1))),
+    "map.svg": draw,
+    "map.html": lambda path: plot.page(ROWS[:, :2], path=path),
+    "fit.checkpoint": lambda path: UMAP(500, n_epochs=60, init="random", checkpoint=path).fit(ROWS),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_full_disk_leaves_every_file_as_it_was(name, tmp_path):
+    resource = pytest.importorskip("resource")
+    path = tmp_path / name
+    if name != "fit.checkpoint":
+        path.write_bytes(b"old")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2048, hard))
+    try:
+        with pytest.raises(BadInput, match=f"can't write .*{name}"):
+            WRITERS[name](path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert [(p.name, p.read_bytes()) for p in tmp_path.iterdir()] == [(name, b"old")] * (name != "fit.checkpoint")
 
 
 def test_places_that_cant_be_written_are_named(tmp_path):

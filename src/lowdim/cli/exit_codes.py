@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 import traceback
+from contextlib import suppress
 from typing import Any
 
 from lowdim import errors
-from lowdim.cli.output import printable
+from lowdim.cli.output import print_to_stderr
 
 __all__ = ["EXIT_CODES", "SUCCESS", "report_error"]
 
@@ -37,8 +38,9 @@ def report_error(error: BaseException, debug: bool) -> int:
     """Print the error to stderr, in one line, and return the exit code."""
     code, message = _classify(error)
     if debug:
-        traceback.print_exception(error, file=sys.stderr)
-    print(f"error: {printable(message)}", file=sys.stderr)
+        with suppress(OSError, ValueError):  # stderr is closed
+            traceback.print_exception(error, file=sys.stderr)
+    print_to_stderr(f"error: {message}")
     return code
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["CommandOutput", "align", "printable", "to_json", "written_lines"]
+__all__ = ["CommandOutput", "align", "print_to_stderr", "printable", "to_json", "written_lines"]
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,13 @@ def printable(text: str) -> str:
     """One line without control characters, so that names in the data can't control a terminal."""
     line = " ".join(text.split())
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line)
+
+
+def print_to_stderr(line: str) -> None:
+    """Print one line of status; where stderr is closed, nobody reads it, and the work goes on."""
+    if sys.stderr is not None:  # print(file=None) would mean stdout
+        with suppress(OSError, ValueError):
+            print(printable(line), file=sys.stderr, flush=True)
 
 
 def to_json(data: Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from lowdim.cli.exit_codes import SUCCESS, report_error
 from lowdim.cli.global_flags import GlobalFlags
-from lowdim.cli.output import CommandOutput, printable, to_json
+from lowdim.cli.output import CommandOutput, print_to_stderr, to_json
 from lowdim.cli.progress_bars import show_progress
 from lowdim.errors import LowdimWarning, MissingExtra
 
@@ -27,13 +27,14 @@ def run(words: list[str]) -> int:
             output = _invoke(words or ["--help"])
         _print_output(output, flags)
     except BrokenPipeError:  # the reader has closed the pipe
-        _discard_stdout()
+        _discard(sys.stdout)
     except BaseException as error:
         if _is_exit(error):
             return int(getattr(error, "exit_code", SUCCESS))
         code = report_error(error, flags.debug)
         if isinstance(error, OSError):  # perhaps stdout is on a full disk
-            _discard_stdout()
+            _discard(sys.stdout)
+        _discard_broken_stderr()
         return code
     return SUCCESS
 
@@ -72,7 +73,7 @@ def _print_warnings(quiet: bool) -> Iterator[None]:
     """Print lowdim's own warnings, one line each, to stderr; ignore those of other packages."""
 
     def show(message: Any, *_: Any, **__: Any) -> None:
-        print(f"warning: {printable(str(message))}", file=sys.stderr)
+        print_to_stderr(f"warning: {message}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -89,7 +90,15 @@ def _replace_unencodable() -> None:
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
 
 
-def _discard_stdout() -> None:
-    """Redirect stdout to nowhere, so that Python does not fail again when it flushes at exit."""
+def _discard(stream: Any) -> None:
+    """Redirect a stream to nowhere, so that Python does not fail again when it flushes at exit."""
     with suppress(OSError, AttributeError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _discard_broken_stderr() -> None:
+    try:
+        if sys.stderr is not None:
+            sys.stderr.flush()
+    except (OSError, ValueError):
+        _discard(sys.stderr)

@@ -66,10 +66,15 @@ class Checkpoint:
     def write(self, state: LoopState, done: int, total: int) -> None:
         """Replace the file atomically."""
         arrays = {name: np.ascontiguousarray(value) for name, value in state.items()}
-        with atomic_write(self.path) as draft:
-            checksum = _checksum(arrays, done, total)
-            steps = {"done": str(done), "total": str(total)}
-            save_file(arrays, draft, metadata={KEY: self.fingerprint, "sha256": checksum} | steps)
+        metadata = {KEY: self.fingerprint, "sha256": _checksum(arrays, done, total)}
+        metadata |= {"done": str(done), "total": str(total)}
+        try:
+            with atomic_write(self.path) as draft:
+                save_file(arrays, draft, metadata=metadata)
+        except SafetensorError as error:
+            raise BadInput(
+                f"can't write the checkpoint {str(self.path)!r}: {error}. Choose a place with enough space."
+            ) from error
 
 
 def _checksum(state: LoopState, done: int, total: int) -> str:

@@ -6,6 +6,7 @@ which process writes it, and the next write into the folder deletes those of dea
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import platform
@@ -45,9 +46,9 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
         os.replace(draft, place)
     except OSError as error:
         _discard(draft)
-        raise BadInput(
-            f"can't write {str(path)!r}: {error.strerror or error}. Choose a folder that exists and is writable."
-        ) from error
+        full = error.errno in (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
+        remedy = "Free some space, or choose another folder" if full else "Choose a folder that exists and is writable"
+        raise BadInput(f"can't write {str(path)!r}: {error.strerror or error}. {remedy}.") from error
     except BaseException:
         _discard(draft)
         raise

@@ -18,6 +18,8 @@ from typing import Any, TypeVar
 import scipy.linalg  # noqa: F401  (loads the BLAS that the controller below must find)
 from threadpoolctl import ThreadpoolController
 
+from lowdim.runtime.memory import require_thread_memory
+
 __all__ = ["run_single", "single_blas"]
 
 Result = TypeVar("Result")
@@ -55,6 +57,7 @@ class _SingleBlas:
     def enter(self) -> None:
         with self._lock:
             if self._inside == 0:
+                require_thread_memory()
                 self._before = tuple(library.threads() for library in _libraries())
             self._inside += 1
             self._thread.depth = self._depth + 1

@@ -19,6 +19,7 @@ import numpy as np
 
 from lowdim.errors import BadParameter
 from lowdim.runtime.blas import run_single, single_blas
+from lowdim.runtime.memory import require_thread_memory, thread_start_errors
 from lowdim.runtime.param import Integer
 from lowdim.runtime.progress import end_with
 
@@ -79,6 +80,7 @@ def ordered_map(work: Callable[[Item], Result], items: Iterable[Item], threads: 
             for item in items:  # not map(): it would take a StopIteration of work() for the end of the items
                 yield work(item)
         return
+    require_thread_memory(threads)
     pool, ended = ThreadPoolExecutor(threads), threading.Event()
     waiting: deque[Future[Result]] = deque()
 
@@ -90,7 +92,8 @@ def ordered_map(work: Callable[[Item], Result], items: Iterable[Item], threads: 
     with single_blas():
         try:
             for item in items:
-                waiting.append(pool.submit(contextvars.copy_context().run, run, item))
+                with thread_start_errors():
+                    waiting.append(pool.submit(contextvars.copy_context().run, run, item))
                 if len(waiting) > threads + 1:
                     yield waiting.popleft().result()
             while waiting:
@@ -130,5 +133,7 @@ def interruptible(work: Callable[[], Result]) -> Result:
         else:
             outcome.set_result(result)
 
-    threading.Thread(target=run, daemon=True).start()
+    require_thread_memory()
+    with thread_start_errors():
+        threading.Thread(target=run, daemon=True).start()
     return outcome.result()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -90,6 +91,8 @@ def write_labeled_table(path: Path, X: Any, names: Sequence[str] | None, table: 
 def save_figure(path: Path, draw: Callable[[], Any]) -> None:
     """Save what `draw` returns, Matplotlib's axes or figure; no window is opened."""
     os.environ.setdefault("MPLBACKEND", "agg")
+    # Without a home it logs where it keeps its cache, which is no news about the picture.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     from lowdim import plot
 
     plot.save(draw(), path)
