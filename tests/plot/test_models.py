@@ -341,6 +341,17 @@ def test_eigenimages_without_rows_in_color_and_of_constant_images(rng) -> None:
     figure.draw_without_rendering()
 
 
+def test_eigenimages_of_a_dataframe(rng) -> None:
+    """Rows become plain numbers for drawing, which is no reason for a warning about the names of their columns."""
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(rng.uniform(size=(12, 6)), columns=list("abcdef"))
+    for missing in ("error", "em"):
+        model = PCA(2, missing=missing).fit(frame)
+        axes = plot.eigenimages(model, (2, 3), frame, ks=(1, 2), n_images=2)
+        expected = model.inverse_transform(model.transform(frame))
+        np.testing.assert_allclose(axes[1, 2].images[0].get_array(), expected[0].reshape(2, 3), atol=1e-12)
+
+
 def test_errors_of_eigenimages(digits) -> None:
     model = PCA(3).fit(digits)
     with pytest.raises(errors.BadInput, match="product of 64"):

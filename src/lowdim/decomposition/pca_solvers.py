@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
 from lowdim.data.rows import Rows
@@ -15,6 +14,7 @@ from lowdim.data.validation import overflow_error, underflow_error
 from lowdim.decomposition.component_count import Spectrum, count_components, fixed_count
 from lowdim.decomposition.resolution import log_det_of_covariance, log_det_of_factor, resolved, variance_floor
 from lowdim.errors import BadParameter, NotEnoughData
+from lowdim.linalg import lapack
 from lowdim.linalg.block_lanczos import block_lanczos
 from lowdim.linalg.centered import Centered, column_means
 from lowdim.linalg.dense_eigen import eigh_largest, fix_signs
@@ -152,7 +152,7 @@ def solve_svd(rows: Rows, weights: Array | None, options: PCAOptions) -> Princip
     tall = rows.count > rows.d
     factor = centered.r_factor() if tall else centered.dense(n)
     P = _finite(np.asarray(factor, dtype=np.float64))
-    _, sizes, right = interruptible(lambda: scipy.linalg.svd(P, full_matrices=False, check_finite=False))
+    _, sizes, right = interruptible(lambda: lapack.svd(P))
     rank_bound = min(rows.count - 1, rows.d)
     floor = (min(rows.count, rows.d) * EPS) ** 2
     values = resolved(_finite(sizes**2 / (n - options.ddof)), rank_bound, floor)

@@ -17,6 +17,7 @@ from lowdim import _native
 from lowdim.data.fold import fold
 from lowdim.data.rows import ArrayRows, Block, Chunk, Rows, chunk_rows
 from lowdim.data.validation import not_finite_error
+from lowdim.linalg import lapack
 from lowdim.runtime.progress import report
 from lowdim.runtime.threads import interruptible, ordered_map, scratch
 
@@ -267,7 +268,7 @@ def interruptible_product(product: Callable[[], Array], size: int) -> Array:
 
 
 def _r_factor(A: Array) -> Array:
-    return np.asarray(interruptible(lambda: np.linalg.qr(A, mode="r")))
+    return interruptible(lambda: lapack.r_factor(A))
 
 
 def _double(part: Array) -> NDArray[np.float64]:

@@ -15,6 +15,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from lowdim.errors import LowdimWarning, NotConverged
+from lowdim.linalg import lapack
 from lowdim.runtime.threads import interruptible
 
 __all__ = ["Eigenpairs", "eigh", "eigh_largest", "eigh_smallest", "fix_signs", "generalized_eigh", "symmetrized"]
@@ -102,7 +103,7 @@ def eigh(A: Array, wanted: tuple[int, int] | None = None) -> tuple[Array, Array]
     for driver in drivers:
         try:
             values, vectors = interruptible(
-                lambda driver=driver: scipy.linalg.eigh(A, subset_by_index=wanted, driver=driver, check_finite=False)  # type: ignore[misc]
+                lambda driver=driver: lapack.eigh(A, wanted, driver)  # type: ignore[misc]
             )
             if wanted is None or len(values) == wanted[1] - wanted[0] + 1:
                 return values, vectors  # among equal values, a range can come back empty without an error
