@@ -58,6 +58,7 @@ class _Layout:
     renamed: Mapping[str, str] = field(default_factory=dict)  # from the former name to the present one
     added: Mapping[str, Any] = field(default_factory=dict)  # attributes that a file may lack, with their JSON
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # texts that have changed, by attribute
+    parameters: Mapping[str, str] = field(default_factory=dict)  # attributes that had no name beside their parameter
     state: _Dataclass | None = None
 
 
@@ -108,6 +109,7 @@ SCHEMA_1: dict[str, _Layout] = {
     "NonmetricMDS": _Layout(values=MDS_SOLVERS),
     "Isomap": _Layout(
         renamed={"rows_": "X_fit_"},
+        parameters={"n_neighbors_": "n_neighbors"},
         state=_Dataclass(
             "IsomapState",
             {
@@ -134,6 +136,8 @@ SCHEMA_1: dict[str, _Layout] = {
     ),
     "LaplacianEigenmaps": _Layout(
         renamed={"rows_": "X_fit_", "components_of_rows_": "component_labels_"},
+        added={"n_neighbors_": None},
+        parameters={"n_neighbors_": "n_neighbors"},
         state=_Dataclass(
             "LaplacianState",
             {
@@ -195,6 +199,9 @@ class _Migration:
             self._rename(name, present)
             known = layout.values.get(name, {})
             fitted[present] = known.get(value, value) if isinstance(value, str) else value
+        parameters = former.get("parameters")
+        if fitted and isinstance(parameters, dict) and parameters.get("affinity") != "precomputed":
+            fitted |= {name: parameters.get(parameter) for name, parameter in layout.parameters.items()}
         return {**former, "fitted": fitted, "state": state}, self.tensors
 
     def _dataclass(self, made: _Dataclass, path: str) -> Any:
