@@ -185,5 +185,5 @@ def test_fitted_rows_that_were_replaced_are_checked(model, X):
         getattr(wrong, part)[-1] = value
         twin = pickle.loads(pickle.dumps(fitted))
         twin.X_fit_ = wrong
-        with pytest.raises(BadInput, match="invalid sparse matrix"):
+        with pytest.raises(BadInput, match="sparse X is damaged"):
             twin.transform(0.5 * sparse[:4])

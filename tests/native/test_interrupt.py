@@ -76,7 +76,7 @@ def test_default_handler_is_left_alone():
 FITS = {
     "LAPACK": "PCA(2, solver='svd'), rng.standard_normal((3000, 2500))",
     "shortest paths": "Isomap(n_neighbors=8), rng.standard_normal((6000, 5))",
-    "SGD of UMAP": "UMAP(n_epochs=10**7), rng.standard_normal((400, 5)).astype('f4')",
+    "SGD of UMAP": "UMAP(n_epochs=10**6), rng.standard_normal((400, 5)).astype('f4')",
     "filter of LLE": "LLE(solver='chebyshev', tol=1e-13), rng.standard_normal((12_000, 7)), 'eigenvectors'",
     "filter of LTSA": "LLE(solver='chebyshev', method='ltsa', tol=1e-13), rng.standard_normal((12_000, 7)), "
     "'eigenvectors'",
