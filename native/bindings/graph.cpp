@@ -53,7 +53,7 @@ nb::tuple symmetrize_affinities(const Dense<const std::int32_t>& indices, const 
 
 // A read-only view of what an object owns, which it keeps alive.
 template <class T>
-nb::object view_of(nb::handle owner, const std::vector<T>& values) {
+nb::object view_of(nb::handle owner, const lowdim::LargeVector<T>& values) {
     return nb::cast(nb::ndarray<nb::numpy, const T, nb::ndim<1>>(values.data(), {values.size()}, owner));
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bindings/run.hpp"
+#include "core/huge_pages.hpp"
 #include "graph/symmetrize.hpp"
 
 using Embedding = Dense<const float>;
@@ -55,17 +56,17 @@ class AffinityMatrix {
         return view();
     }
 
-    const std::vector<std::int64_t>& starts() const { return starts_; }
-    const std::vector<std::int32_t>& columns() const { return columns_; }
-    const std::vector<float>& values() const { return values_; }
+    const lowdim::LargeVector<std::int64_t>& starts() const { return starts_; }
+    const lowdim::LargeVector<std::int32_t>& columns() const { return columns_; }
+    const lowdim::LargeVector<float>& values() const { return values_; }
 
   private:
     AffinityMatrix(std::size_t starts, std::size_t entries) : starts_(starts), columns_(entries), values_(entries) {}
     lowdim::AffinityGraph view() const { return {starts_.data(), columns_.data(), values_.data()}; }
 
-    std::vector<std::int64_t> starts_;
-    std::vector<std::int32_t> columns_;
-    std::vector<float> values_;
+    lowdim::LargeVector<std::int64_t> starts_;
+    lowdim::LargeVector<std::int32_t> columns_;
+    lowdim::LargeVector<float> values_;
 };
 
 // Checks all but the columns.

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
+from fuzzing.files import mutated
 from lowdim.data.io import arrow_source, delimited_text
 from lowdim.data.io.read import read_table
 from lowdim.data.io.write import write_table
@@ -67,27 +68,6 @@ FILES = {
     "a.arrow": as_arrow(),
     "stream.arrow": as_arrow(pa.ipc.new_stream),
 }
-
-
-def mutated(content: bytes, draw: random.Random) -> bytes:
-    """The content with a few bytes changed, deleted, repeated or inserted, or truncated."""
-    out = bytearray(content)
-    for _ in range(draw.choice([1, 1, 2, 5, 20])):
-        at = draw.randrange(len(out) + 1)
-        match draw.randrange(6):
-            case 0:
-                out[at : at + 1] = bytes([draw.randrange(256)])
-            case 1 if at < len(out):
-                out[at] ^= 1 << draw.randrange(8)
-            case 2:
-                del out[at : at + draw.randrange(1, 16)]
-            case 3:
-                out[at:at] = out[max(0, at - 16) : at]
-            case 4:
-                out[at : at + 4] = draw.choice([b"\xff\xff\xff\xff", b"\0\0\0\0", b"\xff\xff\xff\x7f", b'",\n\r'])
-            case 5 if draw.random() < 0.2:
-                del out[at:]
-    return bytes(out)
 
 
 def survives(path, **asked):

@@ -11,7 +11,6 @@ from lowdim.data.fold import fold
 from lowdim.data.rows import Block, Chunk, open_rows
 from lowdim.data.validation import overflow_error
 from lowdim.errors import BadInput
-from lowdim.linalg.centered import column_means
 from lowdim.runtime.param import Choice, Either, Real
 
 __all__ = ["GAMMA", "GAMMA_OR_SCALE", "POSITIVE", "inverse_scale", "total_variance"]
@@ -34,15 +33,15 @@ def inverse_scale(scale: float) -> float:
 
 def total_variance(rows: Array) -> float:
     """The sum of the variances of the columns, in float64, chunk by chunk. Shifting a column does not change it."""
-    n, mean = column_means(open_rows(rows), None, 1)
+    table = open_rows(rows)
+    pivot = next(iter(table.chunks())).load().mean(axis=0, dtype=np.float64)  # near the mean, which is corrected for
 
     def summarize(chunk: Chunk, block: Block) -> Array:
-        deviations = block - mean
-        sums = deviations.sum(axis=0)
-        return np.stack([sums, np.square(deviations, out=deviations).sum(axis=0)])
+        deviations = block - pivot
+        return np.append(np.ones(len(deviations)) @ deviations, np.einsum("ij,ij->", deviations, deviations))
 
-    sums, squares = fold(open_rows(rows), summarize, np.add, 1)
-    out = float(np.maximum(squares - sums**2 / n, 0).sum() / n)  # the means are rounded, and so corrected for
+    *sums, squares = fold(table, summarize, np.add, 1)
+    out = max(float(squares - np.square(sums).sum() / len(rows)) / len(rows), 0.0)
     if out < np.finfo(np.float64).tiny and (rows != rows[0]).any():
         raise BadInput("the rows differ so little that their squares underflow. Rescale the columns, or give gamma.")
     return out

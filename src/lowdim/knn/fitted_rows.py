@@ -163,17 +163,7 @@ class FittedRows:
 
     @cached_property
     def _hashes(self) -> RowHashes:
-        if sp.issparse(self.X) and not _in_bounds(self.X):
-            raise BadInput("the fitted rows, X_fit_, were replaced by an invalid sparse matrix. Fit the model again.")
         return RowHashes.of(self.X, self.spec.threads)
-
-
-def _in_bounds(X: Any) -> bool:
-    """Whether native code can follow the arrays of a CSR matrix."""
-    starts, columns = X.indptr, X.indices
-    spans = len(starts) == X.shape[0] + 1 and starts[0] == 0 and starts[-1] == len(columns) == len(X.data)
-    inside = not len(columns) or (columns.min() >= 0 and columns.max() < X.shape[1])
-    return bool(spans and inside and (np.diff(starts) >= 0).all())
 
 
 def finite_block(rows: Rows, chunk: Chunk) -> Any:
