@@ -12,7 +12,7 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import threadpool_info
 
 import lowdim
 from determinism import QUICK, VARIANTS, digest, estimators, fit_digest
@@ -71,16 +71,6 @@ def test_while_another_thread_uses_blas():
     A = np.random.default_rng(0).normal(size=(300, 300))
     with Beside(lambda: np.linalg.eigh(A @ A.T)):
         for name in estimators():
-            assert fit_digest(name) == alone(name)
-
-
-def test_while_another_thread_changes_the_limit_of_blas():
-    def limited():
-        with threadpool_limits(limits=2, user_api="blas"):
-            pass
-
-    with Beside(limited):
-        for name in ("KernelPCA", "LLE", "ClassicalMDS distances"):
             assert fit_digest(name) == alone(name)
 
 
