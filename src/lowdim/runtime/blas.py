@@ -3,8 +3,8 @@
 They split sums by the number of their threads, so the same product has other bits on another machine. The limit belongs
 to the process, not to a thread, so everyone who computes at the same time is counted here: the first one sets it, the
 last one restores what was there before. Another library may change it in between (scikit-learn does, for its own
-loops); whoever enters sets it again, and `run_single` notices a change during a LAPACK call and repeats the call. Only a
-thread that changes the limit over and over can still get at the last bits.
+loops); whoever enters sets it again, and `run_single` notices a change during a LAPACK call and repeats the call. Only
+a thread that changes the limit over and over can still get at the last bits.
 """
 
 from __future__ import annotations
