@@ -35,8 +35,11 @@ TESTS = {
     ],
 }
 # What can't work under a sanitizer: a limit on the address space (shadow memory takes terabytes of it), Ctrl-C within
-# the time of an ordinary fit, and forks of a process with threads under ThreadSanitizer.
-EXCLUDED = {"address": "not memory_limit and not inside_a", "thread": "not fork and not loky and not pickled"}
+# the time of an ordinary fit, and forks of a process with threads, whose allocator the sanitizers do not unlock.
+EXCLUDED = {
+    "address": "not memory_limit and not inside_a and not fork",
+    "thread": "not fork and not loky and not pickled",
+}
 OPTIONS = {
     "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1:handle_segv=1",
     "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",

@@ -64,6 +64,20 @@ def test_inside_a_native_loop(threads):
     assert out == "soon"
 
 
+def test_python_ends_well_while_lapack_runs_on():
+    """It used memory that was freed at exit, and the process died of that."""
+    out = run("""
+        X = rng.standard_normal((1500, 1200))
+        press(0.6)
+        try:
+            while True:
+                PCA(2, solver="svd").fit(X)
+        except KeyboardInterrupt:
+            print("interrupted")
+    """)
+    assert out == "interrupted"
+
+
 def test_default_handler_is_left_alone():
     import lowdim
 

@@ -7,6 +7,7 @@ number of threads, and their results are taken in order.
 
 from __future__ import annotations
 
+import atexit
 import contextvars
 import os
 import threading
@@ -132,8 +133,25 @@ def interruptible(work: Callable[[], Result]) -> Result:
             outcome.set_exception(error)
         else:
             outcome.set_result(result)
+        finally:
+            _calls.discard(threading.current_thread())
 
     require_thread_memory()
+    thread = threading.Thread(target=run, daemon=True)
+    _calls.add(thread)
     with thread_start_errors():
-        threading.Thread(target=run, daemon=True).start()
+        thread.start()
     return outcome.result()
+
+
+_calls: set[threading.Thread] = set()  # of LAPACK, that run or were abandoned
+
+
+@atexit.register
+def _wait_for_calls() -> None:
+    """Before Python ends: an abandoned call still uses memory that would be freed. Ctrl-C once more ends at once."""
+    try:
+        for thread in [thread for thread in _calls if thread.is_alive()]:
+            thread.join()
+    except KeyboardInterrupt:
+        os._exit(130)
