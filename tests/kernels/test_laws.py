@@ -364,3 +364,13 @@ def test_overflow_and_underflow_are_reported():
     for tol in (-1.0, "a", np.nan):
         with pytest.raises(BadParameter, match="tol must be a number of at least 0"):
             is_psd(np.eye(3), tol=tol)
+
+
+@pytest.mark.parametrize(
+    "kernel", [kernels.linear(), kernels.polynomial(), kernels.linear() * kernels.linear()], ids=repr
+)
+def test_values_whose_products_overflow_are_refused(kernel):
+    X = np.array([[1e200, 1.0], [2.0, 1e200]])
+    with pytest.raises(BadInput, match="overflow"), np.errstate(over="ignore", invalid="ignore"):
+        kernel(X)
+    assert np.isfinite(kernel(X * 1e-200)).all()

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NoReturn, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.data.validation import read_matrix
+from lowdim.data.validation import overflow_error, read_matrix
 from lowdim.errors import BadInput, BadParameter
 from lowdim.kernels._parameters import NestedParameters
 from lowdim.kernels._row_blocks import DiagonalPairs, PreparedRows, RowPairs
@@ -52,7 +52,10 @@ class Kernel(NestedParameters):
         if left.rows.shape[1] != right.rows.shape[1]:
             raise BadInput(f"X has {left.rows.shape[1]} columns and Y {right.rows.shape[1]}; they must agree.")
         with single_blas():
-            return self.resolve(left.rows).evaluate(RowPairs(left, right))
+            out = self.resolve(left.rows).evaluate(RowPairs(left, right))
+        if not np.isfinite(out).all():
+            raise overflow_error()
+        return out
 
     def diagonal(self, rows: PreparedRows) -> Array:
         """k(x, x) for every row, (n,)."""
