@@ -374,3 +374,10 @@ def test_values_whose_products_overflow_are_refused(kernel):
     with pytest.raises(BadInput, match="overflow"), np.errstate(over="ignore", invalid="ignore"):
         kernel(X)
     assert np.isfinite(kernel(X * 1e-200)).all()
+
+
+def test_the_scale_of_rows_in_several_chunks_is_their_total_variance(rng):
+    X = rng.normal(size=(400_000, 8)).astype(np.float32)
+    X[200_000:] += 5  # so that the first chunk's mean is not that of all
+    gamma = kernels.rbf(gamma="scale").resolve(X).gamma
+    assert_allclose(gamma, 1 / X.var(axis=0, dtype=np.float64).sum(), rtol=1e-10)
