@@ -21,14 +21,18 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 
 from lowdim.base.state import StateCheck, fitted_names
 from lowdim.data.validation import overflow_error
-from lowdim.errors import AlreadyFitting
+from lowdim.errors import AlreadyFitting, NotEnoughData
 from lowdim.runtime.blas import single_blas
+from lowdim.runtime.memory import require_memory
 from lowdim.runtime.param import Integer, Maybe, SeedLike, param, parameters, validate
 from lowdim.runtime.random import Seed
 
 __all__ = ["EmbeddingMixin", "Estimator", "Method", "SeedMixin", "ThreadsMixin", "estimator"]
 
 Class = TypeVar("Class", bound="type[Estimator]")
+
+SPARE_DIMENSIONS = 100  # that may be asked for, although few rows need fewer
+EMBEDDING_COPIES = 4  # that a fit holds at once: the start, the positions, their gradient and the result
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,13 +68,27 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         with self._alone():
             self._forget()
             try:
-                with (
-                    single_blas(),
-                    np.errstate(over="ignore", invalid="ignore"),
-                ):  # found and named, not warned of
+                with _numerics():
                     yield
             except BaseException:
                 self._forget()
+                raise
+
+    @contextmanager
+    def _continuing(self) -> Iterator[None]:
+        """For `partial_fit`: as `_fitting`, but an earlier fit is kept, and comes back on an error or Ctrl-C.
+
+        What was fitted is replaced within it, and never changed in place.
+        """
+        validate(self)
+        with self._alone():
+            before = {name: self.__dict__[name] for name in self._fitted_attributes()}
+            try:
+                with _numerics():
+                    yield
+            except BaseException:
+                self._forget()
+                self.__dict__.update(before)
                 raise
 
     @contextmanager
@@ -89,8 +107,30 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             self.__dict__.pop("_busy", None)
 
     def _forget(self) -> None:
-        for name in [*fitted_names(self), "_state", "_cache"]:
-            self.__dict__.pop(name, None)
+        for name in self._fitted_attributes():
+            del self.__dict__[name]
+
+    def _fitted_attributes(self) -> list[str]:
+        return [*fitted_names(self), *(name for name in ("_state", "_cache") if name in self.__dict__)]
+
+    def _check_dimensions(self, n: int, *, spare: bool = False) -> None:
+        """Refuse more dimensions than n rows, which span no more, or than memory holds.
+
+        A method that can leave dimensions at zero takes a few to `spare`.
+        """
+        k = getattr(self, "n_components", None)
+        if k is None:
+            return
+        if k > (max(n, SPARE_DIMENSIONS) if spare else n):
+            raise NotEnoughData(f"n_components={k} must be at most the number of rows, {n}. Ask for fewer.")
+        needed = EMBEDDING_COPIES * 8 * n * k
+        require_memory(needed, f"an embedding of {n} rows in {k} dimensions", "Ask for fewer components.")
+
+    def _finite(self, Z: NDArray[Any]) -> NDArray[Any]:
+        """Scores, positions or rows for the caller, if none of them overflowed."""
+        if not np.isfinite(Z).all():
+            raise overflow_error()
+        return Z
 
     def _check_state(self, check: StateCheck) -> None:
         """Raise ModelFileError, by `check`, unless everything fitted is there, finite, and of sizes that agree."""
@@ -135,15 +175,16 @@ class EmbeddingMixin(TransformerMixin):  # type: ignore[misc]
         """Fit, and return the embedding of the fitted rows, (n, k)."""
         return self.fit(X, y, **fit_params).embedding_.copy()
 
-    def _finite(self, Z: NDArray[Any]) -> NDArray[Any]:
-        """Positions or rows for the caller, if none of them overflowed."""
-        if not np.isfinite(Z).all():
-            raise overflow_error()
-        return Z
-
     @property
     def _n_features_out(self) -> int:
         return int(self.embedding_.shape[1])
+
+
+@contextmanager
+def _numerics() -> Iterator[None]:
+    """One thread of BLAS; overflow is found and named, not warned of."""
+    with single_blas(), np.errstate(over="ignore", invalid="ignore"):
+        yield
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(param,))

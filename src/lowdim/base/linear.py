@@ -36,17 +36,17 @@ class LinearProjection(Estimator):
     def transform(self, X: Any) -> Array:
         """Scores of rows on the components, (n, k)."""
         check_is_fitted(self, "components_")
-        return self._centered(X).times(self._projection())
+        return self._finite(self._centered(X).times(self._projection()))
 
     def inverse_transform(self, Z: Any) -> Array:
         """Rows of the original space for scores Z (n, k), in the subspace that the components span."""
         check_is_fitted(self, "components_")
         Z = read_scores(Z, len(self.components_))
-        with single_blas():
+        with single_blas(), np.errstate(over="ignore", invalid="ignore"):
             rows = Z @ self._reconstruction().astype(Z.dtype)
-        if self.scale_ is not None:
-            rows *= self.scale_.astype(Z.dtype)
-        return rows + self.mean_.astype(Z.dtype)
+            if self.scale_ is not None:
+                rows *= self.scale_.astype(Z.dtype)
+            return self._finite(rows + self.mean_.astype(Z.dtype))
 
     def _projection(self) -> Array:
         """The matrix from centered rows to scores, (d, k)."""

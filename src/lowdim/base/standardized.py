@@ -18,11 +18,10 @@ from lowdim.data.rows import Rows
 from lowdim.data.validation import overflow_error, read_rows, underflow_error
 from lowdim.decomposition.resolution import unit_factors
 from lowdim.errors import BadParameter
-from lowdim.linalg.centered import Centered, column_means
+from lowdim.linalg.centered import Centered, column_means, nonzero_scale
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
 from lowdim.runtime.threads import thread_count
-from lowdim.summaries.moments import nonzero_scale
 
 __all__ = ["Standardized"]
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from lowdim.errors import NotEnoughData
 from lowdim.kernels import Kernel
-from lowdim.kernels._row_blocks import PreparedRows, RowPairs
 from lowdim.runtime.blas import single_blas
+from lowdim.summaries.kernel_sources import ComputedKernel
 
 __all__ = ["draw_landmarks", "uniform_landmarks"]
 
@@ -43,17 +43,16 @@ def kmeans_plus_plus_landmarks(rows: Array, kernel: Kernel, count: int, seed: in
     n = len(rows)
     sample = uniform_landmarks(n, max(count, min(n, CANDIDATES * count)), seed)
     rng = np.random.default_rng([seed % 2**63, 1])
-    candidates = PreparedRows(np.ascontiguousarray(rows[sample]))
-    diagonal = kernel.diagonal(candidates).astype(np.float64)
+    candidates = ComputedKernel(np.ascontiguousarray(rows[sample]), kernel)
+    diagonal = candidates.diagonal().astype(np.float64)
     nearest = np.full(len(sample), np.inf)  # squared distance to the nearest landmark
     drawn = [int(rng.integers(len(sample)))]
     last = drawn
     with single_blas():
         while len(drawn) < count:
-            landmarks = PreparedRows(candidates.rows[last], candidates.origin)
-            inner = kernel.evaluate(RowPairs(candidates, landmarks)).astype(np.float64)
-            squares = diagonal[:, None] + diagonal[last] - 2 * inner
-            nearest = np.minimum(nearest, np.maximum(squares, 0).min(axis=1))
+            inner = candidates.cross(candidates.rows.rows[last]).astype(np.float64)  # (landmarks, candidates)
+            squares = diagonal + diagonal[last, None] - 2 * inner
+            nearest = np.minimum(nearest, np.maximum(squares, 0).min(axis=0))
             nearest[drawn] = 0
             size = min(count - len(drawn), max(1, count // ROUNDS))
             last = _draw(nearest, size, drawn, rng)

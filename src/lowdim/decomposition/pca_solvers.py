@@ -16,12 +16,12 @@ from lowdim.decomposition.resolution import log_det_of_covariance, log_det_of_fa
 from lowdim.errors import BadParameter, NotEnoughData
 from lowdim.linalg import lapack
 from lowdim.linalg.block_lanczos import block_lanczos
-from lowdim.linalg.centered import Centered, column_means
+from lowdim.linalg.centered import Centered, column_means, nonzero_scale
 from lowdim.linalg.dense_eigen import eigh_largest, fix_signs
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.random import normal
 from lowdim.runtime.threads import interruptible
-from lowdim.summaries.moments import Moments, moments_of, nonzero_scale, scatter_bytes
+from lowdim.summaries.moments import Moments, moments_of, scatter_bytes
 
 __all__ = ["SOLVERS", "PCAOptions", "PrincipalAxes", "axes_from_moments", "center_rows", "memory_needed", "solve_svd"]
 

@@ -25,8 +25,9 @@ from lowdim.data.validation import underflow_error
 from lowdim.decomposition.principal_axes import PCAOptions, PrincipalAxes, axes_from_moments
 from lowdim.decomposition.resolution import variance_floor
 from lowdim.errors import BadInput, LowdimWarning
+from lowdim.linalg.centered import nonzero_scale
 from lowdim.runtime.progress import report
-from lowdim.summaries.moments import Moments, merge, moments_of, nonzero_scale
+from lowdim.summaries.moments import Moments, merge, moments_of
 
 __all__ = ["PPCAModel", "axes_by_em", "impute"]
 

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.data.fold import fold
-from lowdim.data.rows import Block, Chunk, Rows
+from lowdim.data.rows import Block, Chunk, Rows, column_ends
 from lowdim.runtime.threads import interruptible
 
 __all__ = [
@@ -103,8 +103,7 @@ def unit_factors(rows: Rows, variances: Array, mean: Array, threads: int) -> Arr
         return None
 
     def summarize(chunk: Chunk, block: Block) -> Array:
-        ends = [block.max(axis=0), block.min(axis=0)]
-        return np.stack([np.ravel(end.toarray() if sp.issparse(end) else end) for end in ends]).astype(np.float64)
+        return column_ends(block).astype(np.float64)
 
     def merge(a: Array, b: Array) -> Array:
         return np.stack([np.maximum(a[0], b[0]), np.minimum(a[1], b[1])])

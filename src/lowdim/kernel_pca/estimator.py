@@ -131,7 +131,7 @@ class KernelPCA(ThreadsMixin, SeedMixin, Estimator):
     def transform(self, X: Any) -> Array:
         """Scores of rows (or of rows of kernel values, if precomputed) on the components, (m, k)."""
         check_is_fitted(self, "alphas_")
-        return self._scores(read_rows(self, X, fitting=False))
+        return self._finite(self._scores(read_rows(self, X, fitting=False)))
 
     def inverse_transform(self, Z: Any) -> Array:
         """Pre-images of scores Z, (m, d): rows whose images in feature space are nearest to the scores' points."""
@@ -149,7 +149,7 @@ class KernelPCA(ThreadsMixin, SeedMixin, Estimator):
                 LowdimWarning,
                 stacklevel=2,
             )
-        return found.astype(Z.dtype)
+        return self._finite(found.astype(Z.dtype))
 
     def _fit(self, X: Any, scores: bool) -> Array:
         with self._fitting():
@@ -169,8 +169,7 @@ class KernelPCA(ThreadsMixin, SeedMixin, Estimator):
 
     def _fit_gram(self, gram: Gram) -> Array:
         n, k = gram.n, self.n_components
-        if k is not None and k > n:
-            raise NotEnoughData(f"n_components={k} must be at most the number of rows, {n}. Ask for fewer.")
+        self._check_dimensions(n)
         if self.solver == "nystrom":
             raise BadParameter("solver='nystrom' needs the rows themselves, not a kernel matrix.")
         self.solver_ = choose_gram_solver(n, k or n, self.solver)

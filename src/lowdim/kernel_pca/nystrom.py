@@ -15,7 +15,6 @@ from lowdim.data.rows import ArrayRows, Rows
 from lowdim.decomposition.gram_eigen import KernelComponents, check_kernel_underflow
 from lowdim.errors import LowdimWarning
 from lowdim.kernels import Kernel
-from lowdim.kernels._row_blocks import PreparedRows
 from lowdim.linalg.dense_eigen import eigh_largest
 from lowdim.summaries.kernel_sources import ComputedKernel, cross_kernel
 from lowdim.summaries.moments import moments_of
@@ -57,7 +56,8 @@ def nystrom_components(rows: Rows, landmarks: ComputedKernel, k: int | None, thr
 
 def _inverse_root(landmarks: ComputedKernel) -> Array:
     """R (m, r) with R Rᵀ = K⁺, the pseudoinverse of the landmarks' kernel matrix."""
-    wide = ComputedKernel(landmarks.rows.rows.astype(np.float64), landmarks.kernel)
+    rows, origin = (part.astype(np.float64) for part in (landmarks.rows.rows, landmarks.rows.origin))
+    wide = ComputedKernel(rows, landmarks.kernel, origin)
     found = eigh_largest(wide.block(slice(None), slice(None)))
     floor = np.finfo(landmarks.dtype).eps * len(found.values) * max(float(found.values[0]), 0.0)
     kept = found.values > floor
@@ -77,7 +77,4 @@ def _warn_of_negative_eigenvalues(kernel: Kernel) -> None:
 def _kernel_trace(rows: Rows, landmarks: ComputedKernel) -> float:
     """The trace of k(X, X)."""
     whole = rows if isinstance(rows, ArrayRows) else ArrayRows(rows.whole())
-    return sum(
-        float(landmarks.kernel.diagonal(PreparedRows(chunk.load(), landmarks.rows.origin)).sum(dtype=np.float64))
-        for chunk in whole.chunks()
-    )
+    return sum(float(landmarks.diagonal_of(chunk.load()).sum(dtype=np.float64)) for chunk in whole.chunks())

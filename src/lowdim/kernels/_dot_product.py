@@ -21,6 +21,8 @@ Array = NDArray[Any]
 class linear(Kernel):
     """Linear kernel, xᵀy."""
 
+    translation_invariant = True
+
     def evaluate(self, pairs: Any) -> Array:
         return pairs.inner_products
 
@@ -61,6 +63,11 @@ class polynomial(_AffineDotProduct):
     coef0: float = param(
         1.0, Real(0), "The constant c; with a negative one it would not be positive semidefinite.", kw_only=False
     )
+
+    @property
+    def translation_invariant(self) -> bool:  # type: ignore[override]
+        """If it is a linear function of xᵀy."""
+        return self.degree == 1
 
     def evaluate(self, pairs: Any) -> Array:
         values = self._affine(pairs)

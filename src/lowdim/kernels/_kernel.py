@@ -34,6 +34,9 @@ class Kernel(NestedParameters):
 
     # Whether every kernel matrix is positive semidefinite; None if that depends or is not known.
     psd: ClassVar[bool | None] = True
+    # Whether translating all rows leaves the centered kernel matrix as it is. Rows are then taken about their mean,
+    # where the fewest digits are lost.
+    translation_invariant: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         for name, value in self.get_params(deep=False).items():
@@ -136,6 +139,11 @@ class _Composite(Kernel):
 class Sum(_Composite):
     """k₁ + k₂ + …: a sum of positive semidefinite matrices is positive semidefinite."""
 
+    @property
+    def translation_invariant(self) -> bool:  # type: ignore[override]
+        """If every part is."""
+        return all(part.translation_invariant for part in self.parts)
+
     def evaluate(self, pairs: Any) -> Array:
         total = np.array(self.parts[0].evaluate(pairs))
         for part in self.parts[1:]:
@@ -194,6 +202,11 @@ class Scaled(_FunctionOfKernel):
         values *= values.dtype.type(self.factor)
         return values
 
+    @property
+    def translation_invariant(self) -> bool:  # type: ignore[override]
+        """If the other kernel is."""
+        return self.kernel.translation_invariant
+
     def __repr__(self) -> str:
         factor = float(self.factor)
         short = f"{factor:g}"
@@ -218,6 +231,11 @@ class polynomial_of(_FunctionOfKernel):
             )
         if not isinstance(given, tuple):
             object.__setattr__(self, "coefficients", tuple(float(c) for c in coefficients))
+
+    @property
+    def translation_invariant(self) -> bool:  # type: ignore[override]
+        """If the other kernel is, and no power of it is taken: centering removes only what depends on one row."""
+        return len(self.coefficients) <= 2 and self.kernel.translation_invariant
 
     def evaluate(self, pairs: Any) -> Array:
         values = np.asarray(self.kernel.evaluate(pairs))

@@ -19,11 +19,12 @@ SCIPY_NAMES = {"manhattan": "cityblock"}  # where they differ from ours
 class PreparedRows:
     """Rows (n, d) with what kernels need of each one, computed once: unit rows and the factors of squared distances.
 
-    Distances do not change when all rows are translated. About their mean they lose the fewest digits.
+    Distances do not change when all rows are translated. About their mean they lose the fewest digits. With
+    `centered`, inner products are taken about it as well.
     """
 
-    def __init__(self, rows: Array, origin: Array | None = None) -> None:
-        self.rows = rows
+    def __init__(self, rows: Array, origin: Array | None = None, *, centered: bool = False) -> None:
+        self.rows, self.centered = rows, centered
         self._origin = origin
 
     @cached_property
@@ -32,6 +33,11 @@ class PreparedRows:
         if self._origin is not None:
             return self._origin
         return self.rows.mean(axis=0, dtype=np.float64).astype(self.rows.dtype)
+
+    @cached_property
+    def inner_product_rows(self) -> Array:
+        """The rows that inner products are taken of, (n, d)."""
+        return self.rows - self.origin if self.centered else self.rows
 
     @cached_property
     def left_factor(self) -> Array:
@@ -72,7 +78,7 @@ class RowPairs:
     @property
     def inner_products(self) -> Array:
         """xᵀy."""
-        return self._product(self.X.rows, self.Y.rows)
+        return self._product(self.X.inner_product_rows, self.Y.inner_product_rows)
 
     @property
     def cosine_similarities(self) -> Array:
@@ -138,7 +144,7 @@ class DiagonalPairs:
     @property
     def inner_products(self) -> Array:
         """|x|²."""
-        return np.einsum("ij,ij->i", self.X.rows, self.X.rows)
+        return np.einsum("ij,ij->i", self.X.inner_product_rows, self.X.inner_product_rows)
 
     @property
     def cosine_similarities(self) -> Array:

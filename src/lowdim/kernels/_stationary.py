@@ -25,6 +25,8 @@ MEDIAN_ROWS = 1000  # rows that a median distance is taken over
 class _FunctionOfDistance(Kernel):
     """A function of γ times a distance, with γ given or computed from the rows."""
 
+    translation_invariant = True
+
     gamma: float | str = param(
         "scale",
         GAMMA,
@@ -113,6 +115,8 @@ class laplacian(_FunctionOfDistance):
 @dataclass(frozen=True)
 class chi2(_FunctionOfDistance):
     """Exponential χ² kernel, exp(-γ Σ (x - y)² / (x + y)), for nonnegative data such as counts and histograms."""
+
+    translation_invariant = False
 
     gamma: float | str = param(
         1.0, Either(POSITIVE, Choice("median")), "A number, or 'median' for 1 / (median distance).", kw_only=False

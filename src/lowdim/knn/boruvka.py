@@ -14,8 +14,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lowdim.data.rows import Rows, StreamRows
+from lowdim.data.rows import ArrayRows, Rows, StreamRows
 from lowdim.data.validation import FeatureRecord, read_rows
+from lowdim.distance.matrix_checks import precomputed_distances
 from lowdim.distance.metrics import Metric, metric_of
 from lowdim.errors import BadInput
 from lowdim.knn import blockwise
@@ -63,8 +64,8 @@ def boruvka_edges(X: Any, labels: Array, metric: Any, n_jobs: int | None = None)
     if rows.count != len(labels):
         raise BadInput(f"X must have the rows of the graph ({len(labels)}); got {rows.count}.")
     measure = metric_of(metric)
-    if measure.precomputed and rows.d != rows.count:
-        raise BadInput(f"metric='precomputed' needs a square table of distances; got shape {(rows.count, rows.d)}.")
+    if measure.precomputed:
+        rows = ArrayRows(precomputed_distances(rows, missing=False))
     _, labels = np.unique(labels, return_inverse=True)
     components = int(labels.max(initial=0)) + 1
     if components == 1:

@@ -21,7 +21,7 @@ from lowdim.linalg import lapack
 from lowdim.runtime.progress import report
 from lowdim.runtime.threads import interruptible, ordered_map, scratch
 
-__all__ = ["Centered", "column_means", "interruptible_product"]
+__all__ = ["Centered", "column_means", "interruptible_product", "nonzero_scale"]
 
 Array = NDArray[Any]
 
@@ -260,6 +260,11 @@ def column_means(rows: Rows, weights: NDArray[np.float64] | None, threads: int) 
         return n, a[1] + (b[0] / n if n > 0 else 0.0) * (b[1] - a[1])
 
     return fold(rows, summarize, merge, threads)
+
+
+def nonzero_scale(deviation: Array, mean: Array, dtype: np.dtype[Any]) -> Array:
+    """Standard deviations to divide by: 1 for columns that are constant up to rounding."""
+    return np.where(deviation > np.finfo(dtype).eps * np.abs(mean), deviation, 1.0)
 
 
 def interruptible_product(product: Callable[[], Array], size: int) -> Array:

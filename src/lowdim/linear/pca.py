@@ -131,18 +131,17 @@ class PCA(ThreadsMixin, SeedMixin, LinearProjection):
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to those of earlier calls, and find the principal axes of all of them."""
-        seen: Moments | None = self._state.moments if hasattr(self, "_state") else None
-        if seen is None:
-            with self._fitting():
-                rows = read_rows(self, X, fitting=True)
-        else:
-            rows = read_rows(self, X, fitting=False)
-        new = moments_of(rows, None, check_weights(sample_weight, rows.n), thread_count(self.n_jobs))
-        total = new if seen is None else seen + new
-        if total.rows > self.ddof:  # a single row has no variance yet; it is kept for the next call
-            self._keep(axes_from_moments(total, self._options()), rows.dtype)
-        self._state = PCAState(total)
-        return self
+        with self._continuing():
+            seen: Moments | None = self._state.moments if hasattr(self, "_state") else None
+            if seen is None:
+                self._forget()  # what fit found, which nothing can be added to
+            rows = read_rows(self, X, fitting=seen is None)
+            new = moments_of(rows, None, check_weights(sample_weight, rows.n), thread_count(self.n_jobs))
+            total = new if seen is None else seen + new
+            if total.rows > self.ddof:  # a single row has no variance yet; it is kept for the next call
+                self._keep(axes_from_moments(total, self._options()), rows.dtype)
+            self._state = PCAState(total)
+            return self
 
     def transform(self, X: Any) -> Array:
         """Scores of rows on the principal axes, (n, k). With missing='em', NaN are imputed first."""

@@ -44,6 +44,7 @@ __all__ = ["BaseMDS"]
 Array = NDArray[Any]
 
 DEFAULT_MAX_ITER = 1000
+MAX_STARTS = 10_000
 SOLVERS = ("smacof", "lbfgs", "sgd")
 
 
@@ -57,7 +58,9 @@ class BaseMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         Either(Choice("classical", "random"), Such("an array (n, k)", lambda value: isinstance(value, np.ndarray))),
         "Initial embedding: classical scaling, random, or an (n, k) array.",
     )
-    n_init: int = param(1, Integer(1), "Number of starts; those after the first are random. The best result is kept.")
+    n_init: int = param(
+        1, Integer(1, MAX_STARTS), "Number of starts; those after the first are random. The best result is kept."
+    )
     max_iter: int | None = param(None, Maybe(Integer(1)), "Maximum number of iterations; None: 1000.")
     tol: float = param(1e-8, Real(0), "Converged when an iteration lowers the stress by less than tol · Σ w δ².")
 
@@ -79,7 +82,7 @@ class BaseMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
                 LowdimWarning,
                 stacklevel=2,
             )
-        return out
+        return self._finite(out)
 
     def shepard(self, X: Any, weights: Any = None) -> ShepardDiagram:
         """Distances of the fitted rows X, their disparities, and their distances in the embedding, for every pair.
@@ -92,6 +95,12 @@ class BaseMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         if pairs.n != len(self.embedding_):
             raise BadInput(f"X must be the {len(self.embedding_)} fitted rows; got {pairs.n}.")
         return shepard_diagram(pairs, self.embedding_, self._disparities_of(pairs), threads)
+
+    def _read_fitted(self, X: Any) -> Rows:
+        """The rows to fit, of which there are at least two, and enough for the dimensions."""
+        rows = read_rows(self, X, fitting=True, min_rows=2)
+        self._check_dimensions(rows.count, spare=True)
+        return rows
 
     def _fit_all_pairs(self, rows: Rows, weights: Any) -> None:
         """The best embedding over all starts, with the distances of all pairs in memory."""

@@ -23,7 +23,7 @@ from lowdim.decomposition.principal_axes import PCAOptions, principal_axes
 from lowdim.distance.matrix_checks import checked_distances, checked_new_distances, precomputed_distances
 from lowdim.distance.metrics import MetricLike, metric_of
 from lowdim.distance.pairwise import MetricRows, prepare_rows
-from lowdim.errors import LowdimWarning, NotEnoughData
+from lowdim.errors import LowdimWarning
 from lowdim.linalg.centered import Centered
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.param import Choice, Integer, Maybe, Real, param
@@ -118,7 +118,7 @@ class ClassicalMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimat
     def transform(self, X: Any) -> Array:
         """Positions (m, k) of new rows, or of rows of distances to all fitted rows if precomputed."""
         check_is_fitted(self, "embedding_")
-        return self._embed(read_rows(self, X, fitting=False))
+        return self._finite(self._embed(read_rows(self, X, fitting=False)))
 
     def _select(self, rows: Rows, weights: Array | None) -> tuple[Array | None, Array | None]:
         """Weights and indices of the rows that the embedding is computed from; None for all of them."""
@@ -134,7 +134,7 @@ class ClassicalMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimat
         """Euclidean distances: the embedding is that of PCA."""
         own = rows if self.landmarks_ is None else open_rows(rows.whole()[self.landmarks_])
         most, k = min(own.count, own.d), self.n_components
-        self._check_count(own.count)
+        self._check_dimensions(own.count)
         seed, threads = seed_of(self.random_state), thread_count(self.n_jobs)
         plan = PCAOptions(None if k is None else min(k, most), ddof=0, seed=seed, threads=threads)
         found = principal_axes(own, weights, plan)
@@ -162,7 +162,7 @@ class ClassicalMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimat
         threads, seed = thread_count(self.n_jobs), seed_of(self.random_state)
         D = self._distances(rows, threads)
         k = self.n_components
-        self._check_count(len(D))
+        self._check_dimensions(len(D))
         found = scaling.scale_distances(D, k, weights=weights, correction=self.correction, threads=threads, seed=seed)
         axes = np.ascontiguousarray(found.alphas, dtype=D.dtype)
         self._state = ClassicalMDSState(found.means, axes, found.unit, found.constant)
@@ -174,11 +174,6 @@ class ClassicalMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimat
         self.converged_ = found.converged
         points = np.ascontiguousarray(found.points * found.unit, dtype=D.dtype)
         self.embedding_ = points if self.landmarks_ is None else self._embed(rows)
-
-    def _check_count(self, n: int) -> None:
-        k = self.n_components
-        if k is not None and k > n:
-            raise NotEnoughData(f"n_components={k} must be at most the number of rows, {n}. Ask for fewer.")
 
     def _distances(self, rows: Rows, threads: int) -> Array:
         """Distances between the rows that the embedding is computed from; sets X_fit_."""

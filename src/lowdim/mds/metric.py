@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from lowdim.base.estimator import estimator
 from lowdim.data.rows import Rows
-from lowdim.data.validation import read_rows
 from lowdim.distance.condensed import Pairs, pairs_of_matrix
 from lowdim.distance.matrix_checks import precomputed_distances
 from lowdim.distance.metrics import metric_of
@@ -96,7 +95,7 @@ class MDS(BaseMDS):
     def fit(self, X: Any, y: Any = None, weights: Any = None) -> Self:
         """Find the embedding. `weights` (n, n) are those of the pairs; 0 leaves a pair out."""
         with self._fitting():
-            rows = read_rows(self, X, fitting=True, min_rows=2)
+            rows = self._read_fitted(X)
             self._check_choices()
             if self._uses_sgd(rows, weights):
                 self._fit_sgd(rows)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Self
 
 from lowdim.base.estimator import estimator
-from lowdim.data.validation import read_rows
 from lowdim.distance.condensed import Pairs
 from lowdim.errors import BadInput
 from lowdim.mds.base import BaseMDS
@@ -60,7 +59,7 @@ class NonmetricMDS(BaseMDS):
     def fit(self, X: Any, y: Any = None, weights: Any = None) -> Self:
         """Find the embedding. `weights` (n, n) are those of the pairs; 0 leaves a pair out."""
         with self._fitting():
-            rows = read_rows(self, X, fitting=True, min_rows=2)
+            rows = self._read_fitted(X)
             if rows.count > MAX_RANKED_ROWS:
                 raise BadInput(
                     f"NonmetricMDS ranks all pairs of rows, of at most {MAX_RANKED_ROWS:,} rows; got {rows.count:,}. "

@@ -42,7 +42,10 @@ MEMORY_FRACTION = 0.6  # of the available memory that a kept matrix may take
 
 @dataclass
 class Gram:
-    """The kernel matrix K of a source, and the centered G = √w H K Hᵀ √w for row weights w (1 without weights)."""
+    """The kernel matrix K of a source, and the centered G = √w H K Hᵀ √w for row weights w (1 without weights).
+
+    K is that of the rows about their mean, if their translation does not change G (`Kernel.translation_invariant`).
+    """
 
     source: KernelSource
     weights: NDArray[np.float64] | None = None  # (n,), the multiplicity of each row

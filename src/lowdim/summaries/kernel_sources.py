@@ -47,10 +47,14 @@ class KernelSource(Protocol):
 
 
 class ComputedKernel:
-    """Entries k(xᵢ, xⱼ), computed when they are read. Every γ of the kernel is a number."""
+    """Entries k(xᵢ, xⱼ), computed when they are read. Every γ of the kernel is a number.
 
-    def __init__(self, rows: Array, kernel: Kernel) -> None:
-        self.rows, self.kernel = PreparedRows(rows), kernel
+    Where a translation of all rows changes nothing once the matrix is centered, as with the linear kernel, the entries
+    are those of the rows about their mean: those of the rows themselves lose eps times the square of an offset.
+    """
+
+    def __init__(self, rows: Array, kernel: Kernel, origin: Array | None = None) -> None:
+        self.rows, self.kernel = PreparedRows(rows, origin, centered=kernel.translation_invariant), kernel
         self.n, self.dtype = len(rows), rows.dtype
         self.block(slice(0, 1), slice(0, 1))  # fills the caches of the rows before threads share them
 
@@ -59,10 +63,17 @@ class ComputedKernel:
 
     def cross(self, new: Array) -> Array:
         """The cross-kernel matrix k(Y, X) of new rows Y, (m, n)."""
-        return self.kernel.evaluate(RowPairs(PreparedRows(new, self.rows.origin), self.rows))
+        return self.kernel.evaluate(RowPairs(self._prepared(new), self.rows))
 
     def diagonal(self) -> Array:
         return self.kernel.diagonal(self.rows)
+
+    def diagonal_of(self, new: Array) -> Array:
+        """k(y, y) of new rows Y, (m,)."""
+        return self.kernel.diagonal(self._prepared(new))
+
+    def _prepared(self, new: Array) -> PreparedRows:
+        return PreparedRows(new, self.rows.origin, centered=self.rows.centered)
 
 
 class PrecomputedKernel:

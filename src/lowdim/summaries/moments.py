@@ -7,6 +7,7 @@ summed in float64.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,17 +17,25 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.data.fold import fold
-from lowdim.data.rows import Block, Chunk, Rows, chunk_rows
-from lowdim.data.validation import FeatureRecord, check_weights, not_finite_error, overflow_error, read_rows
+from lowdim.data.rows import Block, Chunk, Rows, chunk_rows, column_ends
+from lowdim.data.validation import (
+    FeatureRecord,
+    check_labels,
+    check_weights,
+    not_finite_error,
+    overflow_error,
+    read_rows,
+)
 from lowdim.errors import BadInput, NotEnoughData
-from lowdim.linalg.centered import interruptible_product
+from lowdim.linalg.centered import interruptible_product, nonzero_scale
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.threads import scratch, thread_count
 
-__all__ = ["Moments", "moments", "moments_of", "nonzero_scale", "scatter_bytes"]
+__all__ = ["Moments", "moments", "moments_of", "scatter_bytes"]
 
 Array = NDArray[np.float64]
 FLOAT64: np.dtype[Any] = np.dtype(np.float64)
+MEAN_ROUNDING = 16  # times eps: the means of two chunks of a constant column may differ by so much
 
 
 @dataclass
@@ -126,22 +135,20 @@ def moments(X: Any, y: Any = None, *, sample_weight: Any = None, n_jobs: int | N
     """
     owner = FeatureRecord()
     rows = read_rows(owner, X, fitting=True)
-    out = moments_of(rows, y, check_weights(sample_weight, rows.n), thread_count(n_jobs))
-    out.feature_names = getattr(owner, "feature_names_in_", None)
-    return out
+    found = moments_of(rows, y, check_weights(sample_weight, rows.n), thread_count(n_jobs))
+    return replace(found, feature_names=getattr(owner, "feature_names_in_", None))
 
 
 def moments_of(rows: Rows, y: Any, weights: Array | None, threads: int) -> Moments:
     """Moments of rows that have been validated."""
-    d = rows.d
     require_memory(
-        scatter_bytes(d, threads),
-        f"a scatter matrix of {d} × {d}",
+        scatter_bytes(rows.d, threads),
+        f"a scatter matrix of {rows.d} × {rows.d}",
         "Use solver='krylov', which needs no such matrix, or fewer columns.",
     )
     if rows.n is None and (y is not None or weights is not None):
         raise BadInput("labels and weights need a known number of rows, which a stream does not have.")
-    classes, codes = _classes(y, rows.n)
+    classes, codes = check_labels(y, rows.n)
 
     def summarize(chunk: Chunk, block: Block) -> Moments:
         code = None if codes is None else codes[chunk.start : chunk.stop]
@@ -149,6 +156,7 @@ def moments_of(rows: Rows, y: Any, weights: Array | None, threads: int) -> Momen
         part = (_sparse_part if sp.issparse(block) else _dense_part)(block, classes, code, weight)
         if part is None:
             raise not_finite_error(rows, chunk)
+        _mark_underflow(part, lambda columns: np.greater(*column_ends(block[:, columns])))
         return part
 
     out = fold(rows, summarize, merge, threads)
@@ -179,15 +187,19 @@ def merge(a: Moments, b: Moments) -> Moments:
     if a.within.dtype != np.float64:
         a.within = a.within.astype(np.float64)
     _native.add_scatter(a.within, b.within, correction)
+    moved = np.abs(shift) > MEAN_ROUNDING * np.finfo(a.dtype).eps * np.abs(a.means)
+    _mark_underflow(a, lambda columns: moved[:, columns].any(axis=0))
     only_b = a.counts == 0
     a.means = np.where(only_b[:, None], b.means, a.means + share[:, None] * shift)
     a.counts, a.rows = counts, a.rows + b.rows
     return a
 
 
-def nonzero_scale(deviation: Array, mean: Array, dtype: np.dtype[Any]) -> Array:
-    """Standard deviations to divide by: 1 for columns that are constant up to rounding."""
-    return np.where(deviation > np.finfo(dtype).eps * np.abs(mean), deviation, 1.0)
+def _mark_underflow(m: Moments, vary: Callable[[NDArray[np.intp]], Any]) -> None:
+    """Give columns that vary, but whose squares underflow, the smallest scatter: they are not taken for constant."""
+    columns = np.flatnonzero(np.diagonal(m.within) == 0)
+    if len(columns):
+        m.within[columns, columns] = np.where(vary(columns), np.finfo(m.within.dtype).tiny, 0)
 
 
 def _dense_part(block: Block, classes: Any, codes: Any, weights: Any) -> Moments | None:
@@ -208,8 +220,8 @@ def _dense_part(block: Block, classes: Any, codes: Any, weights: Any) -> Moments
     rests = np.empty_like(sums)
     _native.column_sums(panel, codes, roots, rests)
     correction = rests / np.sqrt(divisors)
-    product = interruptible_product(lambda: panel.T @ panel, panel.size * d // 2)
-    scatter = product - (correction.T @ correction).astype(panel.dtype)
+    scatter = interruptible_product(lambda: panel.T @ panel, panel.size * d // 2)
+    scatter -= (correction.T @ correction).astype(panel.dtype)
     np.fill_diagonal(scatter, np.maximum(np.diagonal(scatter), 0))
     return Moments(n, counts, means + rests / divisors, scatter, classes, block.dtype)
 
@@ -248,8 +260,7 @@ def _sparse_part(block: Block, classes: Any, codes: Any, weights: Any) -> Moment
         return _densified(block, classes, codes, weights)
     if not np.isfinite(block.data).all():
         return None
-    counts = _counts(n, classes, codes, weights)
-    wide = block.astype(np.float64)
+    counts, wide = _counts(n, classes, codes, weights), block.astype(np.float64)
     left = wide if weights is None else sp.diags_array(weights).tocsr() @ wide
     mean = np.asarray(left.sum(axis=0)).ravel() / max(counts[0], np.finfo(float).tiny)
     scatter = (left.T @ wide).toarray() - counts[0] * np.outer(mean, mean)
@@ -267,16 +278,6 @@ def _densified(block: Block, classes: Any, codes: Any, weights: Any) -> Moments 
             return None
         total = part if total is None else merge(total, part)
     return total
-
-
-def _classes(y: Any, n: int | None) -> tuple[NDArray[Any] | None, NDArray[np.int32] | None]:
-    if y is None:
-        return None, None
-    y = np.asarray(y)
-    if y.ndim != 1 or len(y) != n:
-        raise BadInput(f"y must have one label per row ({n}); got shape {y.shape}.")
-    classes, codes = np.unique(y, return_inverse=True)
-    return classes, codes.astype(np.int32)
 
 
 def _counts(n: int, classes: Any, codes: Any, weights: Any) -> Array:

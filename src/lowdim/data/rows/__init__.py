@@ -6,7 +6,7 @@ depend on the shape and dtype only, and the whole is never converted at once. Fi
 
 from __future__ import annotations
 
-from lowdim.data.rows.base import Array, Block, Chunk, Rows, chunk_rows, first_nonfinite, float_dtype
+from lowdim.data.rows.base import Array, Block, Chunk, Rows, chunk_rows, column_ends, first_nonfinite, float_dtype
 from lowdim.data.rows.checks import checked_csr, number_kind, unmasked
 from lowdim.data.rows.in_memory import ArrayRows, FrameRows, SparseRows, as_frame
 from lowdim.data.rows.stream import StreamRows, is_stream, open_rows
@@ -23,6 +23,7 @@ __all__ = [
     "as_frame",
     "checked_csr",
     "chunk_rows",
+    "column_ends",
     "first_nonfinite",
     "float_dtype",
     "is_stream",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from lowdim.errors import BadInput
 
-__all__ = ["Array", "Block", "Chunk", "Rows", "chunk_rows", "first_nonfinite", "float_dtype"]
+__all__ = ["Array", "Block", "Chunk", "Rows", "chunk_rows", "column_ends", "first_nonfinite", "float_dtype"]
 
 Array = NDArray[Any]
 Block = Any  # a C-ordered array or a CSR matrix, with the dtype of the rows
@@ -24,6 +24,12 @@ CHUNK_BYTES = 24 << 20  # small enough for the cache, large enough for BLAS
 def chunk_rows(d: int, itemsize: int = 4) -> int:
     """The maximum number of rows in a block of d columns."""
     return max(16, min(1 << 16, CHUNK_BYTES // (itemsize * max(d, 1))))
+
+
+def column_ends(block: Block) -> Array:
+    """The highest and the lowest value of every column of a block, (2, d)."""
+    ends = block.max(axis=0), block.min(axis=0)
+    return np.stack([np.ravel(end.toarray() if sp.issparse(end) else end) for end in ends])
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from lowdim.base.estimator import EmbeddingMixin, Estimator, SeedMixin, ThreadsM
 from lowdim.base.metric_mixin import MetricMixin
 from lowdim.base.state import StateCheck
 from lowdim.decomposition.gower import GowerProjection
-from lowdim.errors import BadInput, NotEnoughData
+from lowdim.errors import BadInput
 from lowdim.knn.fitted import FittedNeighbors, FittedRows, NeighborSpec, read_source
 from lowdim.manifold.isomap.edge_lengths import connected_graph, mean_neighbor_distances, query_lengths, scaled_lengths
 from lowdim.manifold.isomap.embedding import (
@@ -175,8 +175,7 @@ class Isomap(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         return NeighborSpec(self.n_neighbors_, self.metric, seed, threads, self.radius)
 
     def _require_rows(self, n: int) -> None:
-        if self.n_components > n:
-            raise NotEnoughData(f"n_components must be at most the number of rows, {n}; got {self.n_components}.")
+        self._check_dimensions(n)
         if self.n_landmarks is not None and not self.n_components < self.n_landmarks <= n:
             raise BadInput(
                 f"n_landmarks must be more than n_components = {self.n_components} and at most the number of rows, "

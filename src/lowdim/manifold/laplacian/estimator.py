@@ -232,6 +232,7 @@ class LaplacianEigenmaps(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, E
     def _require_rows(self, n: int) -> None:
         if self.n_components >= n:
             raise NotEnoughData(f"n_components must be less than the number of rows, {n}; got {self.n_components}.")
+        self._check_dimensions(n)
 
     def _check_state(self, check: StateCheck) -> None:
         check.floats("embedding_", "n", "k")

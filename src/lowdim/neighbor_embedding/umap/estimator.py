@@ -141,6 +141,7 @@ class UMAP(NeighborEmbedding):
             seed, threads = seed_of(self.random_state), thread_count(self.n_jobs)
             self.a_, self.b_ = find_ab(self.min_dist, self.spread)
             fitted = self._neighbors(X, seed, threads)
+            self._check_dimensions(fitted.n, spare=True)
             graph = self._fuzzy_graph(fitted, y)
             start = umap_init(self.init, graph, fitted.rows.X, fitted.distinct, self.n_components, seed, threads)
             optimizer = self._optimizer(graph, fitted, self._epochs(fitted), self.learning_rate)
