@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import sys
 import threading
 
 import numpy as np
@@ -14,7 +15,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.utils import get_tags
 
 import lowdim
-from lowdim.errors import AlreadyFitting, BadParameter, Cancelled
+from lowdim.errors import AlreadyFitting, BadInput, BadParameter, Cancelled
 from lowdim.runtime.param import parameters
 
 X = np.random.default_rng(0).normal(size=(40, 3))
@@ -114,6 +115,59 @@ def test_a_fit_within_the_callback_of_the_same_object_is_refused():
         model.fit(X)
     assert not hasattr(model, "embedding_")
     model.fit(X)
+
+
+PARTIAL = [method.cls for method in lowdim.methods() if hasattr(method.cls, "partial_fit")]
+LABELS = np.arange(len(X)) % 3
+
+
+def fitted_parts(model):
+    return {name: value for name, value in vars(model).items() if name.endswith("_") or name in ("_state", "_cache")}
+
+
+@pytest.mark.parametrize("cls", PARTIAL)
+def test_a_partial_fit_is_alone(cls):
+    model = cls().partial_fit(X[:20], LABELS[:20])
+    before, steps = fitted_parts(model), []
+
+    def again(step):
+        steps.append(step)
+        model.partial_fit(X, LABELS)
+
+    with pytest.raises(AlreadyFitting), lowdim.watch(again):
+        model.partial_fit(X[20:], LABELS[20:])
+    assert len(steps) == 1 and fitted_parts(model) == before
+    with pytest.raises(AlreadyFitting), lowdim.watch(lambda step: model.fit(X, LABELS)):
+        model.partial_fit(X[20:], LABELS[20:])
+    assert fitted_parts(model) == before
+
+
+@pytest.mark.parametrize("cls", PARTIAL)
+def test_what_a_partial_fit_had_learned_outlives_an_error(cls, monkeypatch):
+    """An error or Ctrl-C at any time leaves the model as it was, and the next call goes on from there."""
+    first, rest = (X[:20], LABELS[:20]), (X[20:], LABELS[20:])
+    whole = cls().partial_fit(*first).partial_fit(*rest)
+    model = cls().partial_fit(*first)
+    before = fitted_parts(model)
+
+    def interrupt(step):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), lowdim.watch(interrupt):
+        model.partial_fit(*rest)
+    with pytest.raises(BadInput):
+        model.partial_fit(np.full_like(rest[0], np.nan), rest[1])
+    with pytest.raises(BadInput):
+        model.partial_fit(rest[0][:, :1], rest[1])
+    assert all(value is before[name] for name, value in fitted_parts(model).items())
+    module = sys.modules[cls.__module__]  # at the very end, when the attributes have been set
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(module, f"{cls.__name__}State", interrupt)
+        model.partial_fit(*rest)
+    assert fitted_parts(model) == before and all(value is before[name] for name, value in fitted_parts(model).items())
+    np.testing.assert_array_equal(model.partial_fit(*rest).transform(X), whole.transform(X))
+    with pytest.raises(BadParameter):
+        model.set_params(n_components=-1).partial_fit(*rest)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

@@ -10,9 +10,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import lowdim
 from lowdim import PCA, KernelPCA
+from lowdim.data.rows import open_rows
 from lowdim.decomposition import gram_eigen
-from lowdim.errors import BadInput
-from lowdim.kernels import laplacian, polynomial, rational_quadratic, rbf, sigmoid
+from lowdim.errors import BadInput, MemoryTooSmall
+from lowdim.kernel_pca.nystrom import nystrom_bytes
+from lowdim.kernels import chi2, cosine, laplacian, linear, polynomial, rational_quadratic, rbf, sigmoid
 
 EPS = np.finfo(np.float64).eps
 
@@ -60,16 +62,90 @@ def test_rounding_is_no_component(n, offset, dtype):
         assert_allclose(model.eigenvalues_, want, atol=bound)
 
 
-@pytest.mark.parametrize("offset", [1e8, 1e12])
-def test_the_linear_kernel_says_what_an_offset_cost(offset, rng):
-    """Inner products of the rows have an error of eps times the offset squared: no eigenvalue below it is told."""
-    X = rng.normal(size=(30, 2)) + offset
-    bound = 4 * EPS * 30 * (2 * offset**2 + 1)
-    model = KernelPCA(None, kernel="linear").fit(X)
-    assert_allclose(model.eigenvalues_[0], 0, atol=bound)
-    assert np.isfinite(model.transform(X)).all()
-    near = KernelPCA(2).fit(X)  # distances are taken about the mean, and keep their digits
-    assert_allclose(near.eigenvalues_, KernelPCA(2).fit(X - offset).eigenvalues_, rtol=1e-6 if offset == 1e8 else 0.01)
+@pytest.mark.parametrize("solver", ["dense", "lanczos", "nystrom"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("offset", [0, 1e4, 1e8, 1e12])
+def test_the_linear_kernel_is_pca_wherever_the_columns_lie(offset, dtype, solver, rng):
+    """Of the rows as they are after the rounding that the offset cost them; in float32, all are equal at 1e12."""
+    X = (rng.normal(size=(60, 3)) * [4, 2, 1] + offset).astype(dtype)
+    new = (rng.normal(size=(9, 3)) + offset).astype(dtype)
+    model = KernelPCA(3, kernel="linear", solver=solver, n_landmarks=30 if solver == "nystrom" else None)
+    Z = model.fit_transform(X)
+    near, new_near = (rows.astype(np.float64) - X[0].astype(np.float64) for rows in (X, new))  # exact, so close by
+    exact = PCA(3, ddof=0).fit(near)
+    eps = float(np.finfo(dtype).eps)
+    largest = 60 * float(exact.explained_variance_[0])
+    assert_allclose(model.eigenvalues_, 60 * exact.explained_variance_, atol=400 * eps * largest)
+    # An axis is turned by the error over the gap between eigenvalues; rows at 1e8 in float32 are multiples of 8.
+    bound = (2e-4 if dtype == np.float32 else 1e-10) * max(np.abs(near).max(), np.abs(new_near).max())
+    for found, rows in ((Z, near), (model.transform(X), near), (model.transform(new), new_near)):
+        want = exact.transform(rows) * (exact.explained_variance_ > 0)
+        assert_allclose(np.abs(found), np.abs(want), atol=bound)
+    assert_array_equal(model.X_fit_ if solver != "nystrom" else X, X)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    "kernel",
+    [2 * linear(), linear() + rbf(0.1), polynomial(1, 0.5), linear() + 3.0, rbf(0.1), laplacian(0.1)],
+    ids=repr,
+)
+def test_the_centered_matrix_does_not_change_with_an_offset(kernel, weighted, rng):
+    X = rng.normal(size=(40, 3)) + 1e8
+    near = X - 1e8  # exact, as they lie so close
+    weights = rng.integers(1, 4, 40) if weighted else None
+    found, want = (lowdim.gram(rows, kernel, sample_weight=weights).dense() for rows in (X, near))
+    assert_allclose(found, want, atol=1e-12 * np.abs(want).max())
+
+
+def test_kernels_that_depend_on_where_the_rows_lie_are_not_shifted(rng):
+    X = rng.normal(size=(20, 3)) + 2
+    H = np.eye(20) - 1 / 20
+    for kernel in (polynomial(2, 0.5), sigmoid(0.1), cosine(), linear() * linear(), linear() + cosine(), chi2(0.1)):
+        rows = np.abs(X) if isinstance(kernel, chi2) else X
+        assert_allclose(
+            lowdim.gram(rows, kernel).dense(), H @ kernel(rows) @ H, atol=1e-10 * np.abs(kernel(rows)).max()
+        )
+    assert_allclose(linear()(X), X @ X.T, rtol=1e-14)  # the kernel itself is what it says
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "laplacian", "cosine", "polynomial"])
+@pytest.mark.parametrize(
+    ("dtype", "scale"),
+    [(np.float64, s) for s in (1e-300, 1e-150, 1e150, 1e300)]
+    + [(np.float32, 1e-30), (np.float32, 1e15), (np.float32, 1e30)],
+)
+def test_any_scale_is_right_or_refused(kernel, dtype, scale, rng):
+    X = (rng.normal(size=(30, 3)) * [3, 2, 1]).astype(dtype)
+    plain = KernelPCA(2, kernel=kernel).fit(X)
+    try:
+        scaled = KernelPCA(2, kernel=kernel).fit(X * dtype(scale))
+    except BadInput as error:
+        assert "escale" in str(error)
+        assert kernel != "cosine"  # which has no scale
+        return
+    tol = 1e-9 if dtype == np.float64 else 1e-4
+    assert_allclose(scaled.explained_variance_ratio_, plain.explained_variance_ratio_, rtol=tol)
+    assert np.isfinite(scaled.transform(X * dtype(scale))).all()
+
+
+@pytest.mark.parametrize("solver", ["dense", "lanczos"])
+def test_tied_eigenvalues_span_the_space(solver, rng):
+    n = 30
+    Q = np.linalg.qr(np.c_[np.ones(n), rng.normal(size=(n, 4))])[0][:, 1:]
+    K = Q * [2.0, 1.0, 1.0, 1.0] @ Q.T
+    model = KernelPCA(4, kernel="precomputed", solver=solver)
+    Z = model.fit_transform((K + K.T) / 2)
+    assert_allclose(model.eigenvalues_, [2, 1, 1, 1], rtol=1e-9)
+    assert_allclose(Z @ Z.T, K, atol=1e-9)
+
+
+def test_new_rows_in_chunks_are_the_whole(monkeypatch, rng):
+    X = rng.normal(size=(200, 3)) + 1e4
+    model = KernelPCA(2, kernel="linear").fit(X)
+    whole = model.transform(X)
+    monkeypatch.setattr("lowdim.data.rows.base.CHUNK_BYTES", 1)  # 16 rows
+    assert_allclose(model.transform(X), whole, atol=1e-11 * np.abs(whole).max())
 
 
 def test_the_share_of_an_indefinite_kernel_does_not_depend_on_the_number_of_components(rng):
@@ -163,3 +239,20 @@ def test_nystrom_keeps_to_a_few_blocks_of_memory(monkeypatch, rng):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 0.5 * X.nbytes
+
+
+@pytest.mark.parametrize("m", [5, 300])
+def test_nystrom_asks_for_the_memory_that_it_takes(m, rng):
+    X = rng.normal(size=(1500, 300)).astype(np.float32)
+    model = KernelPCA(2, solver="nystrom", n_landmarks=m, n_jobs=1).fit(X[:400])
+    tracemalloc.start()
+    model.fit(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak <= nystrom_bytes(open_rows(X), m) <= 3 * peak
+
+
+def test_nystrom_refuses_what_does_not_fit(monkeypatch, rng):
+    monkeypatch.setattr("lowdim.runtime.memory.available_bytes", lambda: 1 << 20)
+    with pytest.raises(MemoryTooSmall, match="smaller n_landmarks"):
+        KernelPCA(2, solver="nystrom", n_landmarks=300).fit(rng.normal(size=(1500, 3)))

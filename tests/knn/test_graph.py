@@ -216,6 +216,24 @@ def test_join_says_what_it_needs(rng):
         graph.join(X, np.zeros(3), metric="manhattan")
 
 
+def test_join_checks_the_distances_that_it_is_given(rng):
+    X = np.vstack([rng.random((10, 2)), rng.random((10, 2)) + 50])
+    D = np.linalg.norm(X[:, None] - X, axis=2)
+    graph = neighbors(D, 3, metric="precomputed")
+    np.testing.assert_allclose(graph.join(D).toarray(), neighbors(X, 3).join(X).toarray(), rtol=1e-5)
+    changes = {
+        "finite and not negative": lambda D: D * np.where(np.eye(20)[::-1] > 0, -1, 1),
+        "is NaN": lambda D: np.where(np.eye(20)[::-1] > 0, np.nan, D),
+        "finite and": lambda D: np.where(np.eye(20)[::-1] > 0, np.inf, D),
+        "must be symmetric": np.triu,
+        "similarities": lambda D: np.exp(-D),
+        "square": lambda D: D[:, :7],
+    }
+    for words, change in changes.items():
+        with pytest.raises(errors.BadInput, match=words):
+            graph.join(change(D))
+
+
 def test_rows_at_distance_0_are_one_group(rng):
     """Though none of them lists all the others, and though another row may be nearly there."""
     which = rng.permutation(np.r_[np.zeros(30, int), np.full(3, 1), np.arange(2, 12)])

@@ -246,6 +246,52 @@ def test_chunks_are_the_whole(dtype, rng):
         assert_allclose(model.explained_variance_, whole[:3], rtol=tol)
 
 
+TINY = [(np.float64, 1e-200), (np.float64, 1e-310), (np.float32, 1e-25), (np.float32, 1e-40)]
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize(("dtype", "size"), TINY)
+def test_streams_of_vanishing_squares_are_refused_as_arrays_are(dtype, size, form, rng):
+    X = (rng.normal(size=(60, 3)) * size).astype(dtype)
+    chunks = [form(X[:20]), form(X[20:])]
+    for fit in (
+        lambda: PCA(2).fit(form(X)),
+        lambda: PCA(2).fit(iter(chunks)),
+        lambda: PCA(2, standardize=True).fit(iter(chunks)),
+        lambda: PCA(2).fit(lowdim.moments(form(X))),
+        lambda: PCA(2).fit(lowdim.moments(form(X), sample_weight=np.arange(60) + 1.0)),
+        lambda: PCA(2).partial_fit(chunks[0]).partial_fit(chunks[1]),
+    ):
+        with pytest.raises(BadInput, match="underflow"):
+            fit()
+
+
+def test_a_difference_between_chunks_may_vanish_too():
+    with pytest.raises(BadInput, match="underflow"):
+        PCA(1).fit(iter([np.full((5, 2), 1e-200), np.full((5, 2), 2e-200)]))
+
+
+@pytest.mark.parametrize("constant", [0.0, 0.1, 1e-200, 1e-310, 1e8])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_constant_columns_of_a_stream_are_not_taken_for_vanishing_ones(constant, dtype, rng):
+    """Though the means of chunks of odd sizes differ by rounding."""
+    X = np.column_stack([rng.normal(size=90), np.full(90, constant)]).astype(dtype)
+    for options in ({}, {"standardize": True}):
+        model = PCA(2, **options).fit(iter([X[:7], X[7:44], X[44:]]))
+        assert_allclose(model.explained_variance_, [1.0 if options else X[:, 0].var(ddof=1), 0], rtol=1e-5, atol=1e-12)
+    still = PCA(1).fit(iter([X[:7, 1:], X[7:, 1:]]))
+    assert still.explained_variance_[0] <= (16 * np.finfo(dtype).eps * constant) ** 2
+
+
+def test_a_vanishing_column_beside_others_is_zero_or_refused(rng):
+    """Beside a column of size one it is no direction of variance, but it can't be standardized."""
+    X = rng.normal(size=(60, 2)) * [1, 1e-200]
+    found = PCA(2).fit(iter([X[:20], X[20:]]))
+    assert_allclose(found.explained_variance_, [X[:, 0].var(ddof=1), 0], rtol=1e-12, atol=1e-300)
+    with pytest.raises(BadInput, match="underflow"):
+        PCA(2, standardize=True).fit(iter([X[:20], X[20:]]))
+
+
 def test_gram_is_refused_where_it_does_not_fit(monkeypatch, rng):
     monkeypatch.setattr(entry, "available_bytes", lambda: 2**20)
     monkeypatch.setattr("lowdim.runtime.memory.available_bytes", lambda: 2**20)

@@ -171,3 +171,26 @@ def test_weights_of_pairs_are_repeated_pairs(cls, X):
         repeated = MDS(2, init=np.repeat(start, 2, axis=0), **options).fit(twice)
         assert repeated.stress_ == pytest.approx(4 * plain.stress_, rel=1e-4)
         np.testing.assert_allclose(pdist(repeated.embedding_[::2]), pdist(plain.embedding_), atol=1e-3)
+
+
+# ---- rank deficiency, chunks ----
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_dimensions_that_are_not_there_are_zero(dtype, rng):
+    """A line in three columns, embedded in two dimensions: the second is rounding."""
+    t = np.sort(rng.uniform(0, 1, 30))
+    X = np.outer(t, [1.0, 2.0, 2.0]).astype(dtype)  # of length 3 per unit of t
+    for model in (Isomap(2, n_neighbors=2), MDS(2), ClassicalMDS(2), ClassicalMDS(2, metric="chebyshev")):
+        Z = model.fit(X).embedding_
+        assert np.abs(Z[:, 1]).max() <= 2e-3 * np.ptp(Z[:, 0])
+        factor = 2 if model.metric == "chebyshev" else 3
+        np.testing.assert_allclose(pdist(Z), factor * pdist(t[:, None]), atol=1e-4 * factor)
+
+
+@pytest.mark.parametrize("model", ALL, ids=name)
+def test_new_rows_in_chunks_are_the_whole(model, monkeypatch, X, rng):
+    fitted, new = fit(model, X), rng.normal(size=(50, 3))
+    whole = fitted.transform(new)
+    monkeypatch.setattr("lowdim.data.rows.base.CHUNK_BYTES", 1)  # 16 rows
+    np.testing.assert_allclose(fitted.transform(new), whole, atol=1e-9 * np.abs(whole).max())

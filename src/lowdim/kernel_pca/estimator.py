@@ -18,12 +18,13 @@ from lowdim.data.validation import read_rows, read_scores
 from lowdim.decomposition.gram_eigen import KernelComponents, choose_gram_solver, kernel_components
 from lowdim.decomposition.landmarks import draw_landmarks
 from lowdim.errors import BadInput, BadParameter, LowdimWarning, NotEnoughData
-from lowdim.kernel_pca.nystrom import nystrom_components
+from lowdim.kernel_pca.nystrom import nystrom_bytes, nystrom_components
 from lowdim.kernel_pca.preimage import MAX_STEPS, FeatureSpacePoints, pre_images
 from lowdim.kernels import Kernel, precomputed
 from lowdim.kernels._bandwidth import GAMMA
 from lowdim.kernels._names import as_kernel, kernel_domain
 from lowdim.linalg.centered import Centered
+from lowdim.runtime.memory import require_memory
 from lowdim.runtime.param import Choice, Integer, Maybe, Real, param
 from lowdim.runtime.random import seed_of
 from lowdim.runtime.threads import thread_count
@@ -180,8 +181,11 @@ class KernelPCA(ThreadsMixin, SeedMixin, Estimator):
         count = min(len(table), LANDMARKS) if self.n_landmarks is None else self.n_landmarks
         if self.n_components is not None and self.n_components > count:
             raise NotEnoughData(f"n_components={self.n_components} must be at most the number of landmarks, {count}.")
+        rows = open_rows(table)
+        needed = nystrom_bytes(rows, min(count, len(table)))
+        require_memory(needed, f"the Nyström approximation on {count} landmarks", "Use a smaller n_landmarks.")
         drawn = draw_landmarks(table, kernel, count, self.landmarks, seed_of(self.random_state))
-        landmarks, rows = ComputedKernel(table[drawn], kernel), open_rows(table)
+        landmarks = ComputedKernel(table[drawn], kernel)
         self.solver_ = "nystrom"
         found = nystrom_components(rows, landmarks, self.n_components, thread_count(self.n_jobs))
         landmark_scores = self._keep(found, landmarks)

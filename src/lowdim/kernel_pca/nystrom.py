@@ -13,15 +13,28 @@ from numpy.typing import NDArray
 
 from lowdim.data.rows import ArrayRows, Rows
 from lowdim.decomposition.gram_eigen import KernelComponents, check_kernel_underflow
+from lowdim.decomposition.landmarks import CANDIDATES
 from lowdim.errors import LowdimWarning
 from lowdim.kernels import Kernel
 from lowdim.linalg.dense_eigen import eigh_largest
 from lowdim.summaries.kernel_sources import ComputedKernel, cross_kernel
 from lowdim.summaries.moments import moments_of
 
-__all__ = ["nystrom_components"]
+__all__ = ["nystrom_bytes", "nystrom_components"]
 
 Array = NDArray[np.float64]
+
+
+def nystrom_bytes(rows: Rows, landmarks: int) -> int:
+    """Memory that the approximation needs beside the rows.
+
+    First a sample of candidates and the two factors of their distances, then the same of the landmarks in float64
+    beside their kernel matrix, its eigenvectors and the scatter; and always a block of rows in float64.
+    """
+    candidates = 3 * rows.dtype.itemsize * min(rows.count, CANDIDATES * landmarks) * rows.d
+    matrices = 4 * 8 * landmarks * (rows.d + landmarks)
+    blocks = 8 * min(rows.count, rows.chunk_rows) * max(rows.d, landmarks)
+    return max(candidates, matrices) + blocks
 
 
 def nystrom_components(rows: Rows, landmarks: ComputedKernel, k: int | None, threads: int) -> KernelComponents:

@@ -154,7 +154,7 @@ class PCA(ThreadsMixin, SeedMixin, LinearProjection):
         Its mean over the fitted rows is the sum of the variances left out (times (n - ddof) / n).
         """
         norms, scores = self._norms_and_scores(X)
-        return np.maximum(norms - (scores**2).sum(axis=1), 0).astype(self.components_.dtype)
+        return self._finite(np.maximum(norms - (scores**2).sum(axis=1), 0).astype(self.components_.dtype))
 
     def score_samples(self, X: Any) -> Array:
         """Log-likelihood of each row under probabilistic PCA, (n,)."""
@@ -171,7 +171,7 @@ class PCA(ThreadsMixin, SeedMixin, LinearProjection):
         log_det = np.log(variances).sum() + ((d - k) * np.log(noise) if k < d else 0.0)
         if self.scale_ is not None:  # a density in the units of X
             log_det += 2 * np.log(self.scale_.astype(np.float64)).sum()
-        return -0.5 * (d * np.log(2 * np.pi) + log_det + inside + outside)
+        return self._finite(-0.5 * (d * np.log(2 * np.pi) + log_det + inside + outside))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log-likelihood of the rows under probabilistic PCA."""
