@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from lowdim import _native
 from lowdim.data.fold import fold
 from lowdim.data.rows import Block, Chunk, Rows, chunk_rows
+from lowdim.data.target import class_labels
 from lowdim.data.validation import FeatureRecord, check_weights, not_finite_error, overflow_error, read_rows
 from lowdim.errors import BadInput, NotEnoughData
 from lowdim.linalg.centered import interruptible_product
@@ -140,11 +141,18 @@ def moments_of(rows: Rows, y: Any, weights: Array | None, threads: int) -> Momen
         "Use solver='krylov', which needs no such matrix, or fewer columns.",
     )
     if rows.n is None and (y is not None or weights is not None):
-        raise BadInput("labels and weights need a known number of rows, which a stream does not have.")
-    classes, codes = _classes(y, rows.n)
+        raise BadInput(
+            "labels and weights need a known number of rows, which a stream does not have. Labels can come with the "
+            "chunks: pairs (X, y)."
+        )
+    known = None if y is None else class_labels(y, rows.n)
 
     def summarize(chunk: Chunk, block: Block) -> Moments:
-        code = None if codes is None else codes[chunk.start : chunk.stop]
+        labels = known if chunk.y is None else class_labels(chunk.y, chunk.stop - chunk.start)
+        classes = None if labels is None else labels.classes
+        code = None if labels is None else labels.codes
+        if known is not None and code is not None:
+            code = code[chunk.start : chunk.stop]
         weight = None if weights is None else weights[chunk.start : chunk.stop]
         part = (_sparse_part if sp.issparse(block) else _dense_part)(block, classes, code, weight)
         if part is None:
@@ -269,16 +277,6 @@ def _densified(block: Block, classes: Any, codes: Any, weights: Any) -> Moments 
     return total
 
 
-def _classes(y: Any, n: int | None) -> tuple[NDArray[Any] | None, NDArray[np.int32] | None]:
-    if y is None:
-        return None, None
-    y = np.asarray(y)
-    if y.ndim != 1 or len(y) != n:
-        raise BadInput(f"y must have one label per row ({n}); got shape {y.shape}.")
-    classes, codes = np.unique(y, return_inverse=True)
-    return classes, codes.astype(np.int32)
-
-
 def _counts(n: int, classes: Any, codes: Any, weights: Any) -> Array:
     if codes is None:
         return np.array([float(n) if weights is None else float(weights.sum())])
@@ -288,6 +286,8 @@ def _counts(n: int, classes: Any, codes: Any, weights: Any) -> Array:
 def _align(a: Moments, b: Moments) -> tuple[Moments, Moments]:
     """Both with the union of their classes."""
     assert a.classes is not None and b.classes is not None
+    if (a.classes.dtype.kind in "OU") != (b.classes.dtype.kind in "OU"):
+        raise BadInput(f"labels of {a.classes.dtype} and of {b.classes.dtype} can't be put together. Give one kind.")
     union = np.union1d(a.classes, b.classes)
 
     def extended(m: Moments) -> Moments:
