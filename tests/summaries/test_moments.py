@@ -157,3 +157,15 @@ def test_errors_say_what_to_do():
         lowdim.moments(X[:1]).covariance()
     with pytest.raises(BadInput, match="overflow"):
         lowdim.moments(X * 1e200)
+
+
+def test_columns_that_vary_between_classes_alone_have_no_scatter_within():
+    y = np.arange(12) % 3
+    found = lowdim.moments(np.column_stack([y, 1e-200 * y, y == 9]).astype(float), y)
+    assert not np.diagonal(found.within).any()
+
+
+def test_a_column_whose_squares_vanish_is_not_taken_for_constant(rng):
+    X = np.column_stack([rng.normal(size=40), 1e-200 * rng.normal(size=40), np.full(40, 1e-200)])
+    for found in (lowdim.moments(X), lowdim.moments(X[:13]) + lowdim.moments(X[13:]), lowdim.moments(sp.csr_array(X))):
+        assert found.within[1, 1] == np.finfo(float).tiny and found.within[2, 2] == 0

@@ -28,7 +28,6 @@ from lowdim.errors import BadInput, BadInputType, NotEnoughData
 
 __all__ = [
     "FeatureRecord",
-    "check_labels",
     "check_weights",
     "has_missing",
     "not_finite_error",
@@ -117,17 +116,6 @@ def check_weights(weights: Any, n: int | None) -> NDArray[np.float64] | None:
     if not out.any():
         raise BadInput("sample_weight is zero for every row; at least one must be positive.")
     return out
-
-
-def check_labels(y: Any, n: int | None) -> tuple[NDArray[Any] | None, NDArray[np.int32] | None]:
-    """The classes of labels y, sorted, and the index of every row's class, (n,); None without labels."""
-    if y is None:
-        return None, None
-    y = np.asarray(y)
-    if y.ndim != 1 or len(y) != n:
-        raise BadInput(f"y must have one label per row ({n}); got shape {y.shape}.")
-    classes, codes = np.unique(y, return_inverse=True)
-    return classes, codes.astype(np.int32)
 
 
 def has_missing(rows: Rows) -> bool:

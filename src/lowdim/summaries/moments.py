@@ -18,14 +18,8 @@ from numpy.typing import NDArray
 from lowdim import _native
 from lowdim.data.fold import fold
 from lowdim.data.rows import Block, Chunk, Rows, chunk_rows, column_ends
-from lowdim.data.validation import (
-    FeatureRecord,
-    check_labels,
-    check_weights,
-    not_finite_error,
-    overflow_error,
-    read_rows,
-)
+from lowdim.data.target import class_labels
+from lowdim.data.validation import FeatureRecord, check_weights, not_finite_error, overflow_error, read_rows
 from lowdim.errors import BadInput, NotEnoughData
 from lowdim.linalg.centered import interruptible_product, nonzero_scale
 from lowdim.runtime.memory import require_memory
@@ -147,16 +141,22 @@ def moments_of(rows: Rows, y: Any, weights: Array | None, threads: int) -> Momen
         "Use solver='krylov', which needs no such matrix, or fewer columns.",
     )
     if rows.n is None and (y is not None or weights is not None):
-        raise BadInput("labels and weights need a known number of rows, which a stream does not have.")
-    classes, codes = check_labels(y, rows.n)
+        raise BadInput(
+            "labels and weights need a known number of rows, which a stream does not have. Labels can come with the "
+            "chunks: pairs (X, y)."
+        )
+    known = None if y is None else class_labels(y, rows.n)
 
     def summarize(chunk: Chunk, block: Block) -> Moments:
-        code = None if codes is None else codes[chunk.start : chunk.stop]
+        labels = known if chunk.y is None else class_labels(chunk.y, chunk.stop - chunk.start)
+        classes, code = (None, None) if labels is None else (labels.classes, labels.codes)
+        code = code if known is None or code is None else code[chunk.start : chunk.stop]
         weight = None if weights is None else weights[chunk.start : chunk.stop]
         part = (_sparse_part if sp.issparse(block) else _dense_part)(block, classes, code, weight)
         if part is None:
             raise not_finite_error(rows, chunk)
-        _mark_underflow(part, lambda columns: np.greater(*column_ends(block[:, columns])))
+        # With labels, a column may vary between the classes alone.
+        _mark_underflow(part, lambda columns: classes is None and np.greater(*column_ends(block[:, columns])))
         return part
 
     out = fold(rows, summarize, merge, threads)
@@ -184,8 +184,7 @@ def merge(a: Moments, b: Moments) -> Moments:
     shift = b.means - a.means  # (C, d)
     shift[(a.counts == 0) | (b.counts == 0)] = 0.0
     correction = np.sqrt(a.counts * share)[:, None] * shift
-    if a.within.dtype != np.float64:
-        a.within = a.within.astype(np.float64)
+    a.within = np.asarray(a.within, dtype=np.float64)
     _native.add_scatter(a.within, b.within, correction)
     moved = np.abs(shift) > MEAN_ROUNDING * np.finfo(a.dtype).eps * np.abs(a.means)
     _mark_underflow(a, lambda columns: moved[:, columns].any(axis=0))
@@ -212,8 +211,7 @@ def _dense_part(block: Block, classes: Any, codes: Any, weights: Any) -> Moments
         return None
     divisors = np.where(counts > 0, counts, 1.0)[:, None]
     means = sums / divisors
-    panel = scratch((n, d), block.dtype)
-    roots = None if weights is None else np.sqrt(weights)
+    panel, roots = scratch((n, d), block.dtype), None if weights is None else np.sqrt(weights)
     if not _native.center(block, means, panel, codes, None, roots):
         return None
     # The rounding error of the means is left in the panel; in a constant column it would look like variance.
@@ -289,6 +287,8 @@ def _counts(n: int, classes: Any, codes: Any, weights: Any) -> Array:
 def _align(a: Moments, b: Moments) -> tuple[Moments, Moments]:
     """Both with the union of their classes."""
     assert a.classes is not None and b.classes is not None
+    if (a.classes.dtype.kind in "OU") != (b.classes.dtype.kind in "OU"):
+        raise BadInput(f"labels of {a.classes.dtype} and of {b.classes.dtype} can't be put together. Give one kind.")
     union = np.union1d(a.classes, b.classes)
 
     def extended(m: Moments) -> Moments:

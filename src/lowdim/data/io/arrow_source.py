@@ -7,10 +7,8 @@ opens the file again and keeps a few batches in memory. `load_table` turns any s
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -115,10 +113,8 @@ class RecordBatchRows(Rows):
         return self._count
 
     def chunks(self) -> Iterator[Chunk]:
-        # n, not count: the chunks must not depend on whether the rows were counted before.
-        sizes = repeat(self.chunk_rows) if self.n is None else (c.stop - c.start for c in super().chunks())
         start = 0
-        for parts in _regroup(self.source.batches(self.columns), sizes):
+        for parts in _regroup(self.source.batches(self.columns), self.chunk_rows):
             stop = start + sum(part.num_rows for part in parts)
             if self.n is not None and stop > self.n:
                 raise self._row_count_error()
@@ -206,30 +202,21 @@ def _in_memory(rows: RecordBatchRows) -> Rows:
     return NamedArrayRows(blocks[0] if len(blocks) == 1 else np.concatenate(blocks), rows.feature_names)
 
 
-def _regroup(batches: Iterable[Batch], sizes: Iterable[int]) -> Iterator[list[Batch]]:
-    """Regroup batches into groups of the given sizes; the last group may be smaller.
-
-    If the sizes end before the batches do, the remaining rows form one more group.
-    """
-    source = iter(batches)
-    pending: deque[Batch] = deque()
-    for size in sizes:
-        group: list[Batch] = []
-        missing = size
-        while missing:
-            batch = pending.popleft() if pending else next(source, None)
-            if batch is None:
-                break
-            group.append(batch.slice(0, missing))
-            if batch.num_rows > missing:
-                pending.appendleft(batch.slice(missing))
-            missing -= group[-1].num_rows
-        if missing == size:
-            return
+def _regroup(batches: Iterable[Batch], size: int) -> Iterator[list[Batch]]:
+    """Regroup batches into groups of `size` rows; the last group may be smaller."""
+    group: list[Batch] = []
+    missing = size
+    for batch in batches:
+        at = 0
+        while at < batch.num_rows:
+            group.append(batch.slice(at, missing))
+            taken = group[-1].num_rows
+            at, missing = at + taken, missing - taken
+            if not missing:
+                yield group
+                group, missing = [], size
+    if group:
         yield group
-    rest = [batch for batch in (*pending, next(source, None)) if batch is not None and batch.num_rows]
-    if rest:
-        yield rest
 
 
 def _block(parts: Sequence[Batch], d: int, dtype: np.dtype[Any]) -> Array:

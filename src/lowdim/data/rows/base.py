@@ -18,12 +18,16 @@ __all__ = ["Array", "Block", "Chunk", "Rows", "chunk_rows", "column_ends", "firs
 Array = NDArray[Any]
 Block = Any  # a C-ordered array or a CSR matrix, with the dtype of the rows
 
-CHUNK_BYTES = 24 << 20  # small enough for the cache, large enough for BLAS
+CHUNK_BYTES = 8 << 20  # small enough for the cache and for an even share of work, large enough for BLAS
+WIDE_FACTOR = (
+    3  # so much larger may a block of wide rows be, whose d × d products would cost more to add than to compute
+)
 
 
 def chunk_rows(d: int, itemsize: int = 4) -> int:
-    """The maximum number of rows in a block of d columns."""
-    return max(16, min(1 << 16, CHUNK_BYTES // (itemsize * max(d, 1))))
+    """The number of rows in a block of d columns, which depends on nothing else."""
+    fitting = CHUNK_BYTES // (itemsize * max(d, 1))
+    return max(16, min(1 << 16, max(fitting, min(WIDE_FACTOR * fitting, d))))
 
 
 def column_ends(block: Block) -> Array:
@@ -39,6 +43,7 @@ class Chunk:
     start: int
     stop: int
     load: Callable[[], Block]
+    y: Array | None = None  # their targets, if the rows come from a stream of (X, y)
 
 
 class Rows(ABC):
@@ -50,21 +55,19 @@ class Rows(ABC):
     sparse = False
 
     def chunks(self) -> Iterator[Chunk]:
-        """The rows in order, in one block or an even number of nearly equal ones.
+        """The rows in order, in blocks of `chunk_rows` rows, of which the last may be smaller.
 
-        Block sizes depend on the shape and dtype only, so results do not depend on the number of threads.
+        Blocks depend neither on the number of threads nor on how a stream or a file cuts the rows, so that sums over
+        them have the same bits wherever the rows come from.
         """
-        n = self.count
-        pieces = -(-n // self.chunk_rows)
-        pieces += pieces % 2 if pieces > 1 else 0
-        size = -(-n // max(pieces, 1))
-        for start in range(0, n, size or 1):
+        n, size = self.count, self.chunk_rows
+        for start in range(0, n, size):
             stop = min(start + size, n)
             yield Chunk(start, stop, lambda a=start, b=stop: self.block(a, b))  # type: ignore[misc]
 
     @property
     def chunk_rows(self) -> int:
-        """The maximum number of rows in a block."""
+        """The number of rows in a block."""
         return chunk_rows(self.d, self.dtype.itemsize)
 
     @property

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
@@ -10,7 +11,7 @@ import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
 
-from lowdim.data.rows.base import Block, Chunk, Rows
+from lowdim.data.rows.base import Array, Block, Chunk, Rows
 from lowdim.data.rows.in_memory import ArrayRows, SparseRows, as_frame, frame_rows
 from lowdim.errors import BadInput, BadInputType
 
@@ -18,21 +19,25 @@ __all__ = ["StreamRows", "is_stream", "open_rows"]
 
 
 class StreamRows(Rows):
-    """Rows of an iterator of chunks (arrays, sparse matrices or dataframes), or of a function that returns one."""
+    """Rows of an iterator of chunks (arrays, sparse matrices or dataframes), or of a function that returns one.
 
-    def __init__(self, source: Any) -> None:
+    A labeled stream has chunks (X, y), and the chunks of its rows carry their y.
+    """
+
+    def __init__(self, source: Any, labeled: bool = False) -> None:
+        self.labeled = labeled
         self._restart = source if callable(source) else None
         self._iterator = _chunks_of(source)
-        self._opened: Rows | None
+        self._opened: Part | None
         try:
-            self.first, opened = _next_chunk(self._iterator, 0)
+            self.first, opened = _next_chunk(self._iterator, 0, labeled)
         except StopIteration:
             raise BadInput(
                 "the stream of chunks is empty: there are 0 sample(s). An iterator is read once: to fit and then to "
                 "transform, give a function that returns a new one."
             ) from None
-        self._opened = opened
-        self.n, self.d, self.dtype, self.sparse = None, opened.d, opened.dtype, opened.sparse
+        self._opened, rows = opened, opened.rows
+        self.n, self.d, self.dtype, self.sparse = None, rows.d, rows.dtype, rows.sparse
 
     def block(self, start: int, stop: int) -> Block:
         raise BadInput("a stream can be read in order only. Pass an array, a memory map or a file.")
@@ -43,7 +48,7 @@ class StreamRows(Rows):
             "Use the covariance solver, or pass an array or a memory map."
         )
 
-    def _parts(self) -> Iterator[Rows]:
+    def _parts(self) -> Iterator[Part]:
         if self._opened is None:
             if self._restart is None:
                 raise BadInput(
@@ -57,22 +62,64 @@ class StreamRows(Rows):
             seen = 1
         for number in count(seen):
             try:
-                part = _next_chunk(self._iterator, number)[1]
+                part = _next_chunk(self._iterator, number, self.labeled)[1]
             except StopIteration:
                 return
+            if part.rows.d != self.d:
+                raise BadInput(
+                    f"a chunk has {part.rows.d} columns, but the first has {self.d}; all must have the same number."
+                )
             yield part
 
     def chunks(self) -> Iterator[Chunk]:
-        seen = 0
+        """Blocks of the sizes that those of an array have; sparse ones as they come, their size being that of entries.
+
+        They are copied while the stream waits, so that it may reuse its memory for the next chunk.
+        """
+        start = 0
+        for block, y in self._sparse_blocks() if self.sparse else self._dense_blocks():
+            stop = start + block.shape[0]
+            yield Chunk(start, stop, lambda block=block: block, y)  # type: ignore[misc]
+            start = stop
+
+    def _dense_blocks(self) -> Iterator[tuple[Block, Array | None]]:
+        block, targets, filled = np.empty((self.chunk_rows, self.d), dtype=self.dtype), [], 0
         for part in self._parts():
-            if part.d != self.d:
-                raise BadInput(
-                    f"a chunk has {part.d} columns, but the first has {self.d}; all must have the same number."
-                )
-            for chunk in part.chunks():
-                load = chunk.load if part.dtype == self.dtype else _cast(chunk.load, self.dtype)
-                yield Chunk(seen + chunk.start, seen + chunk.stop, load)
-            seen += part.count
+            at = 0
+            while at < part.rows.count:
+                take = min(len(block) - filled, part.rows.count - at)
+                given = part.rows.block(at, at + take)
+                block[filled : filled + take] = given.toarray() if sp.issparse(given) else given
+                targets.append(part.targets(at, at + take))
+                at, filled = at + take, filled + take
+                if filled == len(block):
+                    yield block, _joined(targets)
+                    block, targets, filled = np.empty_like(block), [], 0
+        if filled:
+            yield block[:filled], _joined(targets)
+
+    def _sparse_blocks(self) -> Iterator[tuple[Block, Array | None]]:
+        for part in self._parts():
+            for chunk in part.rows.chunks():
+                block = sp.csr_array(chunk.load(), dtype=self.dtype, copy=True)
+                yield block, part.targets(chunk.start, chunk.stop)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A chunk as the stream gave it."""
+
+    rows: Rows
+    y: Array | None = None
+
+    def targets(self, start: int, stop: int) -> Array | None:
+        """A copy of the targets of rows start…stop, if there are any."""
+        return None if self.y is None else self.y[start:stop].copy()
+
+
+def _joined(targets: list[Array | None]) -> Array | None:
+    parts = [part for part in targets if part is not None]
+    return np.concatenate(parts) if parts else None
 
 
 def open_rows(X: Any) -> Rows:
@@ -115,7 +162,7 @@ def _chunks_of(source: Any) -> Iterator[Any]:
         ) from error
 
 
-def _next_chunk(chunks: Iterator[Any], number: int) -> tuple[Any, Rows]:
+def _next_chunk(chunks: Iterator[Any], number: int, labeled: bool) -> tuple[Any, Part]:
     """The next chunk of a stream and its rows; errors name the chunk, and the stream's own stay what they are."""
     try:
         chunk = next(chunks)
@@ -125,12 +172,20 @@ def _next_chunk(chunks: Iterator[Any], number: int) -> tuple[Any, Rows]:
         error.add_note(f"Raised by the stream of chunks that was given as X, when it was asked for chunk {number}.")
         raise
     try:
-        if is_stream(chunk):
-            raise BadInputType(f"got {chunk!r:.60}, which is not a table")
-        return chunk, open_rows(chunk)
+        if not labeled:
+            return chunk, Part(_table_of(chunk))
+        if not isinstance(chunk, tuple | list) or len(chunk) != 2:
+            raise BadInputType(f"got {chunk!r:.60}, but a stream without y must give pairs (X, y)")
+        X, y = chunk[0], np.asarray(chunk[1])
+        rows = _table_of(X)
+        if y.ndim not in (1, 2) or len(y) != rows.count:
+            raise BadInput(f"y must have one target per row ({rows.count}); got shape {y.shape}.")
+        return X, Part(rows, y)
     except BadInput as error:
         raise type(error)(f"chunk {number} of the stream: {error}") from error
 
 
-def _cast(load: Callable[[], Block], dtype: np.dtype[Any]) -> Callable[[], Block]:
-    return lambda: load().astype(dtype)
+def _table_of(chunk: Any) -> Rows:
+    if is_stream(chunk):
+        raise BadInputType(f"got {chunk!r:.60}, which is not a table")
+    return open_rows(chunk)
