@@ -168,4 +168,4 @@ def test_columns_that_vary_between_classes_alone_have_no_scatter_within():
 def test_a_column_whose_squares_vanish_is_not_taken_for_constant(rng):
     X = np.column_stack([rng.normal(size=40), 1e-200 * rng.normal(size=40), np.full(40, 1e-200)])
     for found in (lowdim.moments(X), lowdim.moments(X[:13]) + lowdim.moments(X[13:]), lowdim.moments(sp.csr_array(X))):
-        assert found.within[1, 1] == np.finfo(float).tiny and found.within[2, 2] == 0
+        assert 0 < found.within[1, 1] <= 2 * np.finfo(float).tiny and found.within[2, 2] == 0
