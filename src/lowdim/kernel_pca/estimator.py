@@ -82,8 +82,9 @@ class KernelPCA(ThreadsMixin, SeedMixin, Estimator):
     solver_, n_iter_, converged_ : str, int, bool
         The solver, its iterations, and whether they converged.
     nystrom_error_ : float
-        Trace of k(X, X) minus its Nyström approximation, relative to the trace of k(X, X). 0 for the other solvers, and
-        NaN for a kernel that is not known to be positive semidefinite.
+        Trace of k(X, X) minus its Nyström approximation, relative to the trace of k(X, X), for a linear kernel that of
+        the rows about the mean of the landmarks. 0 for the other solvers, and NaN for a kernel that is not known to be
+        positive semidefinite.
 
     """
 
