@@ -31,7 +31,7 @@ __all__ = ["EmbeddingMixin", "Estimator", "Method", "SeedMixin", "ThreadsMixin",
 
 Class = TypeVar("Class", bound="type[Estimator]")
 
-SPARE_DIMENSIONS = 100  # that may be asked for, although few rows need fewer
+SPARE_DIMENSIONS = 1000  # that may be asked for, although few rows need fewer
 EMBEDDING_COPIES = 4  # that a fit holds at once: the start, the positions, their gradient and the result
 
 
