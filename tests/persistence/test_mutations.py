@@ -35,6 +35,7 @@ NEW_DISTANCES = np.linalg.norm(NEW[:, None] - ROWS, axis=2)
 FITS = {
     "PCA": (lambda: lowdim.PCA(2), ROWS, NEW),
     "PCA whitened": (lambda: lowdim.PCA(2, whiten=True, standardize=True), ROWS, NEW),
+    "ICA": (lambda: lowdim.ICA(2), ROWS, NEW),
     "KernelPCA": (lambda: lowdim.KernelPCA(2, kernel=kernels.rbf(0.5)), ROWS, NEW),
     "KernelPCA precomputed": (lambda: lowdim.KernelPCA(2, kernel="precomputed"), ROWS @ ROWS.T, NEW @ ROWS.T),
     "ClassicalMDS": (lambda: lowdim.ClassicalMDS(2), ROWS, NEW),
@@ -67,7 +68,7 @@ FITS = {
 }
 
 # Numbers near the largest are no contradiction, and projections onto them overflow as those of huge rows do.
-PROJECTIONS = ("PCA", "KernelPCA", "ClassicalMDS")
+PROJECTIONS = ("PCA", "ICA", "KernelPCA", "ClassicalMDS")
 
 # Values of which each parameter takes some.
 WORDS = ("precomputed", "cosine", "hamming", "sstress", "spline", "heat", "binary", "local", "median", "unnormalized")
