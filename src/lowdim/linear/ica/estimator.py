@@ -114,8 +114,8 @@ class ICA(ThreadsMixin, SeedMixin, LinearProjection):
             self._keep(whitening, rows, found)
         if not self.converged_:
             warnings.warn(
-                f"ICA did not converge within max_iter={self.max_iter} iterations of {self.algorithm!r}. Raise max_iter "
-                "or tol; if that does not help, several sources may be Gaussian: ask for fewer components.",
+                f"ICA did not converge within max_iter={self.max_iter} iterations of {self.algorithm!r}. Raise "
+                "max_iter or tol; if that does not help, several sources may be Gaussian: ask for fewer components.",
                 LowdimWarning,
                 stacklevel=2,
             )
