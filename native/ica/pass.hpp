@@ -17,7 +17,8 @@ void ica_pass(const IcaPass<T>& pass, int contrast, double* moments, double* sum
     const auto kernel = kernels().ica.of<T>().block[contrast];
     const std::int64_t size = ica_block_rows(pass.columns, sizeof(T)), blocks = block_count(pass.n, size);
     const std::int64_t moment_count = pass.sources * pass.columns, length = moment_count + pass.sources * ica_sums;
-    const std::int64_t groups = std::min(blocks, std::clamp<std::int64_t>((std::int64_t{1} << 21) / std::max<std::int64_t>(length, 1), 8, 64));
+    const std::int64_t groups =
+        std::min(blocks, std::clamp<std::int64_t>((std::int64_t{1} << 21) / std::max<std::int64_t>(length, 1), 8, 64));
     std::vector<double> parts(static_cast<std::size_t>(groups * length), 0.0);
     parallel_blocks(groups, team, [&](std::int64_t group) {
         std::vector<T> scratch(static_cast<std::size_t>(ica_scratch(pass.columns, sizeof(T))));

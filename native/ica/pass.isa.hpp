@@ -95,8 +95,9 @@ void ica_block(const IcaPass<T>& pass, std::int64_t begin, std::int64_t end, T* 
     T *columns = scratch, *weights = columns + k * stride, *y = weights + stride;
     transpose_block(pass, begin, end, padded, columns, weights);
     using Sources = void (*)(const T*, std::int64_t, const T*, const T*, std::int64_t, std::int64_t, T*, double*, double*);
-    constexpr Sources by_count[ica_source_tile] = {source_block<T, Contrast, 1>, source_block<T, Contrast, 2>, source_block<T, Contrast, 3>,
-                                               source_block<T, Contrast, 4>, source_block<T, Contrast, 5>, source_block<T, Contrast, 6>};
+    constexpr Sources by_count[ica_source_tile] = {source_block<T, Contrast, 1>, source_block<T, Contrast, 2>,
+                                                   source_block<T, Contrast, 3>, source_block<T, Contrast, 4>,
+                                                   source_block<T, Contrast, 5>, source_block<T, Contrast, 6>};
     for (std::int64_t i = 0; i < pass.sources; i += ica_source_tile) {
         const std::int64_t here = std::min<std::int64_t>(ica_source_tile, pass.sources - i);
         by_count[here - 1](pass.unmixing + i * k, k, columns, weights, stride, padded, y, moments + i * k, sums + i * ica_sums);

@@ -10,9 +10,11 @@ from numpy.testing import assert_allclose
 
 from determinism import assert_same_bits
 from lowdim import ICA, PCA
+from lowdim.data.rows import ArrayRows
 from lowdim.decomposition.principal_axes import PCAOptions
 from lowdim.linear.ica.contrast import WhitenedRows, random_rotation
 from lowdim.linear.ica.likelihood import FreeLikelihood, OrthogonalLikelihood
+from lowdim.linear.ica.picard import picard
 from lowdim.linear.ica.whitening import whiten
 from mixtures import mixture, same_sources
 
@@ -42,8 +44,6 @@ def test_sources_are_centered_and_white(algorithm, offset):
 def test_columns_of_very_different_scales_are_white_too(ratio, dtype, bound):
     X = (mixture(KINDS, 1500)[0] * np.geomspace(1, ratio, 4)).astype(dtype)
     options = PCAOptions(None, ddof=0)
-    from lowdim.data.rows import ArrayRows
-
     whitening, Z = whiten(ArrayRows(X), None, options)
     assert whitening.rank == 4 and Z.dtype == dtype
     assert_allclose(covariance(Z.astype(np.float64)), np.eye(4), atol=bound)
@@ -74,8 +74,6 @@ def test_estimating_equations_of_picard_o(fun):
 def test_gradient_and_curvature_of_the_likelihoods(rng):
     """Against differences of the loss along relative steps."""
     _, _, X = mixture(KINDS, 600)
-    from lowdim.data.rows import ArrayRows
-
     rows = WhitenedRows(whiten(ArrayRows(X), None, PCAOptions(None, ddof=0))[1], None, 1)
     start = random_rotation(4, 3)
     E = 1e-4 * rng.normal(size=(4, 4))
@@ -87,6 +85,23 @@ def test_gradient_and_curvature_of_the_likelihoods(rng):
             assert (ends[0] - ends[1]) / 2 == pytest.approx((point.gradient * step).sum(), rel=1e-4)
             back = model.preconditioned(point, point.gradient)
             assert (back * point.gradient).sum() > 0
+
+
+@pytest.mark.parametrize("extended", [False, True])
+def test_the_approximate_hessian_is_that_of_independent_sources(extended, rng):
+    kinds = KINDS if extended else ("laplace", "student", "exponential", "laplace")
+    _, _, X = mixture(kinds, 60_000)
+    rows = WhitenedRows(whiten(ArrayRows(X), None, PCAOptions(None, ddof=0))[1], None, 1)
+    E = 1e-3 * rng.normal(size=(4, 4))
+    for model, step in ((FreeLikelihood("logcosh", extended), E), (OrthogonalLikelihood("logcosh", extended), E - E.T)):
+        found = picard(rows, random_rotation(4, 0), model, 1e-6, 500)
+        point = model.at(rows, found.W)
+        ends = [model.at(rows, model.moved(point.W, sign * step), point.signs).loss for sign in (1, -1)]
+        coupling = (step * step.T).sum() if isinstance(model, FreeLikelihood) else 0.0
+        assert sum(ends) - 2 * point.loss == pytest.approx((point.curvature * step**2).sum() + coupling, rel=0.05)
+        solved = model.preconditioned(point, step)
+        image = point.curvature * solved + (solved.T if isinstance(model, FreeLikelihood) else 0.0)
+        assert_allclose(image, step, atol=1e-10)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

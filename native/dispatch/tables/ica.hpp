@@ -8,10 +8,10 @@
 
 namespace lowdim {
 
-constexpr int ica_contrasts = 3;           // logcosh, exp, cube
-constexpr std::int64_t ica_sums = 3;       // per source: ψ', ψ' y² and ρ
-constexpr std::int64_t ica_padding = 16;   // keeps the columns of a block off one another's cache sets
-constexpr int ica_source_tile = 6;         // sources that are computed together
+constexpr int ica_contrasts = 3;          // logcosh, exp, cube
+constexpr std::int64_t ica_sums = 3;      // per source: ψ', ψ' y² and ρ
+constexpr std::int64_t ica_padding = 16;  // keeps the columns of a block off one another's cache sets
+constexpr int ica_source_tile = 6;        // sources that are computed together
 
 // Rows of a block: as many as stay in the second-level cache, and enough to pay for the sums over lanes at its end.
 constexpr std::int64_t ica_block_rows(std::int64_t columns, std::size_t bytes) {

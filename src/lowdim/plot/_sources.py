@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.errors import BadInput, BadParameter
-from lowdim.plot._colors import FADED, INK, palette
+from lowdim.plot._colors import INK, palette
 from lowdim.plot._inputs import require_fitted
 from lowdim.plot._text import shorten
-from lowdim.plot._theme import SMALL, new_figure, style_axes, themed
+from lowdim.plot._theme import SMALL, caption, new_figure, style_axes, themed
 from lowdim.runtime.param import Integer
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def sources(
         share = "" if shares is None else f"{float(shares[i]):.0%} of the variance, "
         if i < k - 1:
             axes[i, 0].tick_params(labelbottom=False)
-        _label(axes[i, 0], f"source {i + 1}: {share}{_kurtosis_text(Y[:, i])}")
+        caption(axes[i, 0], None, f"source {i + 1}: {share}{_kurtosis_text(Y[:, i])}")
     axes[-1, 0].set_xlabel("row")
     axes[-1, 1].set_xlabel("density\n(dashed: normal)", fontsize=SMALL)
     hidden = len(model.components_) - k
@@ -132,19 +132,6 @@ def _draw_histogram(ax: Axes, y: Array, color: str) -> None:
     ax.set_xlim(0, 1.05 * max(float(counts.max()), 0.4 / deviation))
     ax.set_xticks([])  # the normal density gives the scale
     ax.tick_params(labelsize=SMALL, labelleft=False)
-
-
-def _label(ax: Axes, text: str) -> None:
-    ax.annotate(
-        text,
-        (0, 1),
-        xytext=(0, 3),
-        xycoords="axes fraction",
-        textcoords="offset points",
-        fontsize=SMALL,
-        color=FADED,
-        annotation_clip=False,
-    )
 
 
 def _kurtosis_text(y: Array) -> str:

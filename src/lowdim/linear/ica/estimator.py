@@ -16,6 +16,7 @@ from lowdim.data.validation import check_weights, overflow_error, read_rows
 from lowdim.decomposition.component_count import ComponentRule, component_domain
 from lowdim.decomposition.principal_axes import PCAOptions
 from lowdim.errors import BadParameter, LowdimWarning
+from lowdim.linalg.centered import interruptible_product
 from lowdim.linalg.dense_eigen import fix_signs
 from lowdim.linear.ica.contrast import CONTRASTS, Unmixing, WhitenedRows, random_rotation
 from lowdim.linear.ica.fastica import deflation, fastica
@@ -176,7 +177,7 @@ class ICA(ThreadsMixin, SeedMixin, LinearProjection):
     def _keep(self, whitening: Whitening, rows: WhitenedRows, found: Unmixing) -> None:
         dtype = rows.Z.dtype
         W = found.W / np.linalg.norm(found.W, axis=1)[:, None]  # unit variance, since the covariance of z is I
-        mixing = whitening.inverse @ np.linalg.inv(W)  # (d, k)
+        mixing = whitening.inverse @ interruptible_product(lambda: np.linalg.inv(W), len(W) ** 3)  # (d, k)
         order = np.argsort(-(mixing**2).sum(axis=0), kind="stable")
         W, mixing = W[order], mixing[:, order]
         signed = fix_signs(mixing)

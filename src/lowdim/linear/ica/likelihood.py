@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from lowdim.linalg.centered import interruptible_product
 from lowdim.linear.ica.contrast import ContrastMoments, WhitenedRows
 
 __all__ = ["FreeLikelihood", "Likelihood", "OrthogonalLikelihood", "Point"]
@@ -95,7 +96,7 @@ class OrthogonalLikelihood(Likelihood):
     def moved(self, W: Array, E: Array) -> Array:
         """Cayley's transform, which agrees with the exponential to second order and stays orthogonal."""
         half, eye = E / 2, np.eye(len(W))
-        return np.asarray(np.linalg.solve(eye - half, (eye + half) @ W), dtype=np.float64)
+        return interruptible_product(lambda: np.linalg.solve(eye - half, (eye + half) @ W), len(W) ** 3)
 
 
 class FreeLikelihood(Likelihood):
@@ -111,7 +112,8 @@ class FreeLikelihood(Likelihood):
             diagonal, value = diagonal + variances, value + variances / 2
         curvature = slope[:, None] * variances
         np.fill_diagonal(curvature, diagonal)
-        loss = float(value.sum()) - float(np.linalg.slogdet(W)[1])
+        log_det = interruptible_product(lambda: np.linalg.slogdet(W)[1], len(W) ** 3)
+        loss = float(value.sum()) - float(log_det)
         return Point(W, signs, moments, loss, scores - np.eye(len(W)), curvature)
 
     def preconditioned(self, point: Point, q: Array) -> Array:
@@ -125,4 +127,5 @@ class FreeLikelihood(Likelihood):
 
     def moved(self, W: Array, E: Array) -> Array | None:
         step = np.eye(len(W)) + E
-        return step @ W if np.linalg.slogdet(step)[0] > 0 else None
+        sign = interruptible_product(lambda: np.linalg.slogdet(step)[0], len(W) ** 3)
+        return step @ W if sign > 0 else None
