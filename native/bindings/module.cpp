@@ -23,6 +23,7 @@ NB_MODULE(_native, m) {
     bind_graph(m);
     bind_mds(m);
     bind_mds_disparities(m);
+    bind_ica(m);
     bind_isomap(m);
     bind_lle(m);
     bind_tsne(m);

@@ -16,6 +16,7 @@ void bind_knn(nb::module_& m);
 void bind_graph(nb::module_& m);
 void bind_mds(nb::module_& m);
 void bind_mds_disparities(nb::module_& m);
+void bind_ica(nb::module_& m);
 void bind_isomap(nb::module_& m);
 void bind_lle(nb::module_& m);
 void bind_tsne(nb::module_& m);

@@ -65,6 +65,15 @@ constexpr MeshKernels<D> mesh_kernels = {first_nodes<D>, scatter_to_mesh<D>, gat
 #include "umap/sgd.isa.hpp"
 #include "linalg/chebyshev.isa.hpp"
 #include "mds/monotone_spline.isa.hpp"
+#include "simd/wide.isa.hpp"
+#include "ica/contrast.isa.hpp"
+#include "ica/pass.isa.hpp"
+
+template <class T>
+constexpr IcaKernels<T> ica_kernels = {
+    {ica_block<T, ContrastLogcosh>, ica_block<T, ContrastExp>, ica_block<T, ContrastCube>},
+    {contrast_values<T, ContrastLogcosh>, contrast_values<T, ContrastExp>, contrast_values<T, ContrastCube>},
+};
 }  // namespace
 
 #define LOWDIM_QUOTE(x) #x
@@ -106,6 +115,7 @@ const Kernels& table() {
          fast_powers},
         {{three_term_rows<8>, three_term_rows<16>, three_term_rows<32>}, chebyshev_rows},
         {{spline_moments<float>, evaluate_spline<float>}, {spline_moments<double>, evaluate_spline<double>}},
+        {ica_kernels<float>, ica_kernels<double>},
     };
     return kernels;
 }

@@ -4,6 +4,7 @@
 #include "dispatch/tables/chebyshev.hpp"
 #include "dispatch/tables/common.hpp"
 #include "dispatch/tables/half_symmetric.hpp"
+#include "dispatch/tables/ica.hpp"
 #include "dispatch/tables/isomap.hpp"
 #include "dispatch/tables/knn.hpp"
 #include "dispatch/tables/lle.hpp"
@@ -29,6 +30,7 @@ struct Kernels {
     UmapKernels umap;
     ChebyshevKernels chebyshev;
     PerPrecision<SplineKernels> splines;
+    PerPrecision<IcaKernels> ica;
 };
 
 // The best table that this processor can run, or the one named by LOWDIM_ISA.

@@ -13,7 +13,7 @@ pytest.importorskip("pyarrow")
 
 NAMES = [method.name for method in lowdim.methods()]
 WISHES = ("", "--no-standardize")
-QUICK = {"TSNE": "--max-iter 60", "UMAP": "--n-epochs 20"}
+QUICK = {"ICA": "--n-components 2", "TSNE": "--max-iter 60", "UMAP": "--n-epochs 20"}  # ICA takes all by default
 
 
 def lines_for(name):

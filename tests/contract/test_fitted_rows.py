@@ -15,6 +15,7 @@ from lowdim.data.rows import open_rows
 
 MODELS = {
     "PCA": lowdim.PCA(2),
+    "ICA": lowdim.ICA(2),
     "KernelPCA": lowdim.KernelPCA(2),
     "KernelPCA, Nyström": lowdim.KernelPCA(2, solver="nystrom", n_landmarks=20),
     "MDS": lowdim.MDS(max_iter=20),
@@ -31,7 +32,7 @@ MODELS = {
 KEEPING = [
     name
     for name in MODELS
-    if name not in ("PCA", "ClassicalMDS", "KernelPCA, Nyström")  # which keep no rows, or a selection
+    if name not in ("PCA", "ICA", "ClassicalMDS", "KernelPCA, Nyström")  # which keep no rows, or a selection
 ]
 PRECOMPUTED = {
     name: clone(MODELS[name]).set_params(metric="precomputed")

@@ -32,6 +32,8 @@ QUICK = {
 VARIANTS = {  # beside every estimator with its defaults: the routes that call LAPACK or BLAS in other ways
     "PCA svd": ("PCA", {"solver": "svd"}),
     "PCA krylov": ("PCA", {"solver": "krylov"}),
+    "ICA fastica": ("ICA", {"algorithm": "fastica", "max_iter": 20}),
+    "ICA picard": ("ICA", {"algorithm": "picard", "max_iter": 20}),
     "KernelPCA nystrom": ("KernelPCA", {"solver": "nystrom", "n_landmarks": 150}),
     "KernelPCA lanczos": ("KernelPCA", {"solver": "lanczos"}),
     "ClassicalMDS distances": ("ClassicalMDS", {"metric": "manhattan"}),

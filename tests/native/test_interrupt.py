@@ -89,6 +89,7 @@ def test_default_handler_is_left_alone():
 # Name: the model, its rows and, where Ctrl-C comes when that is first heard of, the task.
 FITS = {
     "LAPACK": "PCA(2, solver='svd'), rng.standard_normal((3000, 2500))",
+    "FastICA": "ICA(algorithm='fastica', tol=1e-300, max_iter=10**8), rng.standard_normal((200_000, 40)), 'FastICA'",
     "shortest paths": "Isomap(n_neighbors=8), rng.standard_normal((6000, 5))",
     "SGD of UMAP": "UMAP(n_epochs=10**6), rng.standard_normal((400, 5)).astype('f4')",
     "filter of LLE": "LLE(solver='chebyshev', tol=1e-13), rng.standard_normal((12_000, 7)), 'eigenvectors'",

@@ -35,6 +35,7 @@ NEW_DISTANCES = np.linalg.norm(NEW[:, None] - ROWS, axis=2)
 FITS = {
     "PCA": (lambda: lowdim.PCA(2), ROWS, NEW),
     "PCA whitened": (lambda: lowdim.PCA(2, whiten=True, standardize=True), ROWS, NEW),
+    "ICA": (lambda: lowdim.ICA(2), ROWS, NEW),
     "KernelPCA": (lambda: lowdim.KernelPCA(2, kernel=kernels.rbf(0.5)), ROWS, NEW),
     "KernelPCA linear": (lambda: lowdim.KernelPCA(2, kernel="linear"), ROWS, NEW),
     "KernelPCA precomputed": (lambda: lowdim.KernelPCA(2, kernel="precomputed"), ROWS @ ROWS.T, NEW @ ROWS.T),

@@ -1,1 +1,1 @@
-"""Linear methods: PCA. Imports `base` and below."""
+"""Linear methods: PCA, ICA. Imports `base` and below."""

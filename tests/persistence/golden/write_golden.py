@@ -1,8 +1,9 @@
-"""Writes the golden model files of one schema: python tests/persistence/golden/write_golden.py FOLDER
+"""Writes the golden model files of one schema: python tests/persistence/golden/write_golden.py FOLDER [MODEL …]
 
 Run it once, with the lowdim that introduces a schema, and commit the folder (schema1 was written by lowdim 0.1.0 before
 the fitted state moved into one dataclass). Files of an earlier schema are never written again: that they still load,
-and still give the same numbers, is what they are for.
+and still give the same numbers, is what they are for. Models of a method that is new in a schema are named: they are
+added to the folder, with their results in files of their own.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 
 import lowdim
 from lowdim import (
+    ICA,
     LLE,
     MDS,
     PCA,
@@ -49,6 +51,7 @@ def models(t: dict[str, np.ndarray]) -> dict[str, tuple[object, str]]:
     return {
         "pca": (PCA(2).fit(X), "new"),
         "pca_partial": (PCA(2, whiten=True, standardize=True).partial_fit(narrow), "new_narrow"),
+        "ica": (ICA(2).fit(X), "new"),
         "kernel_pca": (KernelPCA(2).fit(X), "new"),
         "kernel_pca_nystrom": (KernelPCA(2, kernel="laplacian", solver="nystrom", n_landmarks=9).fit(X), "new"),
         "classical_mds": (ClassicalMDS(2).fit(narrow), "new_narrow"),
@@ -69,6 +72,14 @@ def models(t: dict[str, np.ndarray]) -> dict[str, tuple[object, str]]:
     }
 
 
+def add(folder: Path, names: list[str]) -> None:
+    known = tables()
+    for name in names:
+        model, table = models(known)[name]
+        lowdim.save(model, folder / f"{name}.lowdim")
+        np.savez(folder / f"{name}.npz", **{f"{name} of {table}": model.transform(known[table])})
+
+
 def main(folder: Path) -> None:
     folder.mkdir(parents=True)
     known = tables()
@@ -83,4 +94,7 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    if sys.argv[2:]:
+        add(Path(sys.argv[1]), sys.argv[2:])
+    else:
+        main(Path(sys.argv[1]))

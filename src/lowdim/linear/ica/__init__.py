@@ -1,0 +1,1 @@
+"""Independent component analysis: FastICA, Picard, and the stability of their components."""
