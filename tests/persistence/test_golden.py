@@ -19,19 +19,24 @@ from lowdim.persistence.manifest import SCHEMA
 
 GOLDEN = Path(__file__).parent / "golden"
 FILES = sorted(str(path.relative_to(GOLDEN)) for path in GOLDEN.glob("*/*.lowdim"))
+FIRST_SCHEMA = {"LDA": 2}  # methods that came after schema 1
 TOLERANCES = {"TSNE": 1e-3, "UMAP": 1e-3, "Standardized": 1e-3}  # of the largest coordinate; others 1e-9, or 1e-5
 
 
 def stored_results(schema: str) -> dict[str, np.ndarray]:
-    with np.load(GOLDEN / schema / "transforms.npz") as stored:
-        return dict(stored)
+    found: dict[str, np.ndarray] = {}
+    for path in sorted((GOLDEN / schema).glob("transforms*.npz")):  # those of methods that came later are apart
+        with np.load(path) as stored:
+            found |= dict(stored)
+    return found
 
 
 def test_every_schema_has_a_file_of_every_class():
     classes = {method.name for method in lowdim.methods()} | {"Graph", "Standardized"}
     for schema in range(1, SCHEMA + 1):
         models = [load(path) for path in (GOLDEN / f"schema{schema}").glob("*.lowdim")]
-        assert {type(model).__name__ for model in models} == classes
+        later = {name for name, first in FIRST_SCHEMA.items() if first > schema}
+        assert {type(model).__name__ for model in models} == classes - later
 
 
 @pytest.mark.parametrize("name", [name for name in FILES if "graph" not in name])

@@ -14,6 +14,7 @@ import numpy as np
 
 import lowdim
 from lowdim import (
+    LDA,
     LLE,
     MDS,
     PCA,
@@ -49,6 +50,8 @@ def models(t: dict[str, np.ndarray]) -> dict[str, tuple[object, str]]:
     return {
         "pca": (PCA(2).fit(X), "new"),
         "pca_partial": (PCA(2, whiten=True, standardize=True).partial_fit(narrow), "new_narrow"),
+        "lda": (LDA().fit(X, np.arange(30) % 3), "new"),
+        "lda_partial": (LDA().partial_fit(narrow, np.arange(30) % 3), "new_narrow"),
         "kernel_pca": (KernelPCA(2).fit(X), "new"),
         "kernel_pca_nystrom": (KernelPCA(2, kernel="laplacian", solver="nystrom", n_landmarks=9).fit(X), "new"),
         "classical_mds": (ClassicalMDS(2).fit(narrow), "new_narrow"),

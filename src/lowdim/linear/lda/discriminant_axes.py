@@ -62,7 +62,7 @@ def discriminant_axes(within: WithinClass, options: LDAOptions) -> DiscriminantA
     mean = base + priors @ (within.means - base)
     deviations = within.means - mean  # (K, d)
     standardized = deviations[:, within.columns] / within.scale
-    _warn_of_rest(within, deviations, standardized, options.tol)
+    _warn_of_rest(within, deviations, standardized)
     whitened = within.whitening.whiten(standardized)  # (K, r)
     roots = np.sqrt(priors)[:, None]
     U, sizes, right = lapack.svd(roots * whitened)
@@ -123,14 +123,15 @@ def _count(within: WithinClass, sizes: Array, options: LDAOptions) -> tuple[int,
     return spanned if options.n_components is None or k is None else k, spanned
 
 
-def _warn_of_rest(within: WithinClass, deviations: Array, standardized: Array, tol: float) -> None:
+def _warn_of_rest(within: WithinClass, deviations: Array, standardized: Array) -> None:
     """Warn if the classes differ in directions that are left out because nothing varies there within the classes."""
     c, rank = len(within.columns), within.whitening.rank
+    floor = rounding_floor(c, within.dtype) * float(np.abs(standardized).max(initial=0.0))
     constant = np.ones(deviations.shape[1], dtype=bool)
     constant[within.columns] = False
     rounding = 1e3 * float(np.finfo(np.float64).eps) * np.abs(within.means).max(axis=0)
     differing = int((constant & (np.abs(deviations).max(axis=0) > rounding)).sum())
-    lost = rank < c and float(np.abs(within.whitening.outside(standardized)).max(initial=0.0)) > tol
+    lost = rank < c and float(np.abs(within.whitening.outside(standardized)).max(initial=0.0)) > floor
     if not differing and not lost:
         return
     what = f"{differing} column(s) are constant within the classes but differ between them" if differing else (

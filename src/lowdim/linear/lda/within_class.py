@@ -70,6 +70,7 @@ class WithinClass:
     whitening: Whitening
     shrinkage: float
     solver: str
+    dtype: np.dtype[Any]  # of the rows that the products were taken of
 
 
 def solve_covariance(rows: Rows, y: Any, weights: Array | None, options: LDAOptions) -> WithinClass:
@@ -109,7 +110,7 @@ def within_from_moments(
         whitening = cholesky_whitening(S)
     else:
         whitening = whiten_covariance(S, options.tol**2, rounding_floor(len(S), m.dtype))
-    return WithinClass(classes, counts, means, columns, scale, whitening, alpha, "covariance")
+    return WithinClass(classes, counts, means, columns, scale, whitening, alpha, "covariance", m.dtype)
 
 
 def solve_gram(rows: Rows, y: Any, weights: Array | None, options: LDAOptions) -> WithinClass:
@@ -177,7 +178,7 @@ def _standardized(
     roots = None if weights is None else np.sqrt(weights)
     centered = Centered(rows, mean, _factors(rows.d, columns, scale), roots, options.threads)
     empty = SpectralWhitening(np.zeros((len(columns), 0)), np.zeros(0))
-    return WithinClass(labels.classes, counts, means, columns, scale, empty, 0.0, solver), labels, centered
+    return WithinClass(labels.classes, counts, means, columns, scale, empty, 0.0, solver, rows.dtype), labels, centered
 
 
 def _spectral(
@@ -224,9 +225,9 @@ def _column_scale(
     if not varies.any():
         raise NotEnoughData(
             "no column varies within the classes, so there is no within-class covariance to measure distances by. "
-            "Give classes with rows that differ."
+            "Give classes with rows that differ; rescale columns that vary by next to nothing."
         )
-    if options.shrinkage is not None and options.shrinkage_target == "identity":
+    if options.shrinkage and options.shrinkage_target == "identity":
         d = len(variances)
         return np.arange(d), np.full(d, np.sqrt(variances.mean()))
     columns = np.flatnonzero(varies)
