@@ -89,7 +89,7 @@ def sklearn_lda(solver: str, **options: Any) -> Contender:
 
 def scatter_floor(data: Data) -> None:
     X, _ = training(data)
-    X.T @ X  # noqa: B018
+    X.T @ X
 
 
 def same_accuracy(quality: dict[str, float], peer: dict[str, float]) -> bool:

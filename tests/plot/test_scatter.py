@@ -448,9 +448,9 @@ def test_ellipses_hold_95_percent_of_each_category(rng) -> None:
         assert abs((np.linalg.norm(unit, axis=1) <= 1).mean() - 0.95) < 0.01
         np.testing.assert_allclose(ellipse.center, own.mean(axis=0), atol=1e-9)
     assert first.get_edgecolor() != second.get_edgecolor()
-    for wrong, given in ((Z[:, :1], labels), (Z, None), (Z, Z[:, 0])):
-        with pytest.raises(BadInput, match="ellipses need labels that are categories"):
-            plot.scatter(wrong, given, ellipses=True)
+    for wrong, wrongly in ((Z[:, :1], labels), (Z, None), (Z, Z[:, 0])):
+        with pytest.raises(errors.BadInput, match="ellipses need labels that are categories"):
+            plot.scatter(wrong, wrongly, ellipses=True)
 
 
 LAZY_BACKEND = """
