@@ -16,6 +16,7 @@ from lowdim.knn.graph import Graph as Graph
 from lowdim.knn.index import NeighborIndex as NeighborIndex
 from lowdim.knn.index import neighbors as neighbors
 from lowdim.linear.ica.estimator import ICA as ICA
+from lowdim.linear.lda.estimator import LDA as LDA
 from lowdim.linear.pca import PCA as PCA
 from lowdim.manifold.isomap.estimator import Isomap as Isomap
 from lowdim.manifold.laplacian.estimator import LaplacianEigenmaps as LaplacianEigenmaps

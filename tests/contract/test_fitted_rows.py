@@ -12,10 +12,12 @@ from sklearn.base import clone
 import lowdim
 from lowdim.data.ownership import compact_table, dense_table, is_immutable, owned
 from lowdim.data.rows import open_rows
+from targets import target_for
 
 MODELS = {
     "PCA": lowdim.PCA(2),
     "ICA": lowdim.ICA(2),
+    "LDA": lowdim.LDA(2),
     "KernelPCA": lowdim.KernelPCA(2),
     "KernelPCA, Nyström": lowdim.KernelPCA(2, solver="nystrom", n_landmarks=20),
     "MDS": lowdim.MDS(max_iter=20),
@@ -32,7 +34,7 @@ MODELS = {
 KEEPING = [
     name
     for name in MODELS
-    if name not in ("PCA", "ICA", "ClassicalMDS", "KernelPCA, Nyström")  # which keep no rows, or a selection
+    if name not in ("PCA", "ICA", "LDA", "ClassicalMDS", "KernelPCA, Nyström")  # which keep no rows, or a selection
 ]
 PRECOMPUTED = {
     name: clone(MODELS[name]).set_params(metric="precomputed")
@@ -60,8 +62,8 @@ def test_every_method_is_here():
 @pytest.mark.parametrize("name", MODELS)
 def test_a_change_of_X_after_the_fit_changes_nothing(name, dtype, X, new):
     X = np.ascontiguousarray(X * 10, dtype=dtype)
-    model = clone(MODELS[name]).fit(X)
-    before = clone(MODELS[name]).fit(X.copy()).transform(new)
+    model = clone(MODELS[name]).fit(X, target_for(name, X))
+    before = clone(MODELS[name]).fit(X.copy(), target_for(name, X)).transform(new)
     X[...] = 0
     np.testing.assert_array_equal(model.transform(new), before)
     np.testing.assert_array_equal(model.transform(new), before)  # nor by what the first call has kept
@@ -71,8 +73,8 @@ def test_a_change_of_X_after_the_fit_changes_nothing(name, dtype, X, new):
 @pytest.mark.parametrize("format", ["csr", "csc"])
 def test_nor_does_a_change_of_a_sparse_X(name, format, X, new):
     table = sp.csr_array(X * (X > 0)).asformat(format)
-    model = clone(MODELS[name]).fit(table)
-    before = clone(MODELS[name]).fit(table.copy()).transform(new)
+    model = clone(MODELS[name]).fit(table, target_for(name, table))
+    before = clone(MODELS[name]).fit(table.copy(), target_for(name, table)).transform(new)
     table.data[...] = 1
     np.testing.assert_array_equal(model.transform(new), before)
 
@@ -89,14 +91,14 @@ def test_nor_does_a_change_of_given_distances(name, X, new):
 
 @pytest.mark.parametrize("name", KEEPING)
 def test_rows_that_nobody_can_change_are_not_copied(name, X, new, tmp_path):
-    writable = clone(MODELS[name]).fit(X)
+    writable = clone(MODELS[name]).fit(X, target_for(name, X))
     assert not np.shares_memory(writable.X_fit_, X)
     want = writable.transform(new)
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     X.flags.writeable = False
     for table in (X, mapped):
-        model = clone(MODELS[name]).fit(table)
+        model = clone(MODELS[name]).fit(table, target_for(name, table))
         assert np.shares_memory(model.X_fit_, table)
         np.testing.assert_array_equal(model.transform(new), want)
 
@@ -105,7 +107,7 @@ def test_rows_that_nobody_can_change_are_not_copied(name, X, new, tmp_path):
 def test_a_read_only_view_of_a_writable_array_is_copied(name, X):
     view = X[:]
     view.flags.writeable = False
-    assert not np.shares_memory(clone(MODELS[name]).fit(view).X_fit_, X)
+    assert not np.shares_memory(clone(MODELS[name]).fit(view, target_for(name, view)).X_fit_, X)
 
 
 def test_the_gram_matrix_keeps_its_rows_by_the_same_rule(X):
@@ -121,7 +123,7 @@ def test_sparse_rows_that_nobody_can_change_are_not_copied(name, X):
     for part in parts:
         part.flags.writeable = False
     table = sp.csr_array(tuple(parts), shape=X.shape)
-    kept = clone(MODELS[name]).fit(table).X_fit_
+    kept = clone(MODELS[name]).fit(table, target_for(name, table)).X_fit_
     assert np.shares_memory(kept.data, table.data)
 
 

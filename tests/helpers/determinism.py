@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import lowdim
+from targets import target_for
 
 THREADS = (1, 2, 4, 8)
 
@@ -34,6 +35,9 @@ VARIANTS = {  # beside every estimator with its defaults: the routes that call L
     "PCA krylov": ("PCA", {"solver": "krylov"}),
     "ICA fastica": ("ICA", {"algorithm": "fastica", "max_iter": 20}),
     "ICA picard": ("ICA", {"algorithm": "picard", "max_iter": 20}),
+    "LDA gram": ("LDA", {"solver": "gram"}),
+    "LDA svd": ("LDA", {"solver": "svd"}),
+    "LDA shrinkage": ("LDA", {"shrinkage": "ledoit-wolf"}),
     "KernelPCA nystrom": ("KernelPCA", {"solver": "nystrom", "n_landmarks": 150}),
     "KernelPCA lanczos": ("KernelPCA", {"solver": "lanczos"}),
     "ClassicalMDS distances": ("ClassicalMDS", {"metric": "manhattan"}),
@@ -56,4 +60,4 @@ def fit_digest(name: str, n: int = 420) -> str:
     X, new = rng.normal(size=(n, 24)), rng.normal(size=(30, 24))
     method, options = VARIANTS.get(name, (name, {}))
     model = getattr(lowdim, method)(3, **QUICK.get(method, {}), **options)
-    return digest(model.fit_transform(X), model.transform(new))
+    return digest(model.fit_transform(X, target_for(method, X)), model.transform(new))

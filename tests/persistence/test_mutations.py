@@ -22,6 +22,7 @@ from lowdim.persistence.codec import encode
 from lowdim.persistence.container import write_container
 from lowdim.persistence.manifest import describe, restore, to_text
 from lowdim.runtime.param import parameters
+from targets import target_for
 
 N, D = 24, 3
 
@@ -58,6 +59,7 @@ FITS = {
         np.exp(-DISTANCES),
         np.exp(-NEW_DISTANCES),
     ),
+    "LDA": (lambda: lowdim.LDA(2), ROWS, NEW),
     "TSNE": (lambda: lowdim.TSNE(2, max_iter=20), ROWS, NEW),
     "UMAP": (lambda: lowdim.UMAP(2, n_epochs=10, n_neighbors=5), ROWS, NEW),
     "UMAP densmap": (
@@ -86,7 +88,8 @@ def quiet():
 @cache
 def parts(name: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     make, X, _ = FITS[name]
-    return describe(make().fit(X))
+    model = make()
+    return describe(model.fit(X, target_for(type(model).__name__, X)))
 
 
 def places(section: Any, path: tuple[str, ...]) -> list[tuple[str, ...]]:

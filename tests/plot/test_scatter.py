@@ -437,6 +437,22 @@ def test_errors_of_edges(rng, edges):
         plot.scatter(rng.standard_normal((30, 1)), edges=[[0, 1]])
 
 
+def test_ellipses_hold_95_percent_of_each_category(rng) -> None:
+    mix = np.array([[2.0, 0.0], [1.2, 0.4]])
+    Z = np.vstack([rng.standard_normal((4000, 2)) @ mix, rng.standard_normal((4000, 2)) + 9, [[50.0, 50.0]]])
+    labels = ["a"] * 4000 + ["b"] * 4000 + ["one row"]
+    ax = plot.scatter(Z, labels, ellipses=True)
+    first, second = ax.patches
+    for ellipse, own in ((first, Z[:4000]), (second, Z[4000:8000])):
+        unit = ellipse.get_patch_transform().inverted().transform(own)
+        assert abs((np.linalg.norm(unit, axis=1) <= 1).mean() - 0.95) < 0.01
+        np.testing.assert_allclose(ellipse.center, own.mean(axis=0), atol=1e-9)
+    assert first.get_edgecolor() != second.get_edgecolor()
+    for wrong, wrongly in ((Z[:, :1], labels), (Z, None), (Z, Z[:, 0])):
+        with pytest.raises(errors.BadInput, match="ellipses need labels that are categories"):
+            plot.scatter(wrong, wrongly, ellipses=True)
+
+
 LAZY_BACKEND = """
 import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -55,6 +55,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     _method: ClassVar[Method | None] = None  # set by @estimator
     _state_classes: ClassVar[tuple[type, ...]] = ()  # the dataclasses that a model file of this estimator may hold
+    _explained: ClassVar[str] = "variance"  # what explained_variance_ratio_ are ratios of
     _state: Any
     _cache: Any
 

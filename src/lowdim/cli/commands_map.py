@@ -80,8 +80,11 @@ def draw_map(  # noqa: PLR0913  (one argument per flag)
     axes = [str(axis) for axis in fitted.model.get_feature_names_out()]
     title = f"{printable(Path(data).name)}, {fitted.method.name}"
     ratios = getattr(fitted.estimator, "explained_variance_ratio_", None)
+    drawn = EmbeddingOutput(
+        embedding, axes, table, colors, id, title, ratios, fitted.estimator._explained, fitted.method.supervised
+    )
     for path in paths:
-        write_embedding(path, EmbeddingOutput(embedding, axes, table, colors, id, title, ratios))
+        write_embedding(path, drawn)
     if model_path is not None:
         save(fitted.model, model_path)
         paths.append(model_path)

@@ -22,6 +22,7 @@ __all__ = [
     "log_det_of_covariance",
     "log_det_of_factor",
     "resolved",
+    "rounding_floor",
     "unit_factors",
     "variance_floor",
 ]
@@ -50,8 +51,12 @@ class ScaledRows(Rows):
 
 def is_unresolved(value: float, largest: float, d: int, dtype: np.dtype[Any]) -> bool:
     """Whether an eigenvalue of a covariance or Gram matrix of rows of this dtype has too few digits left."""
-    margin = DOUBLE_MARGIN * d if dtype == np.float64 else SINGLE_MARGIN
-    return value < margin * float(np.finfo(dtype).eps) * largest
+    return value < rounding_floor(d, dtype) * largest
+
+
+def rounding_floor(d: int, dtype: np.dtype[Any]) -> float:
+    """Eigenvalues below this multiple of the largest have too few digits left."""
+    return (DOUBLE_MARGIN * d if dtype == np.float64 else SINGLE_MARGIN) * float(np.finfo(dtype).eps)
 
 
 def resolved(values: Array, rank_bound: int, floor: float) -> Array:

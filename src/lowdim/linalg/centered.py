@@ -143,19 +143,23 @@ class Centered:
         sums, squares = fold(self.rows, summarize, _add, self.threads)
         return float(np.maximum(squares - sums**2 / n, 0).sum())
 
-    def r_factor(self) -> Array:
-        """R of P = QR, (d, d), block by block (TSQR): the singular values of P without squaring them. Needs n > d.
+    def r_factor(self, codes: NDArray[np.int32] | None = None) -> Array:
+        """R of P = QR, (d, d), block by block (TSQR): the singular values of P without squaring them.
 
-        P is projected off the root weights, which centers it about the true means: the given ones are rounded.
+        P is projected off the root weights, which centers it about the true means: the given ones are rounded. With
+        the codes of classes (n,), which must all have weight, it is centered about the means of the classes.
         """
+        classes = 1 if codes is None else int(codes.max()) + 1
 
         def summarize(chunk: Chunk, block: Block) -> Array:
             panel, roots = self.panel(chunk, block), self._roots(chunk)
-            ones = np.ones(len(panel)) if roots is None else roots
-            return _r_factor(np.column_stack([ones.astype(panel.dtype), panel]))
+            indicators = np.zeros((len(panel), classes), dtype=panel.dtype)
+            code = 0 if codes is None else codes[chunk.start : chunk.stop]
+            indicators[np.arange(len(panel)), code] = 1.0 if roots is None else roots
+            return _r_factor(np.column_stack([indicators, panel]))
 
         R = fold(self.rows, summarize, lambda a, b: _r_factor(np.vstack([a, b])), self.threads)
-        return R[1:, 1:]
+        return R[classes:, classes:]
 
     def _sums_and_squares(self, chunk: Chunk, panel: Array) -> NDArray[np.float64]:
         """Weighted sums of the columns of a panel of P, and their sums of squares, (2, d). The panel is used up."""

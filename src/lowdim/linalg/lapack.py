@@ -16,7 +16,7 @@ import scipy.linalg
 import scipy.linalg.cython_lapack
 from numpy.typing import NDArray
 
-__all__ = ["eigh", "r_factor", "svd"]
+__all__ = ["eigh", "pivoted_cholesky", "r_factor", "svd"]
 
 Array = NDArray[Any]
 
@@ -40,6 +40,18 @@ def r_factor(A: Array) -> Array:
     """R of A = QR, (≤ d, d), upper triangular."""
     (geqrf,) = scipy.linalg.get_lapack_funcs(("geqrf",), (A,))
     return np.triu(geqrf(A)[0][: A.shape[1]])
+
+
+def pivoted_cholesky(A: Array, tol: float) -> tuple[Array, NDArray[np.int32], int]:
+    """L (d, r), the order of the columns, and the rank r: A[order][:, order] = L Lᵀ but for pivots of at most tol."""
+    a = _own(A)
+    d = len(a)
+    order, work = np.zeros(d, dtype=np.int32), np.empty(2 * d, dtype=a.dtype)
+    size, rank, info = ctypes.c_int(d), ctypes.c_int(0), ctypes.c_int(0)
+    routine = _routine(("s" if a.dtype == np.float32 else "d") + "pstrf", 9)
+    arguments = (b"L", size, a, size, order, rank, np.array([tol], dtype=a.dtype), work, info)
+    routine(*(_address(argument) for argument in arguments))  # info is 1 for a matrix without full rank
+    return np.tril(a)[:, : rank.value], order - 1, rank.value
 
 
 def _own(A: Array) -> Array:

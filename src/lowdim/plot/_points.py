@@ -16,11 +16,12 @@ from lowdim.plot._theme import color_bar, has_layout_engine
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["MANY", "draw_lines", "draw_points", "equal_units"]
+__all__ = ["MANY", "draw_ellipses", "draw_lines", "draw_points", "equal_units"]
 
 Array = NDArray[Any]
 
 MANY = 20_000  # above this, markers overplot
+CHI_SQUARE_95 = 5.991464547107979  # the 95% quantile with two degrees of freedom
 
 
 def draw_points(
@@ -52,6 +53,29 @@ def draw_lines(ax: Axes, points: Array, pairs: Array) -> None:
         ax.add_collection3d(Line3DCollection(ends, **options))  # type: ignore[attr-defined]
     else:
         ax.add_collection(LineCollection(ends, zorder=0.5, **options))
+
+
+def draw_ellipses(ax: Axes, points: Array, categories: Categories) -> None:
+    """The ellipse of each category that holds 95% of a normal distribution with its mean and covariance.
+
+    A category of fewer than three points, or of points on a line, has none.
+    """
+    from matplotlib.patches import Ellipse
+
+    categories = categories.at_most(MOST_IN_LEGEND)
+    for code, color in enumerate(categories.colors):
+        own = points[categories.codes == code].astype(np.float64)
+        if len(own) < 3 or color == ABSENT:
+            continue
+        variances, axes = np.linalg.eigh(np.cov(own.T))
+        if variances[0] <= 1e-12 * variances[1]:
+            continue
+        width, height = 2 * np.sqrt(CHI_SQUARE_95 * variances)
+        turn = float(np.degrees(np.arctan2(axes[1, 0], axes[0, 0])))
+        center = own.mean(axis=0)
+        ellipse = Ellipse((center[0], center[1]), width, height, angle=turn, fill=False, edgecolor=color, linewidth=1.3)
+        ax.add_patch(ellipse)
+        ax.update_datalim(ellipse.get_path().transformed(ellipse.get_patch_transform()).vertices)
 
 
 def equal_units(ax: Axes) -> None:

@@ -13,7 +13,7 @@ from lowdim.plot._colors import INK, SEQUENTIAL_FROM_WHITE
 from lowdim.plot._density_shading import cell_edges, draw_raster
 from lowdim.plot._inputs import Categories, PointColors, read_labels, read_pairs, read_points, read_texts
 from lowdim.plot._label_placement import place_labels
-from lowdim.plot._points import draw_lines, draw_points, equal_units
+from lowdim.plot._points import draw_ellipses, draw_lines, draw_points, equal_units
 from lowdim.plot._text import shorten
 from lowdim.plot._theme import SMALL, axes_for, caption, color_bar, name_axes, style_axes, themed
 
@@ -29,7 +29,7 @@ GOLDEN = (np.sqrt(5) - 1) / 2
 
 
 @themed
-def scatter(
+def scatter(  # noqa: PLR0913  (one argument per thing that is drawn)
     Z: Any,
     labels: Any = None,
     *,
@@ -39,6 +39,7 @@ def scatter(
     ids: Any = None,
     axis_names: Sequence[str] | None = None,
     edges: Any = None,
+    ellipses: bool = False,
 ) -> Axes:
     """Draw an embedding, and return its axes.
 
@@ -66,12 +67,17 @@ def scatter(
         One per column drawn.
     edges : pairs of rows (e, 2), optional
         Lines between rows, beneath the points, such as the `edges_` of UMAP, its neighbor graph.
+    ellipses : bool
+        Draw the ellipse of each category that holds 95% of a normal distribution of its mean and covariance. The
+        scores of LDA have circles of one size if the classes share a covariance.
 
     """
     points = read_points(Z)
     n, k = points.shape
     point_colors, row_names = read_labels(labels, n, names), read_texts(ids, n, "ids")
     pairs = None if edges is None else read_pairs(edges, n)
+    if ellipses and (k == 1 or not isinstance(point_colors, Categories)):
+        raise BadInput("ellipses need labels that are categories, and an embedding of at least 2 dimensions.")
     ax = axes_for(ax)
     style_axes(ax)
     if k == 1:
@@ -86,8 +92,13 @@ def scatter(
         if pairs is not None:
             draw_lines(ax, points, pairs)
         draw_points(ax, points, point_colors)
+        if ellipses and drawn == 2 and isinstance(point_colors, Categories):
+            draw_ellipses(ax, points, point_colors)
         equal_units(ax)
-        note = None if drawn == k else f"the first {drawn} of {k} dimensions"
+        notes = [] if drawn == k else [f"the first {drawn} of {k} dimensions"]
+        if ellipses and drawn == 2:
+            notes.append("ellipses of 95% of each class")
+        note = "; ".join(notes) or None
     _label_axes(ax, axis_names, drawn)
     caption(ax, title, note)
     if row_names is not None and n <= FEW and drawn < 3:

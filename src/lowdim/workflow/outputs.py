@@ -45,6 +45,8 @@ class EmbeddingOutput:
     id_name: str | None
     title: str
     explained_variance_ratio: Any = None  # (k,)
+    explained: str = "variance"  # what they are ratios of
+    ellipses: bool = False  # of the categories of the colors, where there are any
 
 
 def check_outputs(paths: Sequence[str], suffixes: Sequence[str], inputs: Sequence[str]) -> list[Path]:
@@ -100,10 +102,15 @@ def save_figure(path: Path, draw: Callable[[], Any]) -> None:
 
 def _write_scatter(path: Path, output: EmbeddingOutput) -> None:
     from lowdim import plot
+    from lowdim.plot._inputs import Categories, read_labels
 
     table, Z = output.table, output.embedding
     axes = _axis_titles(output)
-    save_figure(path, lambda: plot.scatter(Z, output.colors, ids=table.ids, title=output.title, axis_names=axes))
+    ellipses = output.ellipses and np.shape(Z)[1] > 1 and isinstance(read_labels(output.colors, len(Z)), Categories)
+    save_figure(
+        path,
+        lambda: plot.scatter(Z, output.colors, ids=table.ids, title=output.title, axis_names=axes, ellipses=ellipses),
+    )
 
 
 def _write_page(path: Path, output: EmbeddingOutput) -> None:
@@ -118,7 +125,7 @@ def _axis_titles(output: EmbeddingOutput) -> list[str]:
     ratios = output.explained_variance_ratio
     if ratios is None:
         return [f"axis {i + 1}" for i in range(len(output.names))]
-    return [f"axis {i + 1} ({ratio:.1%} of the variance)" for i, ratio in enumerate(ratios)]
+    return [f"axis {i + 1} ({ratio:.1%} of the {output.explained})" for i, ratio in enumerate(ratios)]
 
 
 def _images(table: Table, n: int) -> Any:

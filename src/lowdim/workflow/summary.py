@@ -56,7 +56,8 @@ def summarize_fit(fitted: FittedModel) -> str:
     ratios = getattr(model, "explained_variance_ratio_", None)
     if ratios is not None:
         each = " + ".join(f"{ratio:.1%}" for ratio in ratios[:3]) + (" + …" if len(ratios) > 3 else "")
-        parts.append(f"{float(np.sum(ratios)):.1%} of the variance" + (f" ({each})" if len(ratios) > 1 else ""))
+        what = type(model)._explained
+        parts.append(f"{float(np.sum(ratios)):.1%} of the {what}" + (f" ({each})" if len(ratios) > 1 else ""))
     parts += [describe(getattr(model, name)) for name, describe in MEASURES.items() if hasattr(model, name)]
     if getattr(model, "solver_", None) == "nystrom":
         error = model.nystrom_error_

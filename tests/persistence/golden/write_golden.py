@@ -16,6 +16,7 @@ import numpy as np
 import lowdim
 from lowdim import (
     ICA,
+    LDA,
     LLE,
     MDS,
     PCA,
@@ -52,6 +53,8 @@ def models(t: dict[str, np.ndarray]) -> dict[str, tuple[object, str]]:
         "pca": (PCA(2).fit(X), "new"),
         "pca_partial": (PCA(2, whiten=True, standardize=True).partial_fit(narrow), "new_narrow"),
         "ica": (ICA(2).fit(X), "new"),
+        "lda": (LDA().fit(X, np.arange(30) % 3), "new"),
+        "lda_partial": (LDA().partial_fit(narrow, np.arange(30) % 3), "new_narrow"),
         "kernel_pca": (KernelPCA(2).fit(X), "new"),
         "kernel_pca_nystrom": (KernelPCA(2, kernel="laplacian", solver="nystrom", n_landmarks=9).fit(X), "new"),
         "classical_mds": (ClassicalMDS(2).fit(narrow), "new_narrow"),

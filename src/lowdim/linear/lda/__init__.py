@@ -1,0 +1,1 @@
+"""Linear discriminant analysis: the estimator, the discriminant axes, and the within-class whitening beneath them."""
