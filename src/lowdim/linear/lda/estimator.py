@@ -21,8 +21,7 @@ from lowdim.decomposition.shrinkage import shrinkage_domain
 from lowdim.errors import BadInput, BadParameter
 from lowdim.linear.lda.discriminant_axes import DiscriminantAxes, discriminant_axes, solve_lda
 from lowdim.linear.lda.within_class import LDAOptions, within_from_moments
-from lowdim.runtime.blas import single_blas
-from lowdim.runtime.param import Choice, Integer, Maybe, Real, Such, param, validate
+from lowdim.runtime.param import Choice, Integer, Maybe, Real, Such, param
 from lowdim.runtime.threads import thread_count
 from lowdim.summaries.moments import Moments, moments_of
 
@@ -153,12 +152,11 @@ class LDA(ThreadsMixin, ClassifierMixin, LinearProjection):  # type: ignore[misc
         `classes`, if given to the first call, are all the labels that may come. `classes_` are those that have come.
         An error leaves what earlier calls found.
         """
-        state: LDAState | None = getattr(self, "_state", None)
-        if state is None or state.moments is None:
-            with self._fitting():
-                return self._continue(None, classes, X, y, sample_weight)
-        validate(self)
-        with self._alone(), single_blas(), np.errstate(over="ignore", invalid="ignore"):
+        with self._continuing():
+            state: LDAState | None = getattr(self, "_state", None)
+            if state is not None and state.moments is None:
+                self._forget()  # what fit found, which nothing can be added to
+                state = None
             return self._continue(state, classes, X, y, sample_weight)
 
     def decision_function(self, X: Any) -> Array:
@@ -166,8 +164,7 @@ class LDA(ThreadsMixin, ClassifierMixin, LinearProjection):  # type: ignore[misc
         check_is_fitted(self, "components_")
         scores = self._centered(X).times(self.coef_.T)
         scores += self._state.offsets.astype(scores.dtype)
-        if not np.isfinite(scores).all():
-            raise overflow_error()
+        scores = self._finite(scores)
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> Array:
