@@ -1,1 +1,1 @@
-"""Linear methods: PCA. Imports `base` and below."""
+"""Linear methods: PCA and sufficient dimension reduction. Imports `base` and below."""

@@ -24,7 +24,7 @@ from lowdim.linalg.centered import interruptible_product
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.threads import scratch, thread_count
 
-__all__ = ["Moments", "moments", "moments_of", "nonzero_scale", "scatter_bytes"]
+__all__ = ["Moments", "block_moments", "merge", "moments", "moments_of", "nonzero_scale", "scatter_bytes"]
 
 Array = NDArray[np.float64]
 FLOAT64: np.dtype[Any] = np.dtype(np.float64)
@@ -154,7 +154,7 @@ def moments_of(rows: Rows, y: Any, weights: Array | None, threads: int) -> Momen
         if known is not None and code is not None:
             code = code[chunk.start : chunk.stop]
         weight = None if weights is None else weights[chunk.start : chunk.stop]
-        part = (_sparse_part if sp.issparse(block) else _dense_part)(block, classes, code, weight)
+        part = block_moments(block, classes, code, weight)
         if part is None:
             raise not_finite_error(rows, chunk)
         return part
@@ -164,6 +164,11 @@ def moments_of(rows: Rows, y: Any, weights: Array | None, threads: int) -> Momen
     if not np.isfinite(out.within).all():
         raise overflow_error()
     return out
+
+
+def block_moments(block: Block, classes: Any, codes: Any, weights: Any) -> Moments | None:
+    """Moments of one block; None if a value is not finite. Its scatter may still be in the block's dtype."""
+    return (_sparse_part if sp.issparse(block) else _dense_part)(block, classes, codes, weights)
 
 
 def scatter_bytes(d: int, threads: int) -> int:
