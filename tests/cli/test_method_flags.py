@@ -7,6 +7,7 @@ import pytest
 
 import lowdim
 from cli_runner import run_lines
+from targets import target_for
 
 pytest.importorskip("typer")
 pytest.importorskip("pyarrow")
@@ -41,7 +42,7 @@ def folder(tmp_path_factory):
     X = rng.normal(size=(40, 4)) * [1, 1000, 0.01, 10] + [5, 0, 3, -7]
     X = np.vstack([X, X[:3]])  # some rows twice
     np.save(folder / "X.npy", X)
-    rows = [",".join([*(repr(float(value)) for value in row), "ab"[i % 2]]) for i, row in enumerate(X)]
+    rows = [",".join([*(repr(float(value)) for value in row), str(i % 4)]) for i, row in enumerate(X)]
     (folder / "table.csv").write_text("a,b,c,d,kind\n" + "\n".join(rows) + "\n", encoding="utf-8")
     return folder
 
@@ -53,7 +54,7 @@ def results(folder):
 
 def fitted(name, X):
     options = {"TSNE": {"max_iter": 60}, "UMAP": {"n_epochs": 20}}.get(name, {})
-    model = getattr(lowdim, name)(2, **options).fit(X)
+    model = getattr(lowdim, name)(2, **options).fit(X, target_for(name, X))
     found = getattr(model, "embedding_", None)
     return model.transform(X) if found is None else found
 

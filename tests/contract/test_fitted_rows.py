@@ -12,9 +12,15 @@ from sklearn.base import clone
 import lowdim
 from lowdim.data.ownership import compact_table, dense_table, is_immutable, owned
 from lowdim.data.rows import open_rows
+from targets import SUPERVISED, target_for
 
 MODELS = {
     "PCA": lowdim.PCA(2),
+    "SIR": lowdim.SIR(2),
+    "SAVE": lowdim.SAVE(2),
+    "PHD": lowdim.PHD(2),
+    "DirectionalRegression": lowdim.DirectionalRegression(2),
+    "LSIR": lowdim.LSIR(2),
     "KernelPCA": lowdim.KernelPCA(2),
     "KernelPCA, Nyström": lowdim.KernelPCA(2, solver="nystrom", n_landmarks=20),
     "MDS": lowdim.MDS(max_iter=20),
@@ -31,7 +37,7 @@ MODELS = {
 KEEPING = [
     name
     for name in MODELS
-    if name not in ("PCA", "ClassicalMDS", "KernelPCA, Nyström")  # which keep no rows, or a selection
+    if name not in ("PCA", *SUPERVISED, "ClassicalMDS", "KernelPCA, Nyström")  # which keep no rows, or a selection
 ]
 PRECOMPUTED = {
     name: clone(MODELS[name]).set_params(metric="precomputed")
@@ -59,8 +65,9 @@ def test_every_method_is_here():
 @pytest.mark.parametrize("name", MODELS)
 def test_a_change_of_X_after_the_fit_changes_nothing(name, dtype, X, new):
     X = np.ascontiguousarray(X * 10, dtype=dtype)
-    model = clone(MODELS[name]).fit(X)
-    before = clone(MODELS[name]).fit(X.copy()).transform(new)
+    y = target_for(name, X)
+    model = clone(MODELS[name]).fit(X, y)
+    before = clone(MODELS[name]).fit(X.copy(), y).transform(new)
     X[...] = 0
     np.testing.assert_array_equal(model.transform(new), before)
     np.testing.assert_array_equal(model.transform(new), before)  # nor by what the first call has kept
@@ -70,8 +77,9 @@ def test_a_change_of_X_after_the_fit_changes_nothing(name, dtype, X, new):
 @pytest.mark.parametrize("format", ["csr", "csc"])
 def test_nor_does_a_change_of_a_sparse_X(name, format, X, new):
     table = sp.csr_array(X * (X > 0)).asformat(format)
-    model = clone(MODELS[name]).fit(table)
-    before = clone(MODELS[name]).fit(table.copy()).transform(new)
+    y = target_for(name, X)
+    model = clone(MODELS[name]).fit(table, y)
+    before = clone(MODELS[name]).fit(table.copy(), y).transform(new)
     table.data[...] = 1
     np.testing.assert_array_equal(model.transform(new), before)
 

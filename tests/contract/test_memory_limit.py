@@ -17,6 +17,7 @@ import json, os, resource, sys, warnings
 import numpy as np, lowdim
 warnings.simplefilter("ignore")
 X = np.random.default_rng(0).normal(size=(700, 80))
+y = np.arange(700) % 4
 options = {"TSNE": {"max_iter": 5}, "UMAP": {"n_epochs": 5}, "MDS": {"max_iter": 2}, "NonmetricMDS": {"max_iter": 2}}
 
 def outcome(cls, options, room):
@@ -25,7 +26,7 @@ def outcome(cls, options, room):
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
     resource.setrlimit(resource.RLIMIT_AS, (int(size + room * 2**20), hard))
     try:
-        cls(**options).fit(X).transform(X[:9])
+        cls(**options).fit(X, y if cls._method.supervised else None).transform(X[:9])
         return "fitted"
     except MemoryError:
         return "MemoryError"
@@ -36,7 +37,7 @@ def outcome(cls, options, room):
 
 found = {}
 for method in lowdim.methods():
-    method.cls(**options.get(method.name, {})).fit(X[:40])
+    method.cls(**options.get(method.name, {})).fit(X[:40], y[:40] if method.supervised else None)
     for room in map(float, sys.argv[1:]):
         reading, writing = os.pipe()
         pid = os.fork()

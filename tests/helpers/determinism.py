@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import lowdim
+from targets import target_for
 
 THREADS = (1, 2, 4, 8)
 
@@ -32,6 +33,9 @@ QUICK = {
 VARIANTS = {  # beside every estimator with its defaults: the routes that call LAPACK or BLAS in other ways
     "PCA svd": ("PCA", {"solver": "svd"}),
     "PCA krylov": ("PCA", {"solver": "krylov"}),
+    "SIR permutation": ("SIR", {"order_test": "permutation", "n_permutations": 5}),
+    "SIR weighted": ("SIR", {"order_test": "weighted_chi2"}),
+    "SAVE shrinkage": ("SAVE", {"shrinkage": "ledoit-wolf"}),
     "KernelPCA nystrom": ("KernelPCA", {"solver": "nystrom", "n_landmarks": 150}),
     "KernelPCA lanczos": ("KernelPCA", {"solver": "lanczos"}),
     "ClassicalMDS distances": ("ClassicalMDS", {"metric": "manhattan"}),
@@ -54,4 +58,4 @@ def fit_digest(name: str, n: int = 420) -> str:
     X, new = rng.normal(size=(n, 24)), rng.normal(size=(30, 24))
     method, options = VARIANTS.get(name, (name, {}))
     model = getattr(lowdim, method)(3, **QUICK.get(method, {}), **options)
-    return digest(model.fit_transform(X), model.transform(new))
+    return digest(model.fit_transform(X, target_for(method, X)), model.transform(new))

@@ -23,15 +23,19 @@ TOLERANCES = {"TSNE": 1e-3, "UMAP": 1e-3, "Standardized": 1e-3}  # of the larges
 
 
 def stored_results(schema: str) -> dict[str, np.ndarray]:
-    with np.load(GOLDEN / schema / "transforms.npz") as stored:
-        return dict(stored)
+    found: dict[str, np.ndarray] = {}
+    for path in sorted((GOLDEN / schema).glob("transforms*.npz")):
+        with np.load(path) as stored:
+            found |= dict(stored)
+    return found
 
 
 def test_every_schema_has_a_file_of_every_class():
     classes = {method.name for method in lowdim.methods()} | {"Graph", "Standardized"}
     for schema in range(1, SCHEMA + 1):
         models = [load(path) for path in (GOLDEN / f"schema{schema}").glob("*.lowdim")]
-        assert {type(model).__name__ for model in models} == classes
+        found = {type(model).__name__ for model in models}
+        assert found == classes if schema == SCHEMA else found <= classes  # later methods have no earlier files
 
 
 @pytest.mark.parametrize("name", [name for name in FILES if "graph" not in name])

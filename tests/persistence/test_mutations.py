@@ -22,6 +22,7 @@ from lowdim.persistence.codec import encode
 from lowdim.persistence.container import write_container
 from lowdim.persistence.manifest import describe, restore, to_text
 from lowdim.runtime.param import parameters
+from targets import SUPERVISED, target_for
 
 N, D = 24, 3
 
@@ -64,10 +65,16 @@ FITS = {
         NEW,
     ),
     "Standardized": (lambda: lowdim.Standardized(lowdim.UMAP(2, n_epochs=10)), ROWS, NEW),
+    "SIR": (lambda: lowdim.SIR(2), ROWS, NEW),
+    "SIR permutation": (lambda: lowdim.SIR(2, order_test="permutation", n_permutations=5), ROWS, NEW),
+    "SAVE": (lambda: lowdim.SAVE(2, ridge=0.1), ROWS, NEW),
+    "PHD": (lambda: lowdim.PHD(2), ROWS, NEW),
+    "DirectionalRegression": (lambda: lowdim.DirectionalRegression(2), ROWS, NEW),
+    "LSIR": (lambda: lowdim.LSIR(2, n_neighbors=3), ROWS, NEW),
 }
 
 # Numbers near the largest are no contradiction, and projections onto them overflow as those of huge rows do.
-PROJECTIONS = ("PCA", "KernelPCA", "ClassicalMDS")
+PROJECTIONS = ("PCA", "KernelPCA", "ClassicalMDS", *SUPERVISED)
 
 # Values of which each parameter takes some.
 WORDS = ("precomputed", "cosine", "hamming", "sstress", "spline", "heat", "binary", "local", "median", "unnormalized")
@@ -87,7 +94,8 @@ def quiet():
 @cache
 def parts(name: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     make, X, _ = FITS[name]
-    return describe(make().fit(X))
+    model = make()
+    return describe(model.fit(X, target_for(type(model).__name__, X)))
 
 
 def places(section: Any, path: tuple[str, ...]) -> list[tuple[str, ...]]:

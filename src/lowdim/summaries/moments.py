@@ -141,10 +141,8 @@ def moments_of(rows: Rows, y: Any, weights: Array | None, threads: int) -> Momen
         "Use solver='krylov', which needs no such matrix, or fewer columns.",
     )
     if rows.n is None and (y is not None or weights is not None):
-        raise BadInput(
-            "labels and weights need a known number of rows, which a stream does not have. Labels can come with the "
-            "chunks: pairs (X, y)."
-        )
+        advice = "Labels can come with the chunks: pairs (X, y)."
+        raise BadInput(f"labels and weights need a known number of rows, which a stream does not have. {advice}")
     known = None if y is None else class_labels(y, rows.n)
 
     def summarize(chunk: Chunk, block: Block) -> Moments:
@@ -164,11 +162,6 @@ def moments_of(rows: Rows, y: Any, weights: Array | None, threads: int) -> Momen
     if not np.isfinite(out.within).all():
         raise overflow_error()
     return out
-
-
-def block_moments(block: Block, classes: Any, codes: Any, weights: Any) -> Moments | None:
-    """Moments of one block; None if a value is not finite. Its scatter may still be in the block's dtype."""
-    return (_sparse_part if sp.issparse(block) else _dense_part)(block, classes, codes, weights)
 
 
 def scatter_bytes(d: int, threads: int) -> int:
@@ -203,9 +196,10 @@ def nonzero_scale(deviation: Array, mean: Array, dtype: np.dtype[Any]) -> Array:
     return np.where(deviation > np.finfo(dtype).eps * np.abs(mean), deviation, 1.0)
 
 
-def _dense_part(block: Block, classes: Any, codes: Any, weights: Any) -> Moments | None:
-    if codes is None and weights is None:
-        return _unweighted_part(block)
+def block_moments(block: Block, classes: Any, codes: Any, weights: Any) -> Moments | None:
+    """Moments of one block, their scatter in its dtype; None if a value is not finite."""
+    if sp.issparse(block) or (codes is None and weights is None):
+        return _sparse_part(block, classes, codes, weights) if sp.issparse(block) else _unweighted_part(block)
     n, d = block.shape
     counts = _counts(n, classes, codes, weights)
     sums = np.empty((len(counts), d))
@@ -275,7 +269,7 @@ def _densified(block: Block, classes: Any, codes: Any, weights: Any) -> Moments 
     for start in range(0, block.shape[0], size):
         cut = slice(start, start + size)
         code, weight = (None if part is None else part[cut] for part in (codes, weights))
-        part = _dense_part(block[cut].toarray(), classes, code, weight)
+        part = block_moments(block[cut].toarray(), classes, code, weight)
         if part is None:
             return None
         total = part if total is None else merge(total, part)

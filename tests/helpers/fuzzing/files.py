@@ -24,6 +24,7 @@ import pyarrow.parquet as pq
 import lowdim
 from fuzzing.values import QUICK
 from lowdim.errors import Cancelled, LowdimError
+from targets import target_for
 
 __all__ = ["make_checkpoint", "make_field", "make_model", "make_table", "mutated"]
 
@@ -63,7 +64,7 @@ def _saved(name: str) -> bytes:
         elif name == "Standardized":
             lowdim.save(lowdim.Standardized(lowdim.UMAP(n_epochs=15)).fit(X), path)
         else:
-            lowdim.save(getattr(lowdim, name)(2, **QUICK.get(name, {})).fit(X), path)
+            lowdim.save(getattr(lowdim, name)(2, **QUICK.get(name, {})).fit(X, target_for(name, X)), path)
         return path.read_bytes()
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import lowdim
 from fuzzing.values import QUICK
 from lowdim.runtime.param import parameters
+from targets import target_for
 
 __all__ = ["VALUES", "make"]
 
@@ -44,7 +45,7 @@ def make(r: random.Random) -> tuple[str, Callable[[], Any]]:
 
     def work() -> Any:
         model = method.cls(**options)
-        found = model.fit_transform(X)
+        found = model.fit_transform(X, target_for(method.name, X))
         return found, model.transform(new)
 
     return f"{method.name} {chosen}", work

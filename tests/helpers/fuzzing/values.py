@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 import lowdim
 from lowdim import choose, kernels
+from targets import target_for
 
 __all__ = ["QUICK", "SourceFailed", "any_table", "healthy", "make", "make_function"]
 
@@ -196,16 +197,16 @@ def make(r: random.Random) -> tuple[str, Callable[[], Any]]:
     good = np.random.default_rng(0).normal(size=(30, r.choice([1, 2, 3, 6])))
 
     def fit() -> Any:
-        return model.fit_transform(X, **options)
+        return model.fit_transform(X, target_for(method.name, X), **options)
 
     def fit_then_new() -> Any:
-        return model.fit(good).transform(new)
+        return model.fit(good, target_for(method.name, good)).transform(new)
 
     def fit_both() -> Any:
-        return model.fit(X, **options).transform(new)
+        return model.fit(X, target_for(method.name, X), **options).transform(new)
 
     def back() -> Any:
-        model.fit(good)
+        model.fit(good, target_for(method.name, good))
         if not hasattr(model, "inverse_transform"):
             return None
         return model.inverse_transform(new)

@@ -1,5 +1,6 @@
-"""Writes the golden model files of one schema: python tests/persistence/golden/write_golden.py FOLDER
+"""Writes the golden model files of one schema: python tests/persistence/golden/write_golden.py FOLDER [MODEL …]
 
+With names of models, only theirs are added to a folder: those of methods that are younger than its schema.
 Run it once, with the lowdim that introduces a schema, and commit the folder (schema1 was written by lowdim 0.1.0 before
 the fitted state moved into one dataclass). Files of an earlier schema are never written again: that they still load,
 and still give the same numbers, is what they are for.
@@ -15,11 +16,16 @@ import numpy as np
 import lowdim
 from lowdim import (
     LLE,
+    LSIR,
     MDS,
     PCA,
+    PHD,
+    SAVE,
+    SIR,
     TSNE,
     UMAP,
     ClassicalMDS,
+    DirectionalRegression,
     Isomap,
     KernelPCA,
     LaplacianEigenmaps,
@@ -46,7 +52,14 @@ def tables() -> dict[str, np.ndarray]:
 def models(t: dict[str, np.ndarray]) -> dict[str, tuple[object, str]]:
     """Fitted models, each with the name of the table that it transforms."""
     X, narrow, D = t["X"], t["narrow"], t["distances"]
+    y = X[:, 0] + X[:, 1] ** 2
     return {
+        "sir": (SIR(2, n_slices=5).fit(X, y), "new"),
+        "sir_classes": (SIR(2).fit(narrow, np.array(["a", "b", "c"])[np.arange(30) % 3]), "new_narrow"),
+        "save": (SAVE(2, n_slices=3, order_test="weighted_chi2").fit(X, y), "new"),
+        "phd": (PHD(2).fit(X, y), "new"),
+        "directional_regression": (DirectionalRegression(2, n_slices=3, ridge=0.1).fit(X, y), "new"),
+        "lsir": (LSIR(2, n_slices=3, n_neighbors=4).fit(X, y), "new"),
         "pca": (PCA(2).fit(X), "new"),
         "pca_partial": (PCA(2, whiten=True, standardize=True).partial_fit(narrow), "new_narrow"),
         "kernel_pca": (KernelPCA(2).fit(X), "new"),
@@ -69,18 +82,21 @@ def models(t: dict[str, np.ndarray]) -> dict[str, tuple[object, str]]:
     }
 
 
-def main(folder: Path) -> None:
-    folder.mkdir(parents=True)
+def main(folder: Path, names: list[str]) -> None:
+    folder.mkdir(parents=True, exist_ok=bool(names))
     known = tables()
-    results = dict(known)
+    results = {} if names else dict(known)
     for name, (model, table) in models(known).items():
+        if name not in (names or [name]):
+            continue
         lowdim.save(model, folder / f"{name}.lowdim")
         results[f"{name} of {table}"] = model.transform(known[table])
-    graph = lowdim.neighbors(known["X"], 4)
-    lowdim.save(graph, folder / "graph.lowdim")
-    results |= {"graph indices": graph.indices, "graph distances": graph.distances}
-    np.savez(folder / "transforms.npz", **results)
+    if not names:
+        graph = lowdim.neighbors(known["X"], 4)
+        lowdim.save(graph, folder / "graph.lowdim")
+        results |= {"graph indices": graph.indices, "graph distances": graph.distances}
+    np.savez(folder / ("_".join(["transforms", *names[:1]]) + ".npz"), **results)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), sys.argv[2:])

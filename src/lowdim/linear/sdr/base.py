@@ -56,9 +56,9 @@ class SufficientReduction(RegularizationMixin, ThreadsMixin, SeedMixin, LinearPr
     """
 
     n_components: int | str | None = param(
-        2,
-        Maybe(Either(Integer(1), Choice("test"))),
-        "Number of directions; 'test': the order that the sequence of tests finds; None: all.",
+        "auto",
+        Maybe(Either(Integer(1), Choice("auto", "test"))),
+        "Number of directions; 'auto': 2, or 1 if there is only one; 'test': the order that the tests find; None: all.",
         kw_only=False,
     )
     order_test: str = param(
@@ -83,7 +83,7 @@ class SufficientReduction(RegularizationMixin, ThreadsMixin, SeedMixin, LinearPr
             sample = self._read(X, y, sample_weight)
             solution = self._solve(sample)
             most = self._most(solution)
-            fixed_count(None if self.n_components == "test" else self.n_components, most, self._limit(solution))
+            fixed_count(self.n_components, most, self._limit(solution))
             tests = self._order_tests(sample, solution, most)
             return self._keep(sample, solution, tests, self._count(tests, most))
 
@@ -238,8 +238,10 @@ class SufficientReduction(RegularizationMixin, ThreadsMixin, SeedMixin, LinearPr
         return permutation_tests(Z, statistic, most, options, self.alpha)
 
     def _count(self, tests: OrderTests | None, most: int) -> int:
-        if self.n_components != "test":
-            return most if self.n_components is None else int(self.n_components)
+        if self.n_components == "auto":
+            return min(2, most)
+        if self.n_components is None or isinstance(self.n_components, int):
+            return most if self.n_components is None else self.n_components
         assert tests is not None
         k = tests.order(self.alpha)
         if k == 0:

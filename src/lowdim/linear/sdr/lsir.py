@@ -22,7 +22,7 @@ from lowdim.knn.index import NeighborIndex
 from lowdim.linalg.dense_eigen import eigh_largest, fix_signs, symmetrized
 from lowdim.linear.sdr.slicing import Slices, SlicingMixin, slice_responses
 from lowdim.linear.sdr.whitening import Regularization, RegularizationMixin, whitening
-from lowdim.runtime.param import Either, Integer, Maybe, Real, Such, param
+from lowdim.runtime.param import Choice, Either, Integer, Maybe, Real, Such, param
 from lowdim.runtime.progress import report
 from lowdim.runtime.threads import thread_count
 from lowdim.summaries.moments import moments_of
@@ -80,7 +80,12 @@ class LSIR(RegularizationMixin, SlicingMixin, ThreadsMixin, LinearProjection):
 
     """
 
-    n_components: int | None = param(2, Maybe(Integer(1)), "Number of directions; None: all.", kw_only=False)
+    n_components: int | str | None = param(
+        "auto",
+        Maybe(Either(Integer(1), Choice("auto"))),
+        "Number of directions; 'auto': 2, or 1 if there is only one; None: all.",
+        kw_only=False,
+    )
     n_neighbors: int = param(10, Integer(1), "Rows in a local mean, the row itself among them.")
     unlabeled: float | str | None = param(
         None,
@@ -104,9 +109,8 @@ class LSIR(RegularizationMixin, SlicingMixin, ThreadsMixin, LinearProjection):
             # About the mean of the labeled rows, from which that of the others may differ.
             whitened = (means - table[labeled].mean(axis=0, dtype=np.float64)) @ white.root
             pairs = eigh_largest(symmetrized(whitened.T @ whitened) / len(labeled))
-            what = f"{len(pairs.values)} columns vary"
-            k = fixed_count(self.n_components, len(pairs.values), what)
-            assert k is not None
+            most = len(pairs.values)
+            k = fixed_count(self.n_components, most, f"{most} columns vary") or min(2, most)
             V = fix_signs(white.root @ pairs.vectors[:, :k])
             return self._keep(rows, V, pairs.values, moments.mean, white.covariance @ V, labeled, slices)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from lowdim.base.estimator import estimator
 from lowdim.data.fold import fold
 from lowdim.data.rows import Block, Chunk
 from lowdim.data.target import numeric_responses
-from lowdim.errors import BadInput
+from lowdim.errors import BadInput, LowdimWarning
 from lowdim.linalg.centered import Centered, interruptible_product
 from lowdim.linear.sdr.base import SufficientReduction
 from lowdim.linear.sdr.solution import RowSum, Sample, Solution, sum_over_scores
@@ -40,7 +41,8 @@ class ResponseMoments:
 
     def residual_variance(self, white_cross: Floats) -> float:
         """The variance that least squares leaves, from the cross moment in whitened coordinates."""
-        return max(self.variance - float(white_cross @ white_cross), 0.0)
+        left = self.variance - float(white_cross @ white_cross)
+        return left if left > NO_RESIDUALS * self.variance else 0.0
 
 
 @estimator(
@@ -113,11 +115,14 @@ class PHD(SufficientReduction):
         if self.response == "residuals":
             inside = white.root.T @ summary.cross
             slope = white.root @ inside
-            if not white.regularized and summary.residual_variance(inside) <= NO_RESIDUALS * summary.variance:
-                raise BadInput(
-                    "y is a linear function of the columns, so its residuals show no curvature. Use SIR, or "
-                    "response='y'."
+            if not white.regularized and summary.residual_variance(inside) == 0:
+                warnings.warn(
+                    "y is a linear function of the columns, so its residuals show no curvature and the directions mean "
+                    "nothing. Use SIR.",
+                    LowdimWarning,
+                    stacklevel=5,
                 )
+                return np.zeros((white.root.shape[1],) * 2)
 
         def errors(cut: slice, panel: Floats) -> Floats:
             return np.asarray(summary.response[cut] - panel.astype(np.float64) @ slope)
@@ -131,8 +136,9 @@ class PHD(SufficientReduction):
 
     def _chi2_statistics(self, solution: Solution, most: int) -> tuple[Floats, Floats]:
         m = np.arange(len(solution.values), len(solution.values) - most, -1)
-        tails = np.cumsum(solution.values[::-1] ** 2)[::-1][:most]
-        return solution.moments.n * tails / (2 * self._variance(solution)), m * (m + 1) / 2.0
+        tails = np.cumsum((solution.values[::-1] / solution.summary.unit) ** 2)[::-1][:most]
+        variance = self._variance(solution)
+        return solution.moments.n * tails / (2 * variance) if variance > 0 else np.zeros(most), m * (m + 1) / 2.0
 
     def _tail(self, values: Floats, n: float, k: int) -> float:
         return n * float((values[k:] ** 2).sum())
@@ -140,7 +146,7 @@ class PHD(SufficientReduction):
     def _null_influence(self, sample: Sample, solution: Solution, k: int) -> RowSum:
         """The influence on the kernel between null directions, in units of the statistic."""
         kernel = self._kernel_influence(sample, solution, slice(k, None))
-        unit = np.sqrt(2 * self._variance(solution))
+        unit = np.sqrt(2 * self._variance(solution)) * solution.summary.unit
         return lambda Z, codes, cut: kernel(Z, codes, cut)[:, k:].reshape(len(Z), -1) / unit
 
     def _kernel_influence(self, sample: Sample, solution: Solution, columns: slice) -> RowSum:
@@ -164,11 +170,11 @@ class PHD(SufficientReduction):
         return influence
 
     def _variance(self, solution: Solution) -> float:
-        """The variance of the response that is averaged, in the units of y."""
+        """The variance of the response that is averaged, in the square of its unit."""
         summary: ResponseMoments = solution.summary
         if self.response == "y":
-            return summary.variance * summary.unit**2
-        return summary.residual_variance(solution.vectors.T @ summary.cross) * summary.unit**2
+            return summary.variance
+        return summary.residual_variance(solution.vectors.T @ summary.cross)
 
 
 def _centered_response(sample: Sample) -> tuple[Floats, float]:

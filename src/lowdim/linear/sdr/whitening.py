@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.data.rows import Rows, StreamRows
-from lowdim.decomposition.shrinkage import CovarianceNorms, fourth_powers, shrinkage_domain, shrinkage_intensity
-from lowdim.errors import BadInput, NotEnoughData
+from lowdim.data.validation import underflow_error
+from lowdim.decomposition.shrinkage import CovarianceNorms, fourth_powers, shrinkage_intensity
+from lowdim.errors import BadInput, LowdimWarning, NotEnoughData
 from lowdim.linalg.dense_eigen import eigh
-from lowdim.runtime.param import Real, param
+from lowdim.runtime.param import Choice, Either, Maybe, Real, param
 from lowdim.summaries.moments import Moments
 
 __all__ = ["Regularization", "RegularizationMixin", "Whitening", "whitening"]
@@ -24,10 +26,10 @@ class RegularizationMixin:
     """Adds `shrinkage` and `ridge`."""
 
     shrinkage: float | str | None = param(
-        None,
-        shrinkage_domain,
+        "auto",
+        Maybe(Either(Real(0, 1), Choice("auto", "ledoit-wolf", "oas"))),
         "Shrink correlations between columns to zero, for few rows or collinear columns: by this share, or by an "
-        "estimate of the best one.",
+        "estimate of the best one. 'auto': by 'oas' if the covariance matrix is singular, with a warning; None: never.",
     )
     ridge: float = param(
         0.0, Real(0), "Added to the diagonal of the covariance matrix, as a multiple of each column's variance."
@@ -60,7 +62,7 @@ class Regularization:
     @property
     def active(self) -> bool:
         """Whether the covariance matrix is changed at all."""
-        return bool(self.shrinkage) or self.ridge > 0
+        return self.shrinkage not in (None, "auto", 0) or self.ridge > 0
 
     def apply(self, R: Array, moments: Moments, factors: Array) -> Array:
         """(1 - α) R + (α + ridge) I for a correlation matrix R of the columns whose factors are not zero."""
@@ -68,7 +70,7 @@ class Regularization:
         if self.shrinkage == "ledoit-wolf" and not (isinstance(self.rows, StreamRows) and not self.rows.restarts):
             fourth = fourth_powers(self.rows, None, moments.mean[None], factors, self.weights, self.threads)
         norms = CovarianceNorms(moments.n, len(R), float(np.trace(R)), float((R**2).sum()), fourth)
-        alpha = shrinkage_intensity(self.shrinkage, norms)
+        alpha = shrinkage_intensity(None if self.shrinkage == "auto" else self.shrinkage, norms)
         return np.asarray((1 - alpha) * R + (alpha + self.ridge) * np.eye(len(R)))
 
 
@@ -79,6 +81,8 @@ def whitening(moments: Moments, regularization: Regularization) -> Whitening:
     matter. Constant columns are left out. Raises an error by name if the others are collinear and nothing regularizes
     them.
     """
+    if ((moments.variances > 0) & (moments.variances < np.finfo(moments.dtype).tiny)).any():
+        raise underflow_error()
     deviations = np.sqrt(moments.variances)
     kept = np.flatnonzero(deviations > np.finfo(moments.dtype).eps * np.abs(moments.mean))
     if len(kept) == 0:
@@ -94,7 +98,11 @@ def whitening(moments: Moments, regularization: Regularization) -> Whitening:
     values, vectors = eigh(correlation)
     floor = 4 * np.finfo(moments.dtype).eps * len(kept) * float(values[-1])
     if values[0] <= floor:
-        raise _singular_error(moments, kept, vectors[:, 0], int(np.count_nonzero(values <= floor)))
+        error = _singular_error(moments, kept, vectors[:, 0], int(np.count_nonzero(values <= floor)))
+        if regularization.shrinkage != "auto":
+            raise error
+        warnings.warn(f"{error.args[0]} shrinkage='oas' was used.", LowdimWarning, stacklevel=5)
+        return whitening(moments, replace(regularization, shrinkage="oas"))
     root, covariance = np.zeros((moments.d, len(kept))), np.zeros((moments.d, moments.d))
     root[kept] = vectors / np.sqrt(values) / scale[:, None]
     covariance[np.ix_(kept, kept)] = correlation * scale * scale[:, None]
@@ -102,7 +110,7 @@ def whitening(moments: Moments, regularization: Regularization) -> Whitening:
 
 
 def _singular_error(moments: Moments, kept: NDArray[np.intp], null: Array, missing: int) -> BadInput | NotEnoughData:
-    remedy = "Use shrinkage='ledoit-wolf' or ridge=0.1, or drop columns."
+    remedy = "Drop columns, or use shrinkage or ridge."
     if moments.rows <= len(kept):
         return NotEnoughData(
             f"{moments.rows} rows can't tell {len(kept)} columns apart: their covariance matrix is singular. {remedy}"
