@@ -18,6 +18,11 @@ from lowdim.knn.index import neighbors as neighbors
 from lowdim.linear.ica.estimator import ICA as ICA
 from lowdim.linear.lda.estimator import LDA as LDA
 from lowdim.linear.pca import PCA as PCA
+from lowdim.linear.sdr.directional_regression import DirectionalRegression as DirectionalRegression
+from lowdim.linear.sdr.lsir import LSIR as LSIR
+from lowdim.linear.sdr.phd import PHD as PHD
+from lowdim.linear.sdr.save import SAVE as SAVE
+from lowdim.linear.sdr.sir import SIR as SIR
 from lowdim.manifold.isomap.estimator import Isomap as Isomap
 from lowdim.manifold.laplacian.estimator import LaplacianEigenmaps as LaplacianEigenmaps
 from lowdim.manifold.lle.estimator import LLE as LLE

@@ -12,12 +12,17 @@ from sklearn.base import clone
 import lowdim
 from lowdim.data.ownership import compact_table, dense_table, is_immutable, owned
 from lowdim.data.rows import open_rows
-from targets import target_for
+from targets import SUPERVISED, target_for
 
 MODELS = {
     "PCA": lowdim.PCA(2),
     "ICA": lowdim.ICA(2),
     "LDA": lowdim.LDA(2),
+    "SIR": lowdim.SIR(2),
+    "SAVE": lowdim.SAVE(2),
+    "PHD": lowdim.PHD(2),
+    "DirectionalRegression": lowdim.DirectionalRegression(2),
+    "LSIR": lowdim.LSIR(2),
     "KernelPCA": lowdim.KernelPCA(2),
     "KernelPCA, Nyström": lowdim.KernelPCA(2, solver="nystrom", n_landmarks=20),
     "MDS": lowdim.MDS(max_iter=20),
@@ -34,7 +39,8 @@ MODELS = {
 KEEPING = [
     name
     for name in MODELS
-    if name not in ("PCA", "ICA", "LDA", "ClassicalMDS", "KernelPCA, Nyström")  # which keep no rows, or a selection
+    if name
+    not in ("PCA", "ICA", *SUPERVISED, "ClassicalMDS", "KernelPCA, Nyström")  # which keep no rows, or a selection
 ]
 PRECOMPUTED = {
     name: clone(MODELS[name]).set_params(metric="precomputed")

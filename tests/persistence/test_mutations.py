@@ -68,6 +68,12 @@ FITS = {
         NEW,
     ),
     "Standardized": (lambda: lowdim.Standardized(lowdim.UMAP(2, n_epochs=10)), ROWS, NEW),
+    "SIR": (lambda: lowdim.SIR(2), ROWS, NEW),
+    "SIR permutation": (lambda: lowdim.SIR(2, order_test="permutation", n_permutations=5), ROWS, NEW),
+    "SAVE": (lambda: lowdim.SAVE(2, ridge=0.1), ROWS, NEW),
+    "PHD": (lambda: lowdim.PHD(2), ROWS, NEW),
+    "DirectionalRegression": (lambda: lowdim.DirectionalRegression(2), ROWS, NEW),
+    "LSIR": (lambda: lowdim.LSIR(2, n_neighbors=3), ROWS, NEW),
 }
 
 # Values of which each parameter takes some.

@@ -1,1 +1,1 @@
-"""Linear methods: PCA, ICA. Imports `base` and below."""
+"""Linear methods: PCA, LDA, sufficient dimension reduction, ICA. Imports `base` and below."""

@@ -10,4 +10,5 @@ from lowdim.plot._scatter import scatter as scatter
 from lowdim.plot._scree import scree as scree
 from lowdim.plot._shepard import shepard as shepard
 from lowdim.plot._sources import sources as sources
+from lowdim.plot._sufficient_summary import sufficient_summary as sufficient_summary
 from lowdim.plot._theme import save as save

@@ -158,12 +158,16 @@ def require_fitted(model: Any, *attributes: str) -> None:
     from lowdim.registry import methods
 
     kind = type(model).__name__
-    linear = [method.name for method in methods() if issubclass(method.cls, LinearProjection)]
+    linear = [
+        method.name
+        for method in methods()
+        if issubclass(method.cls, LinearProjection) and all(name in (method.cls.__doc__ or "") for name in attributes)
+    ]
     if kind in linear or hasattr(type(model), "components_") or not fitted_names(model):
         raise BadInput(f"model must be fitted; this {kind} has no {' and no '.join(missing)}. Call fit first.")
     remedy = " Use PCA(standardize=True), which has." if kind == "Standardized" else ""
     raise BadInput(
-        f"{kind} has no loadings ({', '.join(missing)}), because it does not project rows linearly. "
+        f"{kind} has no loadings ({', '.join(missing)}), because it does not project rows linearly or has no variances. "
         f"Models with loadings: {', '.join(linear)}.{remedy}"
     )
 

@@ -25,7 +25,7 @@ from lowdim.linalg.centered import interruptible_product, nonzero_scale
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.threads import scratch, thread_count
 
-__all__ = ["Moments", "moments", "moments_of", "scatter_bytes"]
+__all__ = ["Moments", "block_moments", "merge", "moments", "moments_of", "scatter_bytes"]
 
 Array = NDArray[np.float64]
 FLOAT64: np.dtype[Any] = np.dtype(np.float64)
@@ -152,11 +152,9 @@ def moments_of(rows: Rows, y: Any, weights: Array | None, threads: int) -> Momen
         classes, code = (None, None) if labels is None else (labels.classes, labels.codes)
         code = code if known is None or code is None else code[chunk.start : chunk.stop]
         weight = None if weights is None else weights[chunk.start : chunk.stop]
-        part = (_sparse_part if sp.issparse(block) else _dense_part)(block, classes, code, weight)
+        part = block_moments(block, classes, code, weight)
         if part is None:
             raise not_finite_error(rows, chunk)
-        # With labels, a column may vary between the classes alone.
-        _mark_underflow(part, lambda columns: classes is None and np.greater(*column_ends(block[:, columns])))
         return part
 
     out = fold(rows, summarize, merge, threads)
@@ -164,6 +162,15 @@ def moments_of(rows: Rows, y: Any, weights: Array | None, threads: int) -> Momen
     if not np.isfinite(out.within).all():
         raise overflow_error()
     return out
+
+
+def block_moments(block: Block, classes: Any, codes: Any, weights: Any) -> Moments | None:
+    """Moments of one block, their scatter in its dtype; None if a value is not finite."""
+    part = (_sparse_part if sp.issparse(block) else _dense_part)(block, classes, codes, weights)
+    if part is not None:
+        # With labels, a column may vary between the classes alone.
+        _mark_underflow(part, lambda columns: classes is None and np.greater(*column_ends(block[:, columns])))
+    return part
 
 
 def scatter_bytes(d: int, threads: int) -> int:

@@ -18,11 +18,16 @@ from lowdim import (
     ICA,
     LDA,
     LLE,
+    LSIR,
     MDS,
     PCA,
+    PHD,
+    SAVE,
+    SIR,
     TSNE,
     UMAP,
     ClassicalMDS,
+    DirectionalRegression,
     Isomap,
     KernelPCA,
     LaplacianEigenmaps,
@@ -49,12 +54,19 @@ def tables() -> dict[str, np.ndarray]:
 def models(t: dict[str, np.ndarray]) -> dict[str, tuple[object, str]]:
     """Fitted models, each with the name of the table that it transforms."""
     X, narrow, D = t["X"], t["narrow"], t["distances"]
+    y = X[:, 0] + X[:, 1] ** 2
     return {
         "pca": (PCA(2).fit(X), "new"),
         "pca_partial": (PCA(2, whiten=True, standardize=True).partial_fit(narrow), "new_narrow"),
         "ica": (ICA(2).fit(X), "new"),
         "lda": (LDA().fit(X, np.arange(30) % 3), "new"),
         "lda_partial": (LDA().partial_fit(narrow, np.arange(30) % 3), "new_narrow"),
+        "sir": (SIR(2, n_slices=5).fit(X, y), "new"),
+        "sir_classes": (SIR(2).fit(narrow, np.array(["a", "b", "c"])[np.arange(30) % 3]), "new_narrow"),
+        "save": (SAVE(2, n_slices=3, order_test="weighted_chi2").fit(X, y), "new"),
+        "phd": (PHD(2).fit(X, y), "new"),
+        "directional_regression": (DirectionalRegression(2, n_slices=3, ridge=0.1).fit(X, y), "new"),
+        "lsir": (LSIR(2, n_slices=3, n_neighbors=4).fit(X, y), "new"),
         "kernel_pca": (KernelPCA(2).fit(X), "new"),
         "kernel_pca_nystrom": (KernelPCA(2, kernel="laplacian", solver="nystrom", n_landmarks=9).fit(X), "new"),
         "classical_mds": (ClassicalMDS(2).fit(narrow), "new_narrow"),

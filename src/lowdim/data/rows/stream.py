@@ -39,6 +39,19 @@ class StreamRows(Rows):
         self._opened, rows = opened, opened.rows
         self.n, self.d, self.dtype, self.sparse = None, rows.d, rows.dtype, rows.sparse
 
+    @property
+    def restarts(self) -> bool:
+        """Whether the stream can be read more than once."""
+        return self._restart is not None
+
+    def targets(self) -> Array:
+        """The targets of all rows of a labeled stream: a pass of its own."""
+        parts = [part.targets(0, part.rows.count) for part in self._parts()]
+        try:
+            return np.concatenate([part for part in parts if part is not None])
+        except ValueError as error:
+            raise BadInput(f"the chunks of the stream have targets of different shapes: {error}.") from error
+
     def block(self, start: int, stop: int) -> Block:
         raise BadInput("a stream can be read in order only. Pass an array, a memory map or a file.")
 

@@ -1,0 +1,1 @@
+"""Sufficient dimension reduction: SIR, SAVE, principal Hessian directions, directional regression, localized SIR."""

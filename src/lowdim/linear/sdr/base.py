@@ -1,0 +1,295 @@
+"""What all methods of sufficient dimension reduction share: slices, whitening, the eigenproblem, tests, errors."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from lowdim.base.estimator import SeedMixin, ThreadsMixin
+from lowdim.base.linear import LinearProjection
+from lowdim.base.state import StateCheck
+from lowdim.data.rows import ArrayRows, StreamRows
+from lowdim.data.target import read_supervised
+from lowdim.data.validation import check_weights, overflow_error
+from lowdim.decomposition.component_count import fixed_count
+from lowdim.errors import BadInput, BadParameter, LowdimWarning
+from lowdim.linalg.dense_eigen import eigh, fix_signs, symmetrized
+from lowdim.linear.sdr.delta_method import direction_errors, influence_spectrum
+from lowdim.linear.sdr.order_tests import OrderTests, chi2_tests, permutation_tests, weighted_chi2_tests
+from lowdim.linear.sdr.predictor_tests import PredictorTests, predictor_tests
+from lowdim.linear.sdr.slice_moments import SlicedRows
+from lowdim.linear.sdr.slicing import Slices
+from lowdim.linear.sdr.solution import RowSum, Sample, Solution
+from lowdim.linear.sdr.whitening import Regularization, RegularizationMixin, Whitening, whitening
+from lowdim.runtime.blas import single_blas
+from lowdim.runtime.param import Choice, Either, Integer, Maybe, Real, param
+from lowdim.runtime.random import seed_of
+from lowdim.runtime.threads import thread_count
+
+__all__ = ["SDRState", "SufficientReduction"]
+
+Array = NDArray[Any]
+Floats = NDArray[np.float64]
+
+
+@dataclasses.dataclass(frozen=True)
+class SDRState:
+    """What `inverse_transform`, `test_predictors` and `standard_errors` read."""
+
+    loadings: Floats  # (k, d) covariances of the columns with the scores
+    precision: Floats | None  # (d,) diagonal of the inverse covariance matrix; None if it is regularized
+    predictor_statistics: Floats | None  # (d,)
+    predictor_weights: Floats | None  # of the χ² variables whose sum the statistics are under the null hypothesis
+
+
+@dataclasses.dataclass(eq=False, repr=False)
+class SufficientReduction(RegularizationMixin, ThreadsMixin, SeedMixin, LinearProjection):
+    """Directions V with VᵀSV = I that keep what X tells of y. Subclasses say what the kernel matrix is.
+
+    All of them solve M v = λ S v, with the covariance matrix S of the rows and a kernel matrix M whose columns lie in
+    the central subspace.
+    """
+
+    n_components: int | str | None = param(
+        "auto",
+        Maybe(Either(Integer(1), Choice("auto", "test"))),
+        "Number of directions; 'auto': 2, or 1 if there is only one; 'test': the order that the tests find; None: all.",
+        kw_only=False,
+    )
+    order_test: str = param(
+        "auto",
+        Choice("auto", "chi2", "weighted_chi2", "permutation"),
+        "Law of the order tests: χ² (normal columns), weighted χ² (any columns; rows are read again), or permutation. "
+        "'auto' is χ², or permutation for n_components='test' where χ² does not hold.",
+    )
+    alpha: float = param(0.05, Real(0, 1, open=True), "Level of the order tests for n_components='test'.")
+    n_permutations: int = param(200, Integer(1), "Permutations of each order test.")
+
+    _state_classes = (SDRState,)
+    _has_chi2: ClassVar[bool] = True  # whether the order tests have a χ² law
+    _definite: ClassVar[bool] = True  # whether the kernel matrix has no negative eigenvalues
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the directions. `sample_weight` is the multiplicity of each row.
+
+        A stream of pairs (X, y) is given as a function, and read once for y alone, then for the moments.
+        """
+        with self._fitting():
+            sample = self._read(X, y, sample_weight)
+            solution = self._solve(sample)
+            most = self._most(solution)
+            fixed_count(self.n_components, most, self._limit(solution))
+            tests = self._order_tests(sample, solution, most)
+            return self._keep(sample, solution, tests, self._count(tests, most))
+
+    def test_predictors(self) -> PredictorTests:
+        """Test for each column that it matters, given all others (Cook 2004; Shao, Cook and Weisberg 2007).
+
+        The hypothesis is that no direction of the central subspace involves the column; the law of the statistic
+        holds for normal columns.
+        """
+        check_is_fitted(self, "components_")
+        state: SDRState = self._state
+        if state.predictor_statistics is None or state.predictor_weights is None:
+            raise BadInput(
+                f"tests of predictors need {type(self).__name__} to have a known law: SIR and SAVE without "
+                "shrinkage and ridge have one."
+            )
+        return predictor_tests(self._input_names(), state.predictor_statistics, state.predictor_weights)
+
+    def standard_errors(self, X: Any, y: Any = None, sample_weight: Any = None) -> Floats:
+        """Asymptotic standard errors of `components_` by the delta method, (k, d), from the rows that were fitted.
+
+        No normality is assumed. The slices count as fixed, and directions of equal eigenvalues have no errors: they are
+        not determined.
+        """
+        check_is_fitted(self, "components_")
+        with single_blas():
+            sample = self._read(X, y, sample_weight, fitting=False)
+            solution = self._solve(sample)
+        if solution.whitening.regularized:
+            raise BadInput("standard errors need a fit without shrinkage and ridge, which bias the directions.")
+        with single_blas():
+            return direction_errors(self, sample, solution, len(self.components_))
+
+    def _input_names(self) -> list[str]:
+        """The names of the columns, or x0, x1, …"""
+        names = getattr(self, "feature_names_in_", None)
+        return [f"x{j}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
+
+    # ---- what subclasses write ----
+
+    def _target(self, y: Any, n: int, weights: Floats | None) -> dict[str, Any]:
+        """The fields of Sample that hold the response."""
+        raise NotImplementedError
+
+    def _summarize(self, sample: Sample) -> Any:
+        """A summary of the rows with `moments`, in one pass."""
+        raise NotImplementedError
+
+    def _kernel(self, sample: Sample, summary: Any, white: Whitening) -> Floats:
+        """The kernel matrix in whitened coordinates, (r, r)."""
+        raise NotImplementedError
+
+    def _chi2_statistics(self, solution: Solution, most: int) -> tuple[Floats, Floats]:
+        """Statistics of the order tests for k = 0, …, and their degrees of freedom."""
+        raise NotImplementedError
+
+    def _null_influence(self, sample: Sample, solution: Solution, k: int) -> RowSum:
+        """Influences of rows on the vector whose squared norm is the k-th statistic, (m, q)."""
+        raise NotImplementedError
+
+    def _null_weights(self, sample: Sample, solution: Solution, k: int) -> Floats:
+        """The weights of the χ² variables whose sum the k-th statistic is."""
+        return influence_spectrum(self, sample, solution, k)
+
+    def _kernel_influence(self, sample: Sample, solution: Solution, columns: slice) -> RowSum:
+        """Influences of rows on columns of the kernel matrix in the coordinates of the directions, (m, r, columns)."""
+        raise NotImplementedError
+
+    def _predictor_statistics(self, solution: Solution) -> tuple[Floats, Floats] | None:
+        """Statistics of the tests of predictors, (d,), and the weights of their χ² law."""
+        return None
+
+    def _tail(self, values: Floats, n: float, k: int) -> float:
+        """The statistic of the k-th permutation test, from all eigenvalues."""
+        return n * float(values[k:].sum())
+
+    def _most(self, solution: Solution) -> int:
+        return len(solution.values)
+
+    def _limit(self, solution: Solution) -> str:
+        return f"{len(solution.values)} columns vary"
+
+    # ---- the steps of fit ----
+
+    def _read(self, X: Any, y: Any, sample_weight: Any, fitting: bool = True) -> Sample:
+        rows, y = read_supervised(self, X, y, fitting=fitting, min_rows=2)
+        threads = thread_count(self.n_jobs)
+        if isinstance(rows, StreamRows) and rows.labeled:
+            if not rows.restarts and self._one_pass():
+                return Sample(rows, None, threads)
+            y = rows.targets()
+        n = len(y) if rows.n is None else rows.n
+        weights = check_weights(sample_weight, n)
+        target = self._target(y, n, weights)
+        slices: Slices | None = target.get("slices")
+        return Sample(SlicedRows(rows, n, None if slices is None else slices.codes), weights, threads, **target)
+
+    def _one_pass(self) -> bool:
+        """Whether the slices are known without a first pass over y."""
+        return False
+
+    def _solve(self, sample: Sample, fixed: Whitening | None = None) -> Solution:
+        summary = self._summarize(sample)
+        moments = getattr(summary, "moments", summary)
+        moments.feature_names = getattr(self, "feature_names_in_", None)
+        regularization = Regularization(self.shrinkage, self.ridge, sample.rows, sample.weights, sample.threads)
+        white = whitening(moments, regularization) if fixed is None else fixed
+        values, axes = eigh(symmetrized(self._kernel(sample, summary, white)))
+        order = np.argsort(-np.abs(values), kind="stable")
+        values = np.maximum(values[order], 0.0) if self._definite else values[order]
+        vectors = fix_signs(white.root @ axes[:, order])
+        if not np.isfinite(vectors).all():
+            raise overflow_error()
+        return Solution(summary, moments, white, values, vectors)
+
+    def _order_tests(self, sample: Sample, solution: Solution, most: int) -> OrderTests | None:
+        form = self._test_form(solution.whitening.regularized)
+        if form is None:
+            return None
+        if form == "permutation":
+            return self._permutation_tests(sample, solution, most)
+        statistics, dof = self._chi2_statistics(solution, most)
+        if form == "chi2":
+            return chi2_tests(statistics, dof)
+        return weighted_chi2_tests(statistics, lambda k: self._null_weights(sample, solution, k), self.alpha)
+
+    def _test_form(self, regularized: bool) -> str | None:
+        exact = self._has_chi2 and not regularized
+        if self.order_test == "auto":
+            return "chi2" if exact else "permutation" if self.n_components == "test" else None
+        if self.order_test != "permutation" and not exact:
+            what = f"{type(self).__name__} has none" if not self._has_chi2 else "shrinkage and ridge change it"
+            raise BadParameter(
+                f"order_test={self.order_test!r} needs a χ² law, and {what}. Use order_test='permutation'."
+            )
+        return self.order_test
+
+    def _permutation_tests(self, sample: Sample, solution: Solution, most: int) -> OrderTests:
+        if sample.weights is not None and (sample.weights != 1).any():
+            raise BadInput("the permutation test does not take weights: repeat the rows instead, or use another test.")
+        Z = solution.centered(sample).times(solution.vectors).astype(np.float64)
+        codes = None if sample.slices is None else sample.slices.codes
+        r = Z.shape[1]
+        fixed = Whitening(np.eye(r), np.eye(r), True) if solution.whitening.regularized else None
+
+        def statistic(scores: Floats, k: int) -> float:
+            rows = SlicedRows(ArrayRows(scores), len(Z), codes)
+            values = self._solve(dataclasses.replace(sample, rows=rows, threads=1), fixed).values
+            return self._tail(values, float(len(Z)), k)
+
+        options = (self.n_permutations, seed_of(self.random_state), sample.threads)
+        return permutation_tests(Z, statistic, most, options, self.alpha)
+
+    def _count(self, tests: OrderTests | None, most: int) -> int:
+        if self.n_components == "auto":
+            return min(2, most)
+        if self.n_components is None or isinstance(self.n_components, int):
+            return most if self.n_components is None else self.n_components
+        assert tests is not None
+        k = tests.order(self.alpha)
+        if k == 0:
+            warnings.warn(
+                f"no direction is significant at alpha={self.alpha:g} (p = {tests.p_values[0]:.2g}): X may tell "
+                "nothing of y. One direction is kept.",
+                LowdimWarning,
+                stacklevel=3,
+            )
+        return max(1, k)
+
+    def _keep(self, sample: Sample, solution: Solution, tests: OrderTests | None, k: int) -> Self:
+        dtype, V, white = sample.rows.dtype, solution.vectors[:, :k], solution.whitening
+        self.components_ = np.ascontiguousarray(V.T, dtype=dtype)
+        if not np.isfinite(self.components_).all():
+            raise overflow_error()
+        self.mean_, self.scale_ = solution.moments.mean.astype(dtype), None
+        self.eigenvalues_ = solution.values.astype(dtype)
+        self.n_components_ = k
+        self.order_statistics_ = None if tests is None else tests.statistics
+        self.order_dof_ = None if tests is None else tests.dof
+        self.order_p_values_ = None if tests is None else tests.p_values
+        found = None if white.regularized else self._predictor_statistics(solution)
+        statistics, weights = (None, None) if found is None else found
+        precision = None if white.regularized else (white.root**2).sum(axis=1)
+        self._state = SDRState((white.covariance @ V).T, precision, statistics, weights)
+        return self
+
+    def _reconstruction(self) -> Array:
+        """The regression of the columns on the scores, which are uncorrelated and of unit variance."""
+        return np.asarray(self._state.loadings)
+
+    def _check_state(self, check: StateCheck) -> None:
+        super()._check_state(check)
+        check.floats("eigenvalues_", None)
+        check.require(len(self.eigenvalues_) >= check.sizes["k"], "eigenvalues_ must have a value for every direction")
+        check.number("n_components_", Integer(check.sizes["k"], check.sizes["k"]))
+        tested = check.floats("order_p_values_", "m", optional=True) is not None
+        for name in ("order_statistics_", "order_dof_"):
+            optional = not tested or name == "order_dof_"
+            check.floats(name, "m", optional=optional)
+        check.instance("state", SDRState)
+        check.floats("state.loadings", "k", "d")
+        check.floats("state.precision", "d", optional=True)
+        check.floats("state.predictor_statistics", "d", optional=True)
+        check.floats("state.predictor_weights", None, optional=True)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags

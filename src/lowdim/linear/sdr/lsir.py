@@ -1,0 +1,203 @@
+"""Localized sliced inverse regression."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from lowdim.base.estimator import ThreadsMixin, estimator
+from lowdim.base.linear import LinearProjection
+from lowdim.base.state import StateCheck
+from lowdim.data.ownership import dense_table
+from lowdim.data.rows import ArrayRows, Rows, unmasked
+from lowdim.data.target import read_supervised
+from lowdim.data.validation import overflow_error
+from lowdim.decomposition.component_count import fixed_count
+from lowdim.errors import BadInput, NotEnoughData
+from lowdim.knn.index import NeighborIndex
+from lowdim.linalg.dense_eigen import eigh_largest, fix_signs, symmetrized
+from lowdim.linear.sdr.slicing import Slices, SlicingMixin, slice_responses
+from lowdim.linear.sdr.whitening import Regularization, RegularizationMixin, whitening
+from lowdim.runtime.param import Choice, Either, Integer, Maybe, Real, Such, param
+from lowdim.runtime.progress import report
+from lowdim.runtime.threads import thread_count
+from lowdim.summaries.moments import moments_of
+
+__all__ = ["LSIR"]
+
+Array = NDArray[Any]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LSIRState:
+    """What `inverse_transform` reads."""
+
+    loadings: Floats  # (k, d) covariances of the columns with the scores
+
+
+@estimator(
+    title="SIR with local means, for slices that fall into several clusters",
+    summary="moments",
+    supervised=True,
+    inverse=True,
+    sparse=True,
+)
+class LSIR(RegularizationMixin, SlicingMixin, ThreadsMixin, LinearProjection):
+    """Localized sliced inverse regression (Wu, Liang and Mukherjee 2010).
+
+        B v = λ S v,   VᵀSV = I,   B = Σ_i (m_i - μ)(m_i - μ)ᵀ / n
+
+    where m_i is the mean of the `n_neighbors` rows of x_i's slice that are nearest to x_i, itself among them. A slice
+    whose clusters lie on both sides of the mean has a mean that says nothing, and SIR misses it; its local means do
+    not. With n_neighbors of the largest slice or more it is SIR; with 1, all directions are alike.
+
+    Rows without a label (y is NaN or None, or `unlabeled`) count in the covariance matrix S, not in B: semi-supervised
+    learning. To our knowledge this is the first implementation in Python.
+
+    {parameters}
+
+    Attributes
+    ----------
+    components_ : array (k, d)
+        Directions in rows, scaled so that the scores have unit variance.
+    eigenvalues_ : array (r,)
+        All eigenvalues, descending, from 0 to 1.
+    mean_, scale_ : array (d,)
+        Means of the columns; None.
+    n_components_ : int
+        Number of directions.
+    n_labeled_ : int
+        Number of rows with a label.
+    slice_names_, slice_sizes_ : array (H,)
+        The interval or class of each slice, and its number of rows.
+    slice_edges_ : array (H - 1,)
+        Edges between the slices of one numeric response, else None.
+
+    """
+
+    n_components: int | str | None = param(
+        "auto",
+        Maybe(Either(Integer(1), Choice("auto"))),
+        "Number of directions; 'auto': 2, or 1 if there is only one; None: all.",
+        kw_only=False,
+    )
+    n_neighbors: int = param(10, Integer(1), "Rows in a local mean, the row itself among them.")
+    unlabeled: float | str | None = param(
+        None,
+        Maybe(Either(Real(), Such("a text", lambda value: isinstance(value, str)))),
+        "A value of y that stands for no label, such as -1, beside NaN and None.",
+    )
+
+    _state_classes = (LSIRState,)
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the directions; rows without a label join the covariance matrix alone."""
+        with self._fitting():
+            rows, y = read_supervised(self, X, y, min_rows=2)
+            threads = thread_count(self.n_jobs)
+            table = dense_table(rows)
+            labeled, slices = self._slices(y, len(table))
+            moments = moments_of(ArrayRows(table), None, None, threads)
+            moments.feature_names = getattr(self, "feature_names_in_", None)
+            white = whitening(moments, Regularization(self.shrinkage, self.ridge, ArrayRows(table), None, threads))
+            means = local_means(table, labeled, slices, self.n_neighbors, threads)
+            # About the mean of the labeled rows, from which that of the others may differ.
+            whitened = (means - table[labeled].mean(axis=0, dtype=np.float64)) @ white.root
+            pairs = eigh_largest(symmetrized(whitened.T @ whitened) / len(labeled))
+            most = len(pairs.values)
+            k = fixed_count(self.n_components, most, f"{most} columns vary") or min(2, most)
+            V = fix_signs(white.root @ pairs.vectors[:, :k])
+            return self._keep(rows, V, pairs.values, moments.mean, white.covariance @ V, labeled, slices)
+
+    def _slices(self, y: Any, n: int) -> tuple[NDArray[np.intp], Slices]:
+        """The rows with a label, and their slices."""
+        values = np.asarray(unmasked(y))
+        if values.ndim == 0 or len(values) != n:
+            raise BadInput(f"y must have one target per row ({n}); got shape {values.shape}.")
+        known = ~_missing(values, self.unlabeled).reshape(n, -1).any(axis=1)
+        labeled = np.flatnonzero(known)
+        if len(labeled) < 2:
+            raise NotEnoughData(f"{len(labeled)} of {n} rows have a label; at least 2 are needed.")
+        there = values[labeled]
+        if there.dtype.kind == "O" and all(isinstance(v, int | float) for v in there.ravel().tolist()):
+            there = there.astype(np.float64)
+        return labeled, slice_responses(there, len(labeled), None, self.n_slices, self.slicing)
+
+    def _keep(
+        self,
+        rows: Rows,
+        V: Floats,
+        values: Floats,
+        mean: Floats,
+        loadings: Floats,
+        labeled: NDArray[np.intp],
+        slices: Slices,
+    ) -> Self:
+        self.components_ = np.ascontiguousarray(V.T, dtype=rows.dtype)
+        if not np.isfinite(self.components_).all():
+            raise overflow_error()
+        self.mean_, self.scale_ = mean.astype(rows.dtype), None
+        self.eigenvalues_ = np.maximum(values, 0.0).astype(rows.dtype)
+        self.n_components_, self.n_labeled_ = V.shape[1], len(labeled)
+        self.slice_names_ = np.array(slices.names, dtype=object)
+        self.slice_sizes_ = np.bincount(slices.codes, minlength=slices.count)
+        self.slice_edges_ = slices.edges
+        self._state = LSIRState(np.ascontiguousarray(loadings.T))
+        return self
+
+    def _reconstruction(self) -> Array:
+        """The regression of the columns on the scores, which are uncorrelated and of unit variance."""
+        return np.asarray(self._state.loadings)
+
+    def _check_state(self, check: StateCheck) -> None:
+        super()._check_state(check)
+        check.floats("eigenvalues_", None)
+        check.number("n_components_", Integer(check.sizes["k"], check.sizes["k"]))
+        check.number("n_labeled_", Integer(2))
+        check.texts("slice_names_", "H")
+        check.indices("slice_sizes_", "H", below=self.n_labeled_ + 1)
+        check.floats("slice_edges_", None, optional=True)
+        check.instance("state", LSIRState)
+        check.floats("state.loadings", "k", "d")
+
+
+def local_means(table: Array, labeled: NDArray[np.intp], slices: Slices, k: int, threads: int) -> Floats:
+    """The mean of the k nearest rows of each labeled row within its slice, itself among them, (len(labeled), d)."""
+    out = np.empty((len(labeled), table.shape[1]))
+    for code in range(slices.count):
+        inside = np.flatnonzero(slices.codes == code)
+        rows = np.ascontiguousarray(table[labeled[inside]])
+        m = min(k, len(rows))
+        if m == len(rows):
+            out[inside] = rows.mean(axis=0, dtype=np.float64)
+        else:
+            out[inside] = _mean_of_neighbors(rows, m, threads)
+        report("local means", code + 1, slices.count)
+    return out
+
+
+def _mean_of_neighbors(rows: Array, m: int, threads: int) -> Floats:
+    wide = rows.astype(np.float64)
+    if m == 1:
+        return wide
+    found = NeighborIndex(rows, algorithm="exact", n_jobs=threads).graph(m - 1).indices  # (n, m - 1)
+    ends = np.arange(0, found.size + 1, m - 1)
+    adjacency = sp.csr_array((np.ones(found.size), found.ravel(), ends), shape=(len(rows), len(rows)))
+    center = wide.mean(axis=0)  # about it, so that a large offset costs no digits
+    wide -= center
+    return np.asarray((adjacency @ wide + wide) / m + center)
+
+
+def _missing(values: Array, unlabeled: Any) -> NDArray[np.bool_]:
+    if values.dtype.kind == "f":
+        gone = np.isnan(values)
+    elif values.dtype.kind == "O":
+        gone = np.array([v is None or v != v for v in values.ravel().tolist()], dtype=bool).reshape(values.shape)
+    else:
+        gone = np.zeros(values.shape, dtype=bool)
+    return gone if unlabeled is None else gone | np.asarray(values == unlabeled)
