@@ -26,10 +26,10 @@ from lowdim.errors import NotEnoughData
 from lowdim.linalg import lapack
 from lowdim.linalg.centered import Centered
 from lowdim.linalg.dense_eigen import eigh
-from lowdim.linear.lda.whitening import (
+from lowdim.linear.lda.within_whitening import (
     CholeskyWhitening,
     SpectralWhitening,
-    Whitening,
+    WithinWhitening,
     cholesky_whitening,
     whiten_covariance,
 )
@@ -67,7 +67,7 @@ class WithinClass:
     means: Array  # (K, d)
     columns: NDArray[np.intp]  # (c,) those that vary within the classes
     scale: Array  # (c,)
-    whitening: Whitening
+    whitening: WithinWhitening
     shrinkage: float
     solver: str
     dtype: np.dtype[Any]  # of the rows that the products were taken of
@@ -103,7 +103,7 @@ def within_from_moments(
     share = degrees / m.n
     norms = CovarianceNorms(m.n, len(S), share * float(np.trace(S)), share**2 * float((S**2).sum()), fourth)
     alpha = shrinkage_intensity(options.shrinkage, norms)
-    whitening: Whitening
+    whitening: WithinWhitening
     if alpha > 0:
         S *= 1 - alpha
         S[np.diag_indices(len(S))] += alpha * norms.trace / share / len(S)

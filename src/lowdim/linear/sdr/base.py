@@ -22,10 +22,10 @@ from lowdim.linalg.dense_eigen import eigh, fix_signs, symmetrized
 from lowdim.linear.sdr.delta_method import direction_errors, influence_spectrum
 from lowdim.linear.sdr.order_tests import OrderTests, chi2_tests, permutation_tests, weighted_chi2_tests
 from lowdim.linear.sdr.predictor_tests import PredictorTests, predictor_tests
+from lowdim.linear.sdr.regularized_whitening import Regularization, RegularizationMixin, RegularizedWhitening, whitening
 from lowdim.linear.sdr.slice_moments import SlicedRows
 from lowdim.linear.sdr.slicing import Slices
 from lowdim.linear.sdr.solution import RowSum, Sample, Solution
-from lowdim.linear.sdr.whitening import Regularization, RegularizationMixin, Whitening, whitening
 from lowdim.runtime.blas import single_blas
 from lowdim.runtime.param import Choice, Either, Integer, Maybe, Real, param
 from lowdim.runtime.random import seed_of
@@ -132,7 +132,7 @@ class SufficientReduction(RegularizationMixin, ThreadsMixin, SeedMixin, LinearPr
         """A summary of the rows with `moments`, in one pass."""
         raise NotImplementedError
 
-    def _kernel(self, sample: Sample, summary: Any, white: Whitening) -> Floats:
+    def _kernel(self, sample: Sample, summary: Any, white: RegularizedWhitening) -> Floats:
         """The kernel matrix in whitened coordinates, (r, r)."""
         raise NotImplementedError
 
@@ -185,7 +185,7 @@ class SufficientReduction(RegularizationMixin, ThreadsMixin, SeedMixin, LinearPr
         """Whether the slices are known without a first pass over y."""
         return False
 
-    def _solve(self, sample: Sample, fixed: Whitening | None = None) -> Solution:
+    def _solve(self, sample: Sample, fixed: RegularizedWhitening | None = None) -> Solution:
         summary = self._summarize(sample)
         moments = getattr(summary, "moments", summary)
         moments.feature_names = getattr(self, "feature_names_in_", None)
@@ -227,7 +227,7 @@ class SufficientReduction(RegularizationMixin, ThreadsMixin, SeedMixin, LinearPr
         Z = solution.centered(sample).times(solution.vectors).astype(np.float64)
         codes = None if sample.slices is None else sample.slices.codes
         r = Z.shape[1]
-        fixed = Whitening(np.eye(r), np.eye(r), True) if solution.whitening.regularized else None
+        fixed = RegularizedWhitening(np.eye(r), np.eye(r), True) if solution.whitening.regularized else None
 
         def statistic(scores: Floats, k: int) -> float:
             rows = SlicedRows(ArrayRows(scores), len(Z), codes)

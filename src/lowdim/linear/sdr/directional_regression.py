@@ -9,7 +9,6 @@ from lowdim.base.estimator import estimator
 from lowdim.linear.sdr.slice_moments import SliceMoments, slice_moments
 from lowdim.linear.sdr.sliced import SlicedReduction
 from lowdim.linear.sdr.solution import RowSum, Sample, Solution
-from lowdim.linear.sdr.whitening import Whitening
 
 __all__ = ["DirectionalRegression"]
 
@@ -61,7 +60,7 @@ class DirectionalRegression(SlicedReduction):
     def _summarize(self, sample: Sample) -> SliceMoments:
         return slice_moments(sample.rows, sample.weights, sample.threads)
 
-    def _kernel(self, sample: Sample, summary: SliceMoments, white: Whitening) -> Floats:
+    def _kernel(self, sample: Sample, summary: SliceMoments, white: RegularizedWhitening) -> Floats:
         shares, means, E = _parts(summary, white.root)
         B = (means.T * shares) @ means
         return np.asarray(2 * (np.einsum("h,hij,hjk->ik", shares, E, E) + B @ B + np.trace(B) * B))

@@ -20,8 +20,8 @@ from lowdim.decomposition.component_count import fixed_count
 from lowdim.errors import BadInput, NotEnoughData
 from lowdim.knn.index import NeighborIndex
 from lowdim.linalg.dense_eigen import eigh_largest, fix_signs, symmetrized
+from lowdim.linear.sdr.regularized_whitening import Regularization, RegularizationMixin, whitening
 from lowdim.linear.sdr.slicing import Slices, SlicingMixin, slice_responses
-from lowdim.linear.sdr.whitening import Regularization, RegularizationMixin, whitening
 from lowdim.runtime.param import Choice, Either, Integer, Maybe, Real, Such, param
 from lowdim.runtime.progress import report
 from lowdim.runtime.threads import thread_count

@@ -17,7 +17,6 @@ from lowdim.errors import BadInput, LowdimWarning
 from lowdim.linalg.centered import Centered, interruptible_product
 from lowdim.linear.sdr.base import SufficientReduction
 from lowdim.linear.sdr.solution import RowSum, Sample, Solution, sum_over_scores
-from lowdim.linear.sdr.whitening import Whitening
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.param import Choice, param
 from lowdim.summaries.moments import Moments, moments_of
@@ -110,7 +109,7 @@ class PHD(SufficientReduction):
         cross = _product(sample, moments, lambda panel, e: panel.T @ e, lambda cut, panel: response[cut])
         return ResponseMoments(moments, response, unit, variance, cross / moments.n)
 
-    def _kernel(self, sample: Sample, summary: ResponseMoments, white: Whitening) -> Floats:
+    def _kernel(self, sample: Sample, summary: ResponseMoments, white: RegularizedWhitening) -> Floats:
         slope = np.zeros(summary.moments.d)
         if self.response == "residuals":
             inside = white.root.T @ summary.cross

@@ -11,7 +11,6 @@ from lowdim.linear.sdr.predictor_tests import ratio
 from lowdim.linear.sdr.slice_moments import SliceMoments, slice_moments
 from lowdim.linear.sdr.sliced import SlicedReduction
 from lowdim.linear.sdr.solution import RowSum, Sample, Solution
-from lowdim.linear.sdr.whitening import Whitening
 
 __all__ = ["SAVE"]
 
@@ -62,7 +61,7 @@ class SAVE(SlicedReduction):
     def _summarize(self, sample: Sample) -> SliceMoments:
         return slice_moments(sample.rows, sample.weights, sample.threads)
 
-    def _kernel(self, sample: Sample, summary: SliceMoments, white: Whitening) -> Floats:
+    def _kernel(self, sample: Sample, summary: SliceMoments, white: RegularizedWhitening) -> Floats:
         apart = white.matrix(summary.moments.covariance(ddof=0) - summary.covariances(ddof=1))  # (H, r, r)
         shares = summary.moments.counts / summary.moments.n
         return np.asarray(np.einsum("h,hij,hjk->ik", shares, apart, apart))

@@ -12,7 +12,6 @@ from lowdim.linear.sdr.predictor_tests import ratio
 from lowdim.linear.sdr.slice_moments import without_empty_slices
 from lowdim.linear.sdr.sliced import SlicedReduction
 from lowdim.linear.sdr.solution import RowSum, Sample, Solution
-from lowdim.linear.sdr.whitening import Whitening
 from lowdim.summaries.moments import Moments, moments_of
 
 __all__ = ["SIR"]
@@ -81,7 +80,7 @@ class SIR(SlicedReduction):
     def _summarize(self, sample: Sample) -> Moments:
         return without_empty_slices(moments_of(sample.rows, None, sample.weights, sample.threads))
 
-    def _kernel(self, sample: Sample, summary: Moments, white: Whitening) -> Floats:
+    def _kernel(self, sample: Sample, summary: Moments, white: RegularizedWhitening) -> Floats:
         means = (summary.means - summary.mean) @ white.root
         return np.asarray((means.T * (summary.counts / summary.n)) @ means)
 

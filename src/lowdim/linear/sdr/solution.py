@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from lowdim.data.fold import fold
 from lowdim.data.rows import Block, Chunk, Rows
 from lowdim.linalg.centered import Centered
+from lowdim.linear.sdr.regularized_whitening import RegularizedWhitening
 from lowdim.linear.sdr.slicing import Slices
-from lowdim.linear.sdr.whitening import Whitening
 from lowdim.summaries.moments import Moments
 
 __all__ = ["RowSum", "Sample", "Solution", "sum_over_scores"]
@@ -46,7 +46,7 @@ class Solution:
 
     summary: Any  # of the method, made from the rows
     moments: Moments
-    whitening: Whitening
+    whitening: RegularizedWhitening
     values: Floats  # (r,)
     vectors: Floats  # (d, r) V, with VᵀSV = I
 

@@ -16,7 +16,7 @@ from lowdim.linalg.dense_eigen import eigh
 from lowdim.runtime.param import Choice, Either, Maybe, Real, param
 from lowdim.summaries.moments import Moments
 
-__all__ = ["Regularization", "RegularizationMixin", "Whitening", "whitening"]
+__all__ = ["Regularization", "RegularizationMixin", "RegularizedWhitening", "whitening"]
 
 Array = NDArray[np.float64]
 
@@ -37,7 +37,7 @@ class RegularizationMixin:
 
 
 @dataclass(frozen=True)
-class Whitening:
+class RegularizedWhitening:
     """The map from centered rows to whitened ones."""
 
     root: Array  # (d, r) R; rows of zeros for constant columns
@@ -74,7 +74,7 @@ class Regularization:
         return np.asarray((1 - alpha) * R + (alpha + self.ridge) * np.eye(len(R)))
 
 
-def whitening(moments: Moments, regularization: Regularization) -> Whitening:
+def whitening(moments: Moments, regularization: Regularization) -> RegularizedWhitening:
     """The whitening by the covariance matrix (ddof 0) of the rows.
 
     Columns are scaled to unit variance before the matrix is regularized and factored, so that their units do not
@@ -106,7 +106,7 @@ def whitening(moments: Moments, regularization: Regularization) -> Whitening:
     root, covariance = np.zeros((moments.d, len(kept))), np.zeros((moments.d, moments.d))
     root[kept] = vectors / np.sqrt(values) / scale[:, None]
     covariance[np.ix_(kept, kept)] = correlation * scale * scale[:, None]
-    return Whitening(root, covariance, regularization.active)
+    return RegularizedWhitening(root, covariance, regularization.active)
 
 
 def _singular_error(moments: Moments, kept: NDArray[np.intp], null: Array, missing: int) -> BadInput | NotEnoughData:

@@ -16,14 +16,14 @@ from lowdim.linalg import lapack
 from lowdim.linalg.dense_eigen import eigh
 from lowdim.runtime.threads import interruptible
 
-__all__ = ["CholeskyWhitening", "SpectralWhitening", "Whitening", "cholesky_whitening", "whiten_covariance"]
+__all__ = ["CholeskyWhitening", "SpectralWhitening", "WithinWhitening", "cholesky_whitening", "whiten_covariance"]
 
 Array = NDArray[np.float64]
 
 MARGIN = 4.0  # the condition estimate of LAPACK is within a factor of three in practice
 
 
-class Whitening(Protocol):
+class WithinWhitening(Protocol):
     """The factor F (d, r) as two products."""
 
     @property
@@ -96,7 +96,7 @@ class SpectralWhitening:
         return M - (M @ self.vectors) @ self.vectors.T
 
 
-def whiten_covariance(S: Array, tol: float, rounding: float) -> Whitening:
+def whiten_covariance(S: Array, tol: float, rounding: float) -> WithinWhitening:
     """Whitening by a matrix S (d, d); eigenvalues of at most `tol` count as zero.
 
     Pivoted Cholesky decomposition, unless an eigenvalue is so near to `tol` that only the eigenvalues tell on which
