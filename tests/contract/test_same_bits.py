@@ -18,6 +18,7 @@ import lowdim
 from determinism import QUICK, VARIANTS, digest, estimators, fit_digest
 from lowdim.runtime.blas import run_single, single_blas
 from subprocesses import run_python
+from targets import target_for
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*did not converge")  # fits are cut short
 every_estimator = pytest.mark.parametrize("name", estimators())
@@ -120,7 +121,7 @@ def test_after_load(name, tmp_path):
     X, new = rng.normal(size=(60, 6)), rng.normal(size=(9, 6))
     method, options = VARIANTS.get(name, (name, {}))
     options = options | ({"n_landmarks": 20} if "n_landmarks" in options else {})
-    model = getattr(lowdim, method)(2, **QUICK.get(method, {}), **options).fit(X)
+    model = getattr(lowdim, method)(2, **QUICK.get(method, {}), **options).fit(X, target_for(method, X))
     lowdim.save(model, tmp_path / "model.lowdim")
     loaded = lowdim.load(tmp_path / "model.lowdim")
     with ThreadPoolExecutor(1) as pool:
