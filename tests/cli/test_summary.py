@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from lowdim import (
+    LDA,
     LLE,
     MDS,
     TSNE,
@@ -43,6 +44,13 @@ def test_stress(cls, cities):
     assert f"stress-1 {model.stress1_:.4g}" in text
     assert data["stress1"] == pytest.approx(model.stress1_)
     assert data["stress"] == pytest.approx(model.stress_)
+
+
+def test_between_class_variance():
+    wine = datasets.load("wine")
+    text, data = report(LDA().fit(wine.X, wine.labels))
+    assert text == "2 components, 100.0% of the between-class variance (68.7% + 31.3%)"
+    assert data["explained_variance_ratio"] == pytest.approx([0.687, 0.313], abs=1e-3)
 
 
 def test_goodness_of_fit(cities):
