@@ -85,7 +85,7 @@ def numeric_responses(y: Any, n: int | None) -> NDArray[np.float64]:
     try:
         values = number_kind(np.asarray(unmasked(y)), "y").astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise BadInputType(f"y must hold numbers: {error}.") from error
+        raise BadInputType(f"y must hold numbers: {str(error).rstrip('.')}.") from error
     values = values[:, None] if values.ndim == 1 else values
     if values.ndim != 2 or (n is not None and len(values) != n) or values.shape[1] == 0:
         raise BadInput(f"y must have one number, or one row of numbers, per row of X ({n}); got shape {np.shape(y)}.")

@@ -167,8 +167,8 @@ def require_fitted(model: Any, *attributes: str) -> None:
         raise BadInput(f"model must be fitted; this {kind} has no {' and no '.join(missing)}. Call fit first.")
     remedy = " Use PCA(standardize=True), which has." if kind == "Standardized" else ""
     raise BadInput(
-        f"{kind} has no loadings ({', '.join(missing)}): it does not project rows linearly, or has no variances. "
-        f"Models with loadings: {', '.join(linear)}.{remedy}"
+        f"{kind} has no loadings ({', '.join(missing)}), because it does not project rows linearly, or not onto axes "
+        f"with variances. Models with loadings: {', '.join(linear)}.{remedy}"
     )
 
 

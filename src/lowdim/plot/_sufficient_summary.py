@@ -150,9 +150,9 @@ def _draw_slices(ax: Axes, model: Any, scores: Array, values: Array, classes: Ca
         return
     counts = np.bincount(codes)
     there = counts > 0
-    means = [(np.bincount(codes, weights=part)[there] / counts[there]) for part in (scores, values)]
+    x, height = ((np.bincount(codes, weights=part)[there] / counts[there]) for part in (scores, values))
     color = OKABE_ITO[1] if classes is None else INK
-    ax.scatter(*means, s=34, marker="D", color=color, edgecolors="white", linewidths=0.8, zorder=4)
+    ax.scatter(x, height, s=34, marker="D", color=color, edgecolors="white", linewidths=0.8, zorder=4)
 
 
 def _draw_smooth(ax: Axes, scores: Array, values: Array, span: float) -> str:

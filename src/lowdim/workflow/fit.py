@@ -34,6 +34,7 @@ TARGET_PREFIX = "target_"  # of parameters that say how a target is used
 REPORTED = (
     "n_components_",
     "explained_variance_ratio_",
+    "order_p_values_",
     "stress_",
     "stress1_",
     "goodness_of_fit_",

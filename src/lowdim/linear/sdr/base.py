@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim.base.estimator import SeedMixin, ThreadsMixin
-from lowdim.base.linear import LinearProjection
 from lowdim.base.state import StateCheck
 from lowdim.data.rows import ArrayRows, StreamRows
 from lowdim.data.target import read_supervised
@@ -26,6 +25,7 @@ from lowdim.linear.sdr.regularized_whitening import Regularization, Regularizati
 from lowdim.linear.sdr.slice_moments import SlicedRows
 from lowdim.linear.sdr.slicing import Slices
 from lowdim.linear.sdr.solution import RowSum, Sample, Solution
+from lowdim.linear.sdr.white_scores import WhiteScores
 from lowdim.runtime.blas import single_blas
 from lowdim.runtime.param import Choice, Either, Integer, Maybe, Real, param
 from lowdim.runtime.random import seed_of
@@ -48,7 +48,7 @@ class SDRState:
 
 
 @dataclasses.dataclass(eq=False, repr=False)
-class SufficientReduction(RegularizationMixin, ThreadsMixin, SeedMixin, LinearProjection):
+class SufficientReduction(RegularizationMixin, ThreadsMixin, SeedMixin, WhiteScores):
     """Directions V with VᵀSV = I that keep what X tells of y. Subclasses say what the kernel matrix is.
 
     All of them solve M v = λ S v, with the covariance matrix S of the rows and a kernel matrix M whose columns lie in
@@ -270,21 +270,12 @@ class SufficientReduction(RegularizationMixin, ThreadsMixin, SeedMixin, LinearPr
         self._state = SDRState((white.covariance @ V).T, precision, statistics, weights)
         return self
 
-    def _reconstruction(self) -> Array:
-        """The regression of the columns on the scores, which are uncorrelated and of unit variance."""
-        return np.asarray(self._state.loadings)
-
     def _check_state(self, check: StateCheck) -> None:
         super()._check_state(check)
-        check.floats("eigenvalues_", None)
-        check.require(len(self.eigenvalues_) >= check.sizes["k"], "eigenvalues_ must have a value for every direction")
-        check.number("n_components_", Integer(check.sizes["k"], check.sizes["k"]))
         tested = check.floats("order_p_values_", "m", optional=True) is not None
         for name in ("order_statistics_", "order_dof_"):
             optional = not tested or name == "order_dof_"
             check.floats(name, "m", optional=optional)
-        check.instance("state", SDRState)
-        check.floats("state.loadings", "k", "d")
         check.floats("state.precision", "d", optional=True)
         check.floats("state.predictor_statistics", "d", optional=True)
         check.floats("state.predictor_weights", None, optional=True)

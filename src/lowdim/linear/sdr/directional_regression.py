@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.base.estimator import estimator
+from lowdim.linear.sdr.regularized_whitening import RegularizedWhitening
 from lowdim.linear.sdr.slice_moments import SliceMoments, slice_moments
 from lowdim.linear.sdr.sliced import SlicedReduction
 from lowdim.linear.sdr.solution import RowSum, Sample, Solution

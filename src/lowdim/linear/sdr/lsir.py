@@ -10,7 +10,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.base.estimator import ThreadsMixin, estimator
-from lowdim.base.linear import LinearProjection
 from lowdim.base.state import StateCheck
 from lowdim.data.ownership import dense_table
 from lowdim.data.rows import ArrayRows, Rows, unmasked
@@ -22,6 +21,7 @@ from lowdim.knn.index import NeighborIndex
 from lowdim.linalg.dense_eigen import eigh_largest, fix_signs, symmetrized
 from lowdim.linear.sdr.regularized_whitening import Regularization, RegularizationMixin, whitening
 from lowdim.linear.sdr.slicing import Slices, SlicingMixin, slice_responses
+from lowdim.linear.sdr.white_scores import WhiteScores
 from lowdim.runtime.param import Choice, Either, Integer, Maybe, Real, Such, param
 from lowdim.runtime.progress import report
 from lowdim.runtime.threads import thread_count
@@ -47,7 +47,7 @@ class LSIRState:
     inverse=True,
     sparse=True,
 )
-class LSIR(RegularizationMixin, SlicingMixin, ThreadsMixin, LinearProjection):
+class LSIR(RegularizationMixin, SlicingMixin, ThreadsMixin, WhiteScores):
     """Localized sliced inverse regression (Wu, Liang and Mukherjee 2010).
 
         B v = λ S v,   VᵀSV = I,   B = Σ_i (m_i - μ)(m_i - μ)ᵀ / n
@@ -150,20 +150,12 @@ class LSIR(RegularizationMixin, SlicingMixin, ThreadsMixin, LinearProjection):
         self._state = LSIRState(np.ascontiguousarray(loadings.T))
         return self
 
-    def _reconstruction(self) -> Array:
-        """The regression of the columns on the scores, which are uncorrelated and of unit variance."""
-        return np.asarray(self._state.loadings)
-
     def _check_state(self, check: StateCheck) -> None:
         super()._check_state(check)
-        check.floats("eigenvalues_", None)
-        check.number("n_components_", Integer(check.sizes["k"], check.sizes["k"]))
         check.number("n_labeled_", Integer(2))
         check.texts("slice_names_", "H")
         check.indices("slice_sizes_", "H", below=self.n_labeled_ + 1)
         check.floats("slice_edges_", None, optional=True)
-        check.instance("state", LSIRState)
-        check.floats("state.loadings", "k", "d")
 
 
 def local_means(table: Array, labeled: NDArray[np.intp], slices: Slices, k: int, threads: int) -> Floats:

@@ -16,6 +16,7 @@ from lowdim.data.target import numeric_responses
 from lowdim.errors import BadInput, LowdimWarning
 from lowdim.linalg.centered import Centered, interruptible_product
 from lowdim.linear.sdr.base import SufficientReduction
+from lowdim.linear.sdr.regularized_whitening import RegularizedWhitening
 from lowdim.linear.sdr.solution import RowSum, Sample, Solution, sum_over_scores
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.param import Choice, param

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from lowdim.base.estimator import estimator
 from lowdim.linear.sdr.delta_method import influence_spectrum
 from lowdim.linear.sdr.predictor_tests import ratio
+from lowdim.linear.sdr.regularized_whitening import RegularizedWhitening
 from lowdim.linear.sdr.slice_moments import SliceMoments, slice_moments
 from lowdim.linear.sdr.sliced import SlicedReduction
 from lowdim.linear.sdr.solution import RowSum, Sample, Solution

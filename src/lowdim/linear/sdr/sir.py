@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from lowdim.base.estimator import estimator
 from lowdim.errors import BadInput
 from lowdim.linear.sdr.predictor_tests import ratio
+from lowdim.linear.sdr.regularized_whitening import RegularizedWhitening
 from lowdim.linear.sdr.slice_moments import without_empty_slices
 from lowdim.linear.sdr.sliced import SlicedReduction
 from lowdim.linear.sdr.solution import RowSum, Sample, Solution
