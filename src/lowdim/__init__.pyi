@@ -16,6 +16,11 @@ from lowdim.knn.graph import Graph as Graph
 from lowdim.knn.index import NeighborIndex as NeighborIndex
 from lowdim.knn.index import neighbors as neighbors
 from lowdim.linear.pca import PCA as PCA
+from lowdim.linear.projection_pursuit.estimator import ProjectionPursuit as ProjectionPursuit
+from lowdim.linear.tour import grand_tour as grand_tour
+from lowdim.linear.tour import guided_tour as guided_tour
+from lowdim.linear.tour import local_tour as local_tour
+from lowdim.linear.tour import sphere as sphere
 from lowdim.manifold.isomap.estimator import Isomap as Isomap
 from lowdim.manifold.laplacian.estimator import LaplacianEigenmaps as LaplacianEigenmaps
 from lowdim.manifold.lle.estimator import LLE as LLE

@@ -1,0 +1,142 @@
+"""Maximization over orthonormal frames: the Stiefel manifold of A (r, k) with AᵀA = I.
+
+With a gradient: steepest ascent along the tangent space with Barzilai-Borwein step sizes (Wen and Yin 2013) and a
+monotone line search. Without one: random search along geodesics whose step size adapts to success.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+
+from lowdim.linear.projection_pursuit.indices import Array, Objective
+from lowdim.runtime.random import normal
+
+__all__ = ["Ascent", "ascend", "maximize", "random_frame", "retract", "tangent"]
+
+FIRST_ANGLE, MOST_ANGLE = 0.2, 1.0  # of a step, in radians
+ARMIJO = 1e-4
+HALVINGS = 30
+CALM_STEPS = 3  # with next to no gain, until it counts as converged
+GROWTH, SHRINKAGE = 1.6, 0.85  # of the random search's step, after success and failure: steady at one success in four
+SEARCH_STEPS = 20  # evaluations of the random search per iteration of the gradient's
+
+
+@dataclass(frozen=True)
+class Ascent:
+    """The frame that an ascent reached, the values on its way, and whether it converged."""
+
+    frame: Array  # (r, k)
+    path: Array  # (steps + 1,) values of the index
+    converged: bool
+
+    @property
+    def value(self) -> float:
+        """The value of the index."""
+        return float(self.path[-1])
+
+
+def random_frame(r: int, k: int, seed: int, stream: int) -> Array:
+    """A uniformly distributed frame (r, k)."""
+    return _orthonormalize(normal((r, k), seed, stream))
+
+
+def tangent(A: Array, gradient: Array) -> Array:
+    """The gradient's projection on the tangent space of the manifold at A: G - A sym(AᵀG)."""
+    inner = A.T @ gradient
+    return gradient - A @ ((inner + inner.T) / 2)
+
+
+def retract(A: Array, step: Array) -> Array:
+    """A + step, made orthonormal by QR."""
+    return _orthonormalize(A + step)
+
+
+def maximize(
+    objective: Objective, start: Array, max_iter: int, tol: float, seed: int, told: Callable[[float], None]
+) -> Ascent:
+    """Ascend from a frame until the gain of a step stays below tol times the value, or for max_iter steps."""
+    path: list[float] = []
+    frame, calm = start, 0
+    limit = max_iter if objective(start)[1] is not None else max_iter * SEARCH_STEPS
+    steps = ascend(objective, start, tol, seed)
+    for _ in range(limit + 1):
+        found = next(steps, None)
+        if found is None:
+            return Ascent(frame, np.array(path), True)
+        frame, value = found
+        path.append(value)
+        told(value)
+        gain = value - path[-2] if len(path) > 1 else np.inf
+        calm = calm + 1 if gain <= tol * abs(value) else 0
+        if calm == CALM_STEPS and limit == max_iter:
+            return Ascent(frame, np.array(path), True)
+    return Ascent(frame, np.array(path), False)
+
+
+def ascend(objective: Objective, start: Array, tol: float, seed: int) -> Iterator[tuple[Array, float]]:
+    """Frames of an ascent and their values, from the start on; ends where no step gains anything."""
+    if objective(start)[1] is None:
+        return _random_search(objective, start, tol, seed)
+    return _gradient_ascent(objective, start)
+
+
+def _gradient_ascent(objective: Objective, A: Array) -> Iterator[tuple[Array, float]]:
+    value, gradient = objective(A)
+    yield A, value
+    assert gradient is not None
+    D = tangent(A, gradient)
+    step = FIRST_ANGLE / max(float(np.linalg.norm(D)), np.finfo(float).tiny)
+    while True:
+        norm = float(np.linalg.norm(D))
+        if norm <= np.finfo(float).tiny:
+            return
+        step = min(step, MOST_ANGLE / norm)
+        for _ in range(HALVINGS):
+            B = retract(A, step * D)
+            reached, gradient = objective(B)
+            if reached >= value + ARMIJO * step * norm**2:
+                break
+            step /= 2
+        else:
+            return  # stationary, to rounding
+        assert gradient is not None
+        E = tangent(B, gradient)
+        moved, turned = B - A, D - E
+        curvature = float(np.vdot(moved, turned))
+        step = float(np.vdot(moved, moved)) / curvature if curvature > 0 else 4 * step
+        A, D, value = B, E, reached
+        yield A, value
+
+
+def _random_search(objective: Objective, A: Array, tol: float, seed: int) -> Iterator[tuple[Array, float]]:
+    """Tries ± a random tangent direction; yields after every trial, until the angle of a step falls below √tol."""
+    value, angle = objective(A)[0], FIRST_ANGLE
+    yield A, value
+    for trial in count():
+        if angle < np.sqrt(tol):
+            return
+        D = tangent(A, normal(A.shape, seed, trial))
+        norm = float(np.linalg.norm(D))
+        if norm <= np.finfo(float).tiny:  # a single frame
+            return
+        tried = [retract(A, sign * angle / norm * D) for sign in (1.0, -1.0)]
+        values = [objective(B)[0] for B in tried]
+        best = int(values[1] > values[0])
+        if values[best] > value:
+            A, value, angle = tried[best], values[best], min(GROWTH * angle, MOST_ANGLE)
+        else:
+            angle *= SHRINKAGE
+        yield A, value
+
+
+def _orthonormalize(A: Array) -> Array:
+    """The Q of A = QR with a positive diagonal of R, which makes it unique and close to A."""
+    if A.shape[1] == 1:
+        return A / max(float(np.linalg.norm(A)), np.finfo(float).tiny)
+    Q, R = np.linalg.qr(A)
+    signs = np.where(np.diagonal(R) < 0, -1.0, 1.0)
+    return np.asarray(Q * signs)
