@@ -121,7 +121,7 @@ def test_a_guided_tour_climbs_the_index(index):
     frames = list(lowdim.guided_tour(Y, index, n_components=1, restarts=1, step=0.02))
     assert_orthonormal(frames, 4, 1)
     measured = [make_index(index).objective(Y, None)(F)[0] for F in frames]
-    assert (np.diff(measured) > -0.02).all() and measured[-1] > max(measured) - 1e-6 > measured[0]
+    assert (np.diff(measured) > -0.05 * np.ptp(measured)).all() and measured[-1] > max(measured) - 1e-6 > measured[0]
     assert np.argmax(np.abs(frames[-1])) == 2
     again = list(lowdim.guided_tour(Y, index, n_components=1, restarts=1, step=0.02))
     np.testing.assert_array_equal(frames, again)

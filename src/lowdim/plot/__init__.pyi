@@ -10,3 +10,4 @@ from lowdim.plot._scatter import scatter as scatter
 from lowdim.plot._scree import scree as scree
 from lowdim.plot._shepard import shepard as shepard
 from lowdim.plot._theme import save as save
+from lowdim.plot._tour_page import tour as tour
