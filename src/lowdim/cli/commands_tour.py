@@ -51,10 +51,7 @@ Kind = Annotated[
 ]
 Index = Annotated[TourIndex, typer.Option(help="What a guided tour looks for; lda and pda look for classes.")]
 Seconds = Annotated[float, typer.Option(metavar="N", min=1, max=1000, help="Length of the animation.")]
-TourOutputs = Annotated[
-    list[str] | None,
-    typer.Option("--output", "-o", metavar="FILE", help="Page: .html. Repeatable.", show_default="tour.html"),
-]
+TourOutput = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The page to write: .html.")]
 
 
 def draw_tour(  # noqa: PLR0913  (one argument per flag)
@@ -70,7 +67,7 @@ def draw_tour(  # noqa: PLR0913  (one argument per flag)
     target: Target = None,
     standardize: Standardize = None,
     random_state: RandomState = 0,
-    output: TourOutputs = None,
+    output: TourOutput = "tour.html",
 ) -> CommandOutput:
     """Draw a tour of DATA: an animation of its projections.
 
@@ -88,16 +85,14 @@ def draw_tour(  # noqa: PLR0913  (one argument per flag)
     from lowdim.workflow.tour import make_tour
 
     start = perf_counter()
-    paths = check_outputs(output or ["tour.html"], PAGES, [data])
+    paths = check_outputs([output], PAGES, [data])
     selection = column_selection(columns, label, id, drop)
     table, y = read_with_target(data, selection, target, color)
     colors = label_vector(table) if color is None else column_values(data, table, selection, color, "color")
     made = make_tour(table, kind.value, index.value, y, standardize, random_state)
     name = f"{kind.value} tour" + (f" by {index.value}" if kind is TourKind.guided else "")
     title = f"{printable(Path(data).name)}, {name}"
-    text = plot.tour(made.rows, made.frames, colors, columns=table.names, seconds=seconds, title=title, path=paths[0])
-    for path in paths[1:]:
-        path.write_text(text, encoding="utf-8")
+    plot.tour(made.rows, made.frames, colors, columns=table.names, seconds=seconds, title=title, path=paths[0])
     n, spent = len(made.rows), perf_counter() - start
     lines = [
         (printable(Path(data).name), printable(summarize_table(table, n))),

@@ -1,1 +1,1 @@
-"""Linear methods: PCA. Imports `base` and below."""
+"""Linear methods: PCA, projection pursuit, tours. Imports `base` and below."""

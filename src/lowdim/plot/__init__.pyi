@@ -5,6 +5,7 @@ from lowdim.plot._biplot import loadings as loadings
 from lowdim.plot._colors import palette as palette
 from lowdim.plot._eigenimages import eigenimages as eigenimages
 from lowdim.plot._html_page import page as page
+from lowdim.plot._index_path import index_path as index_path
 from lowdim.plot._scatter import density as density
 from lowdim.plot._scatter import scatter as scatter
 from lowdim.plot._scree import scree as scree

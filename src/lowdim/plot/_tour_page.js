@@ -79,7 +79,7 @@
 
   // ---- state ----
 
-  const state = { position: 0, direction: 1, playing: true, manual: null, blend: 0, column: 0, last: null };
+  const state = { position: 0, direction: 1, playing: true, manual: null, blend: 0, column: -1, last: null };
   let frame = frameAt(0);
 
   const current = () => {
@@ -130,18 +130,19 @@
 
   const circle = () => {
     const box = byId("axes").getBoundingClientRect();
-    return { center: box.width / 2, radius: 0.37 * box.width };
+    return { center: box.width / 2, radius: 0.33 * box.width };
   };
 
   // The columns with the longest axes; the others would only hide them.
   const labeled = () => {
     const length = (j) => Math.hypot(frame[2 * j], frame[2 * j + 1]);
     const order = [...columns.keys()].sort((a, b) => length(b) - length(a));
-    return new Set([...order.slice(0, 10).filter((j) => length(j) > 0.12), state.column]);
+    const shown = order.slice(0, 10).filter((j) => length(j) > 0.12 && j !== state.column);
+    return state.column < 0 ? shown : [state.column, ...shown];
   };
 
   const drawAxes = () => {
-    const [context] = fit(byId("axes")), { center, radius } = circle(), named = labeled();
+    const [context] = fit(byId("axes")), { center, radius } = circle(), named = labeled(), marked = new Set(named);
     context.fillStyle = "rgba(255, 255, 255, 0.88)";
     context.strokeStyle = "#c4c4c4";
     context.beginPath();
@@ -152,7 +153,7 @@
     context.textBaseline = "middle";
     for (let j = 0; j < d; j++) {
       const x = center + radius * frame[2 * j], y = center - radius * frame[2 * j + 1], chosen = j === state.column;
-      context.strokeStyle = context.fillStyle = chosen ? "#D55E00" : named.has(j) ? "#222222" : "#c4c4c4";
+      context.strokeStyle = context.fillStyle = chosen ? "#D55E00" : marked.has(j) ? "#222222" : "#c4c4c4";
       context.lineWidth = chosen ? 2 : 1;
       context.beginPath();
       context.moveTo(center, center);
@@ -162,11 +163,15 @@
       context.arc(x, y, chosen ? 4.5 : 3, 0, 2 * Math.PI);
       context.fill();
     }
+    const placed = [];
     for (const j of named) {
-      const x = center + radius * frame[2 * j], y = center - radius * frame[2 * j + 1], right = x >= center;
+      const x = center + radius * frame[2 * j], y = center - radius * frame[2 * j + 1];
+      const width = context.measureText(columns[j]).width;
+      const left = Math.min(Math.max(x >= center ? x + 6 : x - 6 - width, 2), 2 * center - width - 2);
+      if (placed.some(([l, w, t]) => Math.abs(t - y) < 13 && left < l + w && l < left + width)) continue;
+      placed.push([left, width, y]);
       context.fillStyle = j === state.column ? "#D55E00" : "#222222";
-      context.textAlign = right ? "left" : "right";
-      context.fillText(columns[j], x + (right ? 6 : -6), y, right ? 2 * center - x - 6 : x - 6);
+      context.fillText(columns[j], left, y);
     }
     context.lineWidth = 1;
   };
@@ -244,7 +249,8 @@
     const move = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
     if (!move) return;
     event.preventDefault();
-    const j = state.column;
+    const j = Math.max(state.column, 0);
+    choose(j);
     moveAxis(frame[2 * j] + 0.05 * move[0], frame[2 * j + 1] + 0.05 * move[1]);
   });
   document.addEventListener("keydown", (event) => {
@@ -271,6 +277,7 @@
   }, { passive: false });
   window.addEventListener("resize", draw);
 
+  byId("column").append(new Option("–", "-1"));
   for (const [j, name] of columns.entries()) byId("column").append(new Option(name, String(j)));
   for (const entry of legend) {
     const item = document.createElement("li"), mark = document.createElement("span"), text = document.createElement("span");

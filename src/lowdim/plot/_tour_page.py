@@ -30,6 +30,7 @@ __all__ = ["tour"]
 MOST_VALUES = 4_000_000  # of the rows in the page: 16 MB; more rows than that are thinned out
 MOST_FRAMES = 20_000
 FRAMES_PER_SECOND = 20
+FRAMES_MEASURED = 30  # to see how far the rows reach
 SHADES = 64  # of a color scale
 # Ends and middle of viridis, between which the page interpolates.
 VIRIDIS = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37))
@@ -72,16 +73,16 @@ def tour(
     rows = read_points(X, "X", 2).astype(np.float32)
     n, d = rows.shape
     columns = read_texts([f"column {j + 1}" for j in range(d)] if columns is None else columns, d, "columns")
-    colors = read_labels(labels, n, names)
+    colors, shown = read_labels(labels, n, names), _read_frames(frames, d, seconds)
     kept = np.arange(0, n, -(-n * d // MOST_VALUES))  # every so many-th row
     codes, palette, legend = _colors(colors, n)
     kept = kept[np.argsort(codes[kept], kind="stable")]
     payload = {
         "n": len(kept),
         "d": d,
-        "rows": _base64(_centered(rows)[kept]),
+        "rows": _base64(_centered(rows, shown)[kept]),
         "codes": _base64(codes[kept].astype(np.uint8)),
-        "frames": _base64(_read_frames(frames, d, seconds)),
+        "frames": _base64(shown),
         "framesPerSecond": FRAMES_PER_SECOND,
         "columns": [shorten(name, 24) for name in columns or ()],
         "palette": palette,
@@ -105,10 +106,11 @@ def _read_frames(frames: Iterable[Any], d: int, seconds: float) -> NDArray[np.fl
     return np.stack(found)
 
 
-def _centered(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Rows about their mean, in units of the norm that nearly all of them stay within."""
+def _centered(rows: NDArray[np.float32], frames: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Rows about their mean, in units of a radius that nearly all of them stay within when they are projected."""
     centered = rows.astype(np.float64) - rows.mean(axis=0, dtype=np.float64)
-    reach = float(np.quantile(np.linalg.norm(centered, axis=1), 0.98))
+    some = frames[:: -(-len(frames) // FRAMES_MEASURED)]
+    reach = max(float(np.quantile(np.linalg.norm(centered @ frame, axis=1), 0.99)) for frame in some)
     return (centered / (reach or 1.0)).astype(np.float32)
 
 

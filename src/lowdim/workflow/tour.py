@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadParameter
-from lowdim.linear.pca import PCA
+from lowdim.linalg.dense_eigen import eigh_largest
 from lowdim.linear.projection_pursuit.catalog import SUPERVISED
 from lowdim.linear.tour import grand_tour, guided_tour, local_tour, sphere
 from lowdim.summaries.moments import moments
@@ -57,7 +57,7 @@ def make_tour(
         if kind == "guided":
             return TableTour(Y, _guided(Y, index, target, table, random_state), done)
         if kind == "local":
-            principal = PCA(2).fit(Y).components_.T
+            principal = eigh_largest(Y.T @ Y, 2).vectors
             return TableTour(Y, local_tour(principal, random_state=random_state), done)
         return TableTour(Y, grand_tour(Y.shape[1], random_state=random_state), done)
 
@@ -66,7 +66,5 @@ def _guided(Y: NDArray[Any], index: str, target: Any, table: Table, seed: int) -
     if index in SUPERVISED and target is None:
         target = label_vector(table)
         if target is None:
-            raise BadInput(
-                f"--index {index} needs classes, and {table.source} has no labels. Name a column by --target."
-            )
+            raise BadInput(f"--index {index} needs classes, and {table.source} has none. Name a column by --target.")
     return guided_tour(Y, index, target, random_state=seed)

@@ -104,7 +104,7 @@ class ProjectionPursuit(ThreadsMixin, SeedMixin, LinearProjection):
     index: str | Callable[[Array], float] = param(
         "holes", index_domain, "What is maximized: a projection index, or a function from scores (n, k) to a number."
     )
-    n_init: int = param(8, Integer(1), "Ascents from random frames, of which the best is taken.")
+    n_init: int = param(6, Integer(1), "Ascents from random frames, of which the best is taken.")
     n_null: int = param(19, Integer(0), "Samples of spherical noise for the p-value; 0 for none.")
     deflation: str = param(
         "structure_removal",
@@ -127,7 +127,7 @@ class ProjectionPursuit(ThreadsMixin, SeedMixin, LinearProjection):
     )
     penalty: float = param(0.1, Real(0, 1), "Penalty λ of pda.")
     max_iter: int = param(200, Integer(1), "Maximum number of steps of an ascent.")
-    tol: float = param(1e-6, Real(0, open=True), "An ascent ends when steps gain less than this share of the index.")
+    tol: float = param(1e-5, Real(0, open=True), "An ascent ends when steps gain less than this share of the index.")
 
     _state_classes = (PursuitState,)
 

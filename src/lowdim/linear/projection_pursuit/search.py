@@ -22,7 +22,7 @@ from lowdim.runtime.threads import ordered_map
 __all__ = ["Found", "SearchOptions", "pursue", "remove_structure", "sample_of", "search"]
 
 MOST_ROWS = 5_000  # that restarts see
-CANDIDATES = 6  # random frames for each start, of which the best is taken
+CANDIDATES = 4  # random frames for each start, of which the best is taken
 STREAMS = 1 << 20  # of random numbers, for each search
 SAMPLE_STREAM = 1 << 40
 

@@ -6,6 +6,7 @@ monotone line search. Without one: random search along geodesics whose step size
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import count
@@ -19,6 +20,7 @@ __all__ = ["Ascent", "ascend", "maximize", "random_frame", "retract", "tangent"]
 
 FIRST_ANGLE, MOST_ANGLE = 0.2, 1.0  # of a step, in radians
 ARMIJO = 1e-4
+TINY = float(np.finfo(float).tiny)
 HALVINGS = 30
 CALM_STEPS = 3  # with next to no gain, until it counts as converged
 GROWTH, SHRINKAGE = 1.6, 0.85  # of the random search's step, after success and failure: steady at one success in four
@@ -89,10 +91,10 @@ def _gradient_ascent(objective: Objective, A: Array) -> Iterator[tuple[Array, fl
     yield A, value
     assert gradient is not None
     D = tangent(A, gradient)
-    step = FIRST_ANGLE / max(float(np.linalg.norm(D)), np.finfo(float).tiny)
+    step = FIRST_ANGLE / max(_norm(D), TINY)
     while True:
-        norm = float(np.linalg.norm(D))
-        if norm <= np.finfo(float).tiny:
+        norm = _norm(D)
+        if norm <= TINY:
             return
         step = min(step, MOST_ANGLE / norm)
         for _ in range(HALVINGS):
@@ -120,8 +122,8 @@ def _random_search(objective: Objective, A: Array, tol: float, seed: int) -> Ite
         if angle < np.sqrt(tol):
             return
         D = tangent(A, normal(A.shape, seed, trial))
-        norm = float(np.linalg.norm(D))
-        if norm <= np.finfo(float).tiny:  # a single frame
+        norm = _norm(D)
+        if norm <= TINY:  # a single frame
             return
         tried = [retract(A, sign * angle / norm * D) for sign in (1.0, -1.0)]
         values = [objective(B)[0] for B in tried]
@@ -133,10 +135,20 @@ def _random_search(objective: Objective, A: Array, tol: float, seed: int) -> Ite
         yield A, value
 
 
+def _norm(A: Array) -> float:
+    return math.sqrt(float(np.vdot(A, A)))
+
+
 def _orthonormalize(A: Array) -> Array:
-    """The Q of A = QR with a positive diagonal of R, which makes it unique and close to A."""
-    if A.shape[1] == 1:
-        return A / max(float(np.linalg.norm(A)), np.finfo(float).tiny)
-    Q, R = np.linalg.qr(A)
-    signs = np.where(np.diagonal(R) < 0, -1.0, 1.0)
-    return np.asarray(Q * signs)
+    """Q of A = QR with a positive diagonal of R, by Gram and Schmidt: quicker than LAPACK for so few columns."""
+    Q = A.copy()
+    for j in range(A.shape[1]):
+        q, before = Q[:, j], Q[:, :j]
+        if j:
+            q -= before @ (q @ before)
+            q -= before @ (q @ before)
+        norm = math.sqrt(float(q @ q))
+        if norm <= TINY:
+            return np.asarray(np.linalg.qr(A)[0])
+        q /= norm
+    return Q
