@@ -43,7 +43,7 @@ def test_rows_colors_and_frames_are_in_the_page(rng):
     order = np.argsort(labels, kind="stable")
     centered = (X - X.mean(axis=0))[order]
     np.testing.assert_allclose(rows * (centered[0, 0] / rows[0, 0]), centered, rtol=1e-4, atol=1e-5)
-    radii = np.linalg.norm(np.einsum("nd,mdk->mnk", rows, frames), axis=2)
+    radii = np.linalg.norm(rows @ frames, axis=2)
     assert 0.9 < np.quantile(radii, 0.99, axis=1).max() < 1.1
 
 
