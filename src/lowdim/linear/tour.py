@@ -10,7 +10,7 @@ A tour is an iterator of orthonormal frames F (d, k). Between target planes it f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import count
+from itertools import count, islice
 from typing import Any
 
 import numpy as np
@@ -36,8 +36,7 @@ Array = NDArray[np.float64]
 
 STEP = 0.05  # radians between two frames
 TOL = 1e-6  # of the guided tour's ascent: the gain of a step, as a share of the index
-CALM_STEPS = 3
-MOST_ASCENT = 200  # steps
+MOST_ASCENT = 4000  # steps, or random trials
 
 
 def grand_tour(
@@ -136,7 +135,7 @@ def guided_tour(
     def targets() -> Iterator[Array]:
         for i in count() if restarts is None else range(restarts):
             start = random_frame(basis.shape[1], k, seed, i)
-            for A in _climb(ascend(objective, start, TOL, seed + i), step):
+            for A in _apart(ascend(objective, start, TOL, seed + i), step):
                 yield basis @ A
 
     ways = targets()
@@ -177,19 +176,15 @@ def _interpolated(frame: Array, targets: Iterable[Any], step: float) -> Iterator
             yield frame
 
 
-def _climb(steps: Iterator[tuple[Array, float]], step: float) -> Iterator[Array]:
-    """Frames of an ascent, at least a step apart, until it gains next to nothing; its last one closes."""
-    last, calm, shown, A = -np.inf, 0, None, None
-    for (A, value), _ in zip(steps, range(MOST_ASCENT), strict=False):
-        calm = calm + 1 if value - last <= TOL * abs(value) else 0
-        last = value
-        if calm == CALM_STEPS:
-            break
-        if shown is None or geodesic(shown, A).length >= step:
-            shown = A
-            yield A
-    if A is not None:
-        yield A
+def _apart(steps: Iterator[tuple[Array, float]], step: float) -> Iterator[Array]:
+    """Frames of an ascent that are at least a step apart, and its last one."""
+    shown = last = None
+    for last, _ in islice(steps, MOST_ASCENT):
+        if shown is None or geodesic(shown, last).length >= step:
+            shown = last
+            yield shown
+    if last is not shown and last is not None:
+        yield last
 
 
 def _row_space(Y: Array, k: int) -> Array:

@@ -19,7 +19,7 @@ from lowdim.errors import NotEnoughData
 from lowdim.linalg.dense_eigen import fix_signs
 from lowdim.linear.projection_pursuit.catalog import SUPERVISED, index_domain, make_index
 from lowdim.linear.projection_pursuit.class_indices import read_classes
-from lowdim.linear.projection_pursuit.search import Found, SearchOptions, pursue
+from lowdim.linear.projection_pursuit.search import Found, PursuitOptions, pursue
 from lowdim.linear.projection_pursuit.significance import monte_carlo_p_values, null_distribution, verdict
 from lowdim.linear.projection_pursuit.sphering import SpheredRows, sphere_rows, standardize_rows
 from lowdim.runtime.param import Choice, Either, Flag, Integer, Maybe, Real, param
@@ -71,7 +71,8 @@ class ProjectionPursuit(ThreadsMixin, SeedMixin, LinearProjection):
     An index has many local maxima, so the best of `n_init` ascents from random frames is taken; they use the gradient
     on the Stiefel manifold, or a random search if the index is a function of one's own. Whatever is maximized so
     eagerly grows on noise as well: `p_value_` compares it with the same search on spherical normal noise. Above 5,000
-    rows, restarts and noise have as many, and the best restart goes on with all rows.
+    rows, restarts and noise have as many, and the best restart goes on with all rows. friedman_tukey has the most local
+    maxima: raise `n_init`.
 
     {parameters}
 
@@ -160,9 +161,9 @@ class ProjectionPursuit(ThreadsMixin, SeedMixin, LinearProjection):
     def _is_supervised(self) -> bool:
         return isinstance(self.index, str) and self.index in SUPERVISED
 
-    def _options(self, seed: int, threads: int) -> SearchOptions:
+    def _options(self, seed: int, threads: int) -> PursuitOptions:
         index = make_index(self.index, order=self.order, bandwidth=self.bandwidth, penalty=self.penalty)
-        return SearchOptions(
+        return PursuitOptions(
             index, self.n_components, self.n_init, self.max_iter, self.tol, self.deflation, seed, threads
         )
 
@@ -176,7 +177,7 @@ class ProjectionPursuit(ThreadsMixin, SeedMixin, LinearProjection):
         self.n_sphere_ = r
 
     def _keep_frame(
-        self, sphered: SpheredRows, found: list[Found], options: SearchOptions, dtype: np.dtype[Any]
+        self, sphered: SpheredRows, found: list[Found], options: PursuitOptions, dtype: np.dtype[Any]
     ) -> None:
         A = np.hstack([one.frame for one in found])  # (r, k)
         if options.index.rotation_invariant and len(found) == 1:
@@ -198,7 +199,7 @@ class ProjectionPursuit(ThreadsMixin, SeedMixin, LinearProjection):
         self.n_iter_ = max(len(one.best) - 1 for one in found)
         self.converged_ = all(one.converged for one in found)
 
-    def _keep_significance(self, sphered: SpheredRows, found: list[Found], codes: Any, options: SearchOptions) -> None:
+    def _keep_significance(self, sphered: SpheredRows, found: list[Found], codes: Any, options: PursuitOptions) -> None:
         n, r = sphered.rows.shape
         self.null_index_ = null_distribution(n, r, codes, options, self.n_null)
         observed = np.array([one.sample_value for one in found])

@@ -19,7 +19,7 @@ from lowdim.runtime.progress import report
 from lowdim.runtime.random import normal
 from lowdim.runtime.threads import ordered_map
 
-__all__ = ["Found", "SearchOptions", "pursue", "remove_structure", "sample_of", "search"]
+__all__ = ["Found", "PursuitOptions", "pursue", "remove_structure", "sample_of", "search"]
 
 MOST_ROWS = 5_000  # that restarts see
 CANDIDATES = 4  # random frames for each start, of which the best is taken
@@ -28,7 +28,7 @@ SAMPLE_STREAM = 1 << 40
 
 
 @dataclass(frozen=True)
-class SearchOptions:
+class PursuitOptions:
     """How frames are searched for."""
 
     index: ProjectionIndex
@@ -60,7 +60,7 @@ class Found:
     converged: bool
 
 
-def pursue(Y: Array, codes: Codes, options: SearchOptions) -> list[Found]:
+def pursue(Y: Array, codes: Codes, options: PursuitOptions) -> list[Found]:
     """One search for all columns of the frame, or one for each with the structure of those before removed."""
     k, r = options.n_components, Y.shape[1]
     if options.at_once == k:
@@ -78,7 +78,7 @@ def pursue(Y: Array, codes: Codes, options: SearchOptions) -> list[Found]:
     return found
 
 
-def search(Y: Array, codes: Codes, k: int, options: SearchOptions, stage: int) -> Found:
+def search(Y: Array, codes: Codes, k: int, options: PursuitOptions, stage: int) -> Found:
     """The best of n_init ascents from random frames."""
     sample = sample_of(len(Y), options.seed)
     rows, classes = (Y, codes) if sample is None else (Y[sample], None if codes is None else codes[sample])
@@ -117,14 +117,14 @@ def remove_structure(Y: Array, a: Array) -> Array:
     return Y + np.outer(quantiles / (deviation or 1.0) - z, a)
 
 
-def _restart(objective: Objective, shape: tuple[int, int], options: SearchOptions, stream: int, i: int) -> Ascent:
+def _restart(objective: Objective, shape: tuple[int, int], options: PursuitOptions, stream: int, i: int) -> Ascent:
     """An ascent from the best of a few random frames."""
     starts = [random_frame(*shape, options.seed, stream * CANDIDATES + j) for j in range(CANDIDATES)]
     start = max(starts, key=lambda A: objective(A)[0])
     return maximize(objective, start, options.max_iter, options.tol, options.seed + stream, _telling(options, i))
 
 
-def _telling(options: SearchOptions, done: int) -> Callable[[float], None]:
+def _telling(options: PursuitOptions, done: int) -> Callable[[float], None]:
     return lambda value: report(options.task, done, options.n_init, index=value)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from lowdim.linear.projection_pursuit.indices import Array, Codes
-from lowdim.linear.projection_pursuit.search import STREAMS, SearchOptions, sample_of, search
+from lowdim.linear.projection_pursuit.search import STREAMS, PursuitOptions, sample_of, search
 from lowdim.runtime.progress import report
 from lowdim.runtime.random import normal
 from lowdim.runtime.threads import ordered_map
@@ -18,7 +18,7 @@ NULL_SEED = 0x9E3779B97F4A7C15  # apart from the seeds of the restarts
 SIGNIFICANT = 0.05
 
 
-def null_distribution(n: int, r: int, codes: Codes, options: SearchOptions, n_null: int) -> Array:
+def null_distribution(n: int, r: int, codes: Codes, options: PursuitOptions, n_null: int) -> Array:
     """The best index of spherical normal samples of n rows and r columns, each with as many restarts, (n_null,).
 
     Where restarts see a sample of the rows, so they do here. Whole samples are sphered, as the rows were.

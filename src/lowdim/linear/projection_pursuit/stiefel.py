@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, islice
 
 import numpy as np
 
@@ -24,7 +24,8 @@ TINY = float(np.finfo(float).tiny)
 HALVINGS = 30
 CALM_STEPS = 3  # with next to no gain, until it counts as converged
 GROWTH, SHRINKAGE = 1.6, 0.85  # of the random search's step, after success and failure: steady at one success in four
-SEARCH_STEPS = 20  # evaluations of the random search per iteration of the gradient's
+TRIAL_STREAM = 1 << 50  # of random numbers: not that of a start, whose tangent is zero
+TRIALS_PER_STEP = 20  # of the random search, for every step along a gradient
 
 
 @dataclass(frozen=True)
@@ -60,39 +61,33 @@ def retract(A: Array, step: Array) -> Array:
 def maximize(
     objective: Objective, start: Array, max_iter: int, tol: float, seed: int, told: Callable[[float], None]
 ) -> Ascent:
-    """Ascend from a frame until the gain of a step stays below tol times the value, or for max_iter steps."""
-    path: list[float] = []
-    frame, calm = start, 0
-    limit = max_iter if objective(start)[1] is not None else max_iter * SEARCH_STEPS
-    steps = ascend(objective, start, tol, seed)
-    for _ in range(limit + 1):
-        found = next(steps, None)
-        if found is None:
-            return Ascent(frame, np.array(path), True)
-        frame, value = found
+    """Ascend from a frame until it converges, or for max_iter steps (or 20 times as many random trials)."""
+    limit = max_iter if objective(start)[1] is not None else max_iter * TRIALS_PER_STEP
+    path, steps = [], ascend(objective, start, tol, seed)
+    frame = start
+    for frame, value in islice(steps, limit + 1):  # noqa: B007  (the last one is returned)
         path.append(value)
         told(value)
-        gain = value - path[-2] if len(path) > 1 else np.inf
-        calm = calm + 1 if gain <= tol * abs(value) else 0
-        if calm == CALM_STEPS and limit == max_iter:
-            return Ascent(frame, np.array(path), True)
-    return Ascent(frame, np.array(path), False)
+    return Ascent(frame, np.array(path), next(steps, None) is None)
 
 
 def ascend(objective: Objective, start: Array, tol: float, seed: int) -> Iterator[tuple[Array, float]]:
-    """Frames of an ascent and their values, from the start on; ends where no step gains anything."""
+    """Frames of an ascent and their values, from the start on.
+
+    It ends when steps gain less than tol times the value, or when random trials have become too small to gain.
+    """
     if objective(start)[1] is None:
         return _random_search(objective, start, tol, seed)
-    return _gradient_ascent(objective, start)
+    return _gradient_ascent(objective, start, tol)
 
 
-def _gradient_ascent(objective: Objective, A: Array) -> Iterator[tuple[Array, float]]:
+def _gradient_ascent(objective: Objective, A: Array, tol: float) -> Iterator[tuple[Array, float]]:
     value, gradient = objective(A)
     yield A, value
     assert gradient is not None
     D = tangent(A, gradient)
-    step = FIRST_ANGLE / max(_norm(D), TINY)
-    while True:
+    step, calm = FIRST_ANGLE / max(_norm(D), TINY), 0
+    while calm < CALM_STEPS:
         norm = _norm(D)
         if norm <= TINY:
             return
@@ -110,6 +105,7 @@ def _gradient_ascent(objective: Objective, A: Array) -> Iterator[tuple[Array, fl
         moved, turned = B - A, D - E
         curvature = float(np.vdot(moved, turned))
         step = float(np.vdot(moved, moved)) / curvature if curvature > 0 else 4 * step
+        calm = calm + 1 if reached - value <= tol * abs(reached) else 0
         A, D, value = B, E, reached
         yield A, value
 
@@ -121,7 +117,7 @@ def _random_search(objective: Objective, A: Array, tol: float, seed: int) -> Ite
     for trial in count():
         if angle < np.sqrt(tol):
             return
-        D = tangent(A, normal(A.shape, seed, trial))
+        D = tangent(A, normal(A.shape, seed, TRIAL_STREAM + trial))
         norm = _norm(D)
         if norm <= TINY:  # a single frame
             return
