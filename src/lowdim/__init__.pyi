@@ -23,6 +23,11 @@ from lowdim.linear.sdr.lsir import LSIR as LSIR
 from lowdim.linear.sdr.phd import PHD as PHD
 from lowdim.linear.sdr.save import SAVE as SAVE
 from lowdim.linear.sdr.sir import SIR as SIR
+from lowdim.linear.projection_pursuit.estimator import ProjectionPursuit as ProjectionPursuit
+from lowdim.linear.tour import grand_tour as grand_tour
+from lowdim.linear.tour import guided_tour as guided_tour
+from lowdim.linear.tour import local_tour as local_tour
+from lowdim.linear.tour import sphere as sphere
 from lowdim.manifold.isomap.estimator import Isomap as Isomap
 from lowdim.manifold.laplacian.estimator import LaplacianEigenmaps as LaplacianEigenmaps
 from lowdim.manifold.lle.estimator import LLE as LLE

@@ -95,6 +95,14 @@ BAD = {
     "map iris --target species": (2, "--target: PCA does not use a target. Methods that do: .*UMAP"),
     "map iris --method umap --target-weight 0.9": (2, "--target-weight has no effect without --target COLUMN"),
     "fit iris --method umap --target-metric numeric -o m.lowdim": (2, "--target-metric has no effect without --target"),
+    "map iris --method projectionpursuit --index hole": (2, "--index must be one of 'holes', .* got 'hole'"),
+    "map plain.csv --method projection-pursuit --index lda": (3, "needs a target, and plain.csv has no labels"),
+    "tour iris --kind magic": (2, "--kind.*'grand', 'guided', 'local'"),
+    "tour iris --target species": (2, "--target is for --kind guided with --index lda or pda"),
+    "tour plain.csv": (3, "plain.csv has 2 column.*needs three"),
+    "tour cities": (3, "cities holds distances"),
+    "tour iris -o tour.png": (2, "tour.png must end in one of .html"),
+    "tour birds.csv --drop name,species,island --kind guided --index lda": (3, "--index lda needs classes"),
     "choose iris --replicates 0": (2, "--replicates"),
     "diagnose iris --sample few": (2, "--sample"),
     "methods umapp": (2, "there is no method 'umapp'"),
@@ -211,6 +219,12 @@ GOOD = (
     "inverse flowers.lowdim flowers_z.csv -o back.csv --json",
     "choose wine --json --replicates 20 --random-state 3 -o scree.svg",
     "choose wine --replicates 20 --random-state 3",
+    "map iris --method projectionpursuit --index lda --n-null 0 --n-init 2 --json -o pursuit.csv",
+    "fit iris --method projectionpursuit --n-null 2 --n-init 2 -o pursuit.lowdim",
+    "transform pursuit.lowdim iris -o pursuit_z.csv",
+    "tour iris --json -o tour.html --seconds 2",
+    "tour birds.csv --id name --label island --kind guided --index lda --target species --seconds 1 -o guided.html",
+    "tour iris --kind local --seconds 1 --color species --no-standardize -o local.html",
     "diagnose iris --json",
     "diagnose iris",
     "methods --json",
@@ -361,6 +375,28 @@ def test_choose_says_what_the_library_says(good, folder):
     assert reported["written"] == [str(folder / "scree.svg")] and (folder / "scree.svg").exists()
     shown = first(good, "choose wine --replicates").out
     assert str(want) in shown and "columns  standardized (--no-standardize keeps their units)" in shown
+
+
+def test_projection_pursuit_takes_the_labels_and_says_whether_there_is_structure(good, folder):
+    data = first(good, "map iris --method projectionpursuit").data
+    table = lowdim.datasets.load("iris")
+    model = lowdim.Standardized(lowdim.ProjectionPursuit(index="lda", n_null=0, n_init=2)).fit(table.X, table.labels)
+    written = pd.read_csv(folder / "pursuit.csv")[["projectionpursuit0", "projectionpursuit1"]].to_numpy()
+    np.testing.assert_array_equal(written, model.transform(table.X))
+    assert data["index"] == model.model_.index_.tolist() and data["p_value"] is None
+    said = first(good, "fit iris --method projectionpursuit").out
+    assert re.search(r"ProjectionPursuit  index 0\.\d+, no more structure than .* \(p = 0.33\)|more structure", said)
+
+
+def test_tours_are_pages_of_their_rows(good, folder):
+    data = first(good, "tour iris --json").data
+    assert (data["kind"], data["index"], data["rows"]) == ("grand", None, 150)
+    assert data["written"] == [str(folder / "tour.html")]
+    said = first(good, "tour birds.csv").out
+    assert "guided tour by lda, 1 s" in said and "sphered" in said
+    for name in ("tour", "guided", "local"):
+        assert "Content-Security-Policy" in (folder / f"{name}.html").read_text(encoding="utf-8")
+    assert "not standardized" in first(good, "tour iris --kind local").out
 
 
 def test_diagnose_says_what_the_library_says(good):

@@ -145,7 +145,8 @@ def test_small_modules_have_several_importers():
 @pytest.mark.parametrize("method", lowdim.methods(), ids=lambda method: method.name)
 def test_fitted_attributes_are_documented(method):
     """Public fitted attributes are those of the docstring; everything else is private state."""
-    options = {"TSNE": {"max_iter": 20}, "UMAP": {"n_epochs": 10}}.get(method.name, {})
+    quick = {"TSNE": {"max_iter": 20}, "UMAP": {"n_epochs": 10}, "ProjectionPursuit": {"n_null": 2}}
+    options = quick.get(method.name, {})
     X = np.random.default_rng(0).normal(size=(40, 4))
     model = method.cls(**options).fit(X, target_for(method.name, X))
     assert set(fitted_names(model)) <= documented_attributes(method.cls)

@@ -29,6 +29,7 @@ QUICK = {
     "UMAP": {"n_epochs": 20},
     "MDS": {"max_iter": 10},
     "NonmetricMDS": {"max_iter": 5},
+    "ProjectionPursuit": {"n_init": 2, "n_null": 2, "max_iter": 10},
 }
 VARIANTS = {  # beside every estimator with its defaults: the routes that call LAPACK or BLAS in other ways
     "PCA svd": ("PCA", {"solver": "svd"}),
@@ -48,6 +49,7 @@ VARIANTS = {  # beside every estimator with its defaults: the routes that call L
     "LLE modified": ("LLE", {"method": "modified"}),
     "LLE factor": ("LLE", {"solver": "factor"}),
     "MDS sstress": ("MDS", {"loss": "sstress"}),
+    "ProjectionPursuit negentropy": ("ProjectionPursuit", {"index": "negentropy"}),
     "MDS sgd": ("MDS", {"solver": "sgd"}),
 }
 

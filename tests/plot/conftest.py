@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from browser_pages import BROWSER, run_browser
+
 
 @pytest.fixture
 def clean_matplotlib() -> Iterator[None]:
@@ -17,3 +19,11 @@ def clean_matplotlib() -> Iterator[None]:
     yield
     assert dict(matplotlib.rcParams) == before
     pyplot.close("all")
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory) -> Iterator[int]:
+    """The port of a headless browser."""
+    if BROWSER is None:
+        pytest.skip("no chromium, chromium-browser or google-chrome on the path")
+    yield from run_browser(tmp_path_factory.mktemp("profile"))

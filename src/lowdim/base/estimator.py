@@ -43,7 +43,8 @@ class Method:
     cls: type[Any]
     title: str
     summary: str  # what fit() reads: moments, gram, graph or pairs
-    supervised: bool = False
+    supervised: bool = False  # needs y
+    accepts_target: bool = False  # uses y if it is given, or with some settings
     inverse: bool = False
     streaming: bool = False
     sparse: bool = False

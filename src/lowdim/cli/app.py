@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 import lowdim
-from lowdim.cli import commands_explore, commands_info, commands_map, commands_models
+from lowdim.cli import commands_explore, commands_info, commands_map, commands_models, commands_tour
 from lowdim.cli.command import Command, MethodCommand
 from lowdim.cli.exit_codes import EXIT_CODES
 from lowdim.cli.output import CommandOutput
@@ -20,6 +20,7 @@ START = "Start with `lowdim map digits`; `lowdim datasets` lists more data that 
 
 COMMANDS: dict[str, tuple[type[Command], Callable[..., CommandOutput]]] = {
     "map": (MethodCommand, commands_map.draw_map),
+    "tour": (Command, commands_tour.draw_tour),
     "choose": (Command, commands_explore.choose),
     "diagnose": (Command, commands_explore.diagnose),
     "fit": (MethodCommand, commands_models.fit),

@@ -9,17 +9,11 @@ from typing import Annotated
 import typer
 
 from lowdim.cli.command import DEFAULT_METHOD, method_choice
-from lowdim.cli.options import Columns, Data, Drop, Id, Label, MethodName, Standardize, Target, column_selection
+from lowdim.cli.options import Color, Columns, Data, Drop, Id, Label, MethodName, Standardize, Target, column_selection
 from lowdim.cli.output import CommandOutput, printable
 
 __all__ = ["draw_map"]
 
-Color = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN", help="Any column of the file to color by, text or numbers.", show_default="the labels"
-    ),
-]
 MapOutputs = Annotated[
     list[str] | None,
     typer.Option(

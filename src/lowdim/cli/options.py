@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from lowdim.data.io.column_roles import ColumnSelection
 
 __all__ = [
+    "Color",
     "Columns",
     "Data",
     "Drop",
@@ -42,6 +43,12 @@ Target = Annotated[
 ]
 Drop = Annotated[
     list[str] | None, typer.Option(metavar="COLUMNS", help="Columns to leave out, comma-separated. Repeatable.")
+]
+Color = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN", help="Any column of the file to color by, text or numbers.", show_default="the labels"
+    ),
 ]
 Columns = Annotated[
     list[str] | None, typer.Option(metavar="COLUMNS", help="Columns to use, comma-separated. Repeatable.")

@@ -1,1 +1,1 @@
-"""Linear methods: PCA, LDA, sufficient dimension reduction, ICA. Imports `base` and below."""
+"""Linear methods: PCA, LDA, sufficient dimension reduction, ICA, projection pursuit. Imports `base` and below."""

@@ -5,6 +5,7 @@ from lowdim.plot._biplot import loadings as loadings
 from lowdim.plot._colors import palette as palette
 from lowdim.plot._eigenimages import eigenimages as eigenimages
 from lowdim.plot._html_page import page as page
+from lowdim.plot._index_path import index_path as index_path
 from lowdim.plot._scatter import density as density
 from lowdim.plot._scatter import scatter as scatter
 from lowdim.plot._scree import scree as scree
@@ -12,3 +13,4 @@ from lowdim.plot._shepard import shepard as shepard
 from lowdim.plot._sources import sources as sources
 from lowdim.plot._sufficient_summary import sufficient_summary as sufficient_summary
 from lowdim.plot._theme import save as save
+from lowdim.plot._tour_page import tour as tour

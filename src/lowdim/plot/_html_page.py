@@ -25,7 +25,7 @@ from lowdim.plot._text import drawable, shorten
 from lowdim.plot._thumbnails import thumbnails
 from lowdim.runtime.atomic_write import atomic_write
 
-__all__ = ["page"]
+__all__ = ["MOST_ENTRIES", "page", "with_content_security_policy"]
 
 Array = NDArray[Any]
 Columns = dict[str, Any]
@@ -92,7 +92,7 @@ def page(
             lines.insert(1, ("label", "@label"))
         _draw_values(figure, columns, point_colors)
     _tools(figure, lines)
-    text = _with_content_security_policy(file_html(figure, Resources(mode="inline"), title=title or "Map"))
+    text = with_content_security_policy(file_html(figure, Resources(mode="inline"), title=title or "Map"))
     if path is not None:
         with atomic_write(path) as draft:
             draft.write_text(text, encoding="utf-8")
@@ -211,7 +211,7 @@ def _tools(figure: Any, lines: list[tuple[str, str]]) -> None:
     figure.toolbar.active_scroll = wheel
 
 
-def _with_content_security_policy(html: str) -> str:
+def with_content_security_policy(html: str) -> str:
     """The page under a content security policy: it may run its own scripts, known by their hashes, and load nothing."""
     scripts = re.findall(r"<script(?: type=\"text/javascript\")?>(.*?)</script>", html, re.DOTALL)
     digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils import get_tags
 
 from lowdim.base.estimator import Method
 from lowdim.data.rows import Rows, first_nonfinite
@@ -28,7 +29,7 @@ __all__ = [
     "require_rows",
 ]
 
-TARGET_PREFIX = "target_"  # of parameters that say how a target is used
+TARGET_PREFIX = "target_"  # of parameters that say how an optional target is used
 
 # Fitted attributes that are reported to programs, where an estimator has them.
 REPORTED = (
@@ -39,6 +40,9 @@ REPORTED = (
     "stress1_",
     "goodness_of_fit_",
     "nystrom_error_",
+    "index_",
+    "p_value_",
+    "verdict_",
     "solver_",
     "n_iter_",
     "converged_",
@@ -87,7 +91,7 @@ def fit_method(
 ) -> FittedModel:
     """Fit a method, to a target if one is given; `standardize` None leaves that to `should_standardize`.
 
-    A method that can't do without a target takes the labels if none is given.
+    A method that can't do without a target, as it is set, takes the labels if none is given.
     """
     settings = dict(settings)
     standardized = should_standardize(settings, table, standardize)
@@ -95,14 +99,14 @@ def fit_method(
         require_rows(table, method)
         settings.setdefault("metric", "precomputed")
     rows = table.rows()
-    if method.supervised and target is None:
+    missing = count_missing(table, settings.get("missing"))
+    model = build_estimator(method, settings, standardized)
+    if target is None and get_tags(model).target_tags.required:
         target = label_vector(table)
         if target is None:
             raise BadInput(
                 f"{method.name} needs a target, and {table.source} has no labels. Name a column by --target."
             )
-    missing = count_missing(table, settings.get("missing"))
-    model = build_estimator(method, settings, standardized)
     with naming_nonfinite(rows, table, model):
         model.fit(rows) if target is None else model.fit(rows, target)
     return FittedModel(method, model, standardized, rows, missing)
@@ -170,7 +174,7 @@ def naming_nonfinite(rows: Rows, table: Table, model: Any, use: str = "use") -> 
 
 
 def _uses_target(method: Method) -> bool:
-    return method.supervised or any(name.startswith(TARGET_PREFIX) for name in parameters(method.cls))
+    return method.supervised or method.accepts_target
 
 
 def _accepts_distances(method: Method) -> bool:

@@ -19,6 +19,7 @@ from lowdim.workflow.source import label_vector
 __all__ = [
     "FIGURES",
     "MAPS",
+    "PAGES",
     "TABLES",
     "EmbeddingOutput",
     "check_outputs",

@@ -21,6 +21,8 @@ MEASURES: dict[str, Callable[[Any], str]] = {
     "residual_variance_": lambda residual: f"residual variance {residual[-1]:.1%}",
     "reconstruction_error_": lambda error: f"reconstruction error {error:.3g}",
     "kl_divergence_": lambda divergence: f"KL divergence {divergence:.3g}",
+    "index_": lambda values: f"index {' + '.join(f'{value:.4g}' for value in values)}",
+    "verdict_": lambda verdict: verdict,
     "n_connected_components_": lambda components: count(components, "connected component"),
 }
 

@@ -32,6 +32,7 @@ from lowdim import (
     KernelPCA,
     LaplacianEigenmaps,
     NonmetricMDS,
+    ProjectionPursuit,
     Standardized,
 )
 
@@ -61,6 +62,7 @@ def models(t: dict[str, np.ndarray]) -> dict[str, tuple[object, str]]:
         "ica": (ICA(2).fit(X), "new"),
         "lda": (LDA().fit(X, np.arange(30) % 3), "new"),
         "lda_partial": (LDA().partial_fit(narrow, np.arange(30) % 3), "new_narrow"),
+        "projection_pursuit": (ProjectionPursuit(2, n_null=0).fit(X), "new"),
         "sir": (SIR(2, n_slices=5).fit(X, y), "new"),
         "sir_classes": (SIR(2).fit(narrow, np.array(["a", "b", "c"])[np.arange(30) % 3]), "new_narrow"),
         "save": (SAVE(2, n_slices=3, order_test="weighted_chi2").fit(X, y), "new"),

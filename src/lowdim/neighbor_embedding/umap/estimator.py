@@ -58,6 +58,7 @@ class UmapState:
     summary="graph",
     inverse=True,
     sparse=True,
+    accepts_target=True,
 )
 class UMAP(NeighborEmbedding):
     """Uniform manifold approximation and projection.

@@ -1,0 +1,1 @@
+"""Projection pursuit: indices, their optimization on the Stiefel manifold, structure removal, significance."""

@@ -1,0 +1,133 @@
+"""The search for a frame: seeded restarts of the ascent, and further directions after the structure of the first.
+
+On many rows the restarts see a sample of them, and the best one goes on with all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.special
+import scipy.stats
+from numpy.typing import NDArray
+
+from lowdim.linear.projection_pursuit.indices import Array, Codes, Objective, ProjectionIndex
+from lowdim.linear.projection_pursuit.stiefel import Ascent, maximize, random_frame
+from lowdim.runtime.progress import report
+from lowdim.runtime.random import normal
+from lowdim.runtime.threads import ordered_map
+
+__all__ = ["Found", "PursuitOptions", "pursue", "remove_structure", "sample_of", "search"]
+
+MOST_ROWS = 5_000  # that restarts see
+CANDIDATES = 4  # random frames for each start, of which the best is taken
+STREAMS = 1 << 20  # of random numbers, for each search
+SAMPLE_STREAM = 1 << 40
+
+
+@dataclass(frozen=True)
+class PursuitOptions:
+    """How frames are searched for."""
+
+    index: ProjectionIndex
+    n_components: int
+    n_init: int
+    max_iter: int
+    tol: float
+    deflation: str  # "structure_removal" or "orthogonal"
+    seed: int
+    threads: int
+    task: str = "projection pursuit"
+
+    @property
+    def at_once(self) -> int:
+        """The columns of a frame that are searched for together: all of them, or one."""
+        most = self.index.dimensions
+        return self.n_components if most is None or self.n_components <= most else 1
+
+
+@dataclass(frozen=True)
+class Found:
+    """The best frame of a search."""
+
+    frame: Array  # (r, k)
+    value: float  # of the index, on all rows
+    sample_value: float  # of the index, on the rows that the restarts saw
+    paths: list[Array]  # of each restart
+    best: Array  # the path of the best restart, with what followed on all rows
+    converged: bool
+
+
+def pursue(Y: Array, codes: Codes, options: PursuitOptions) -> list[Found]:
+    """One search for all columns of the frame, or one for each with the structure of those before removed."""
+    k, r = options.n_components, Y.shape[1]
+    if options.at_once == k:
+        return [search(Y, codes, k, options, 0)]
+    found: list[Found] = []
+    basis = np.eye(r)  # of the space that is searched
+    for i in range(k):
+        one = search(Y @ basis, codes, 1, options, i)
+        a = basis @ one.frame
+        found.append(replace(one, frame=a))
+        if options.deflation == "orthogonal":
+            basis = _complement(np.hstack([f.frame for f in found]))
+        else:
+            Y = remove_structure(Y, a[:, 0])
+    return found
+
+
+def search(Y: Array, codes: Codes, k: int, options: PursuitOptions, stage: int) -> Found:
+    """The best of n_init ascents from random frames."""
+    sample = sample_of(len(Y), options.seed)
+    rows, classes = (Y, codes) if sample is None else (Y[sample], None if codes is None else codes[sample])
+    objective = options.index.objective(rows, classes)
+
+    def run(i: int) -> Ascent:
+        return _restart(objective, (Y.shape[1], k), options, stage * STREAMS + i, i)
+
+    ascents = []
+    for ascent in ordered_map(run, range(options.n_init), options.threads):
+        ascents.append(ascent)
+        report(options.task, len(ascents), options.n_init)
+    winner = max(ascents, key=lambda ascent: ascent.value)  # the first of equal ones
+    paths = [ascent.path for ascent in ascents]
+    if sample is None:
+        return Found(winner.frame, winner.value, winner.value, paths, winner.path, winner.converged)
+    objective = options.index.objective(Y, codes)
+    tell = _telling(options, options.n_init)
+    last = maximize(objective, winner.frame, options.max_iter, options.tol, options.seed, tell)
+    whole = np.concatenate([winner.path, last.path])
+    return Found(last.frame, last.value, winner.value, paths, whole, last.converged)
+
+
+def sample_of(n: int, seed: int) -> NDArray[np.intp] | None:
+    """Indices of the rows that restarts see, in order; None if they see all."""
+    if n <= MOST_ROWS:
+        return None
+    return np.sort(np.argsort(normal((n,), seed, SAMPLE_STREAM), kind="stable")[:MOST_ROWS])
+
+
+def remove_structure(Y: Array, a: Array) -> Array:
+    """Rows whose scores on the unit vector a are normal, by their ranks, and otherwise as they were (Friedman 1987)."""
+    z = Y @ a
+    quantiles = scipy.special.ndtri((scipy.stats.rankdata(z) - 0.5) / len(z))
+    deviation = float(quantiles.std())
+    return Y + np.outer(quantiles / (deviation or 1.0) - z, a)
+
+
+def _restart(objective: Objective, shape: tuple[int, int], options: PursuitOptions, stream: int, i: int) -> Ascent:
+    """An ascent from the best of a few random frames."""
+    starts = [random_frame(*shape, options.seed, stream * CANDIDATES + j) for j in range(CANDIDATES)]
+    start = max(starts, key=lambda A: objective(A)[0])
+    return maximize(objective, start, options.max_iter, options.tol, options.seed + stream, _telling(options, i))
+
+
+def _telling(options: PursuitOptions, done: int) -> Callable[[float], None]:
+    return lambda value: report(options.task, done, options.n_init, index=value)
+
+
+def _complement(A: Array) -> Array:
+    """An orthonormal basis of the space orthogonal to the columns of A, (r, r - k)."""
+    return np.linalg.qr(A, mode="complete")[0][:, A.shape[1] :]
