@@ -18,12 +18,12 @@ from lowdim.knn.index import neighbors as neighbors
 from lowdim.linear.ica.estimator import ICA as ICA
 from lowdim.linear.lda.estimator import LDA as LDA
 from lowdim.linear.pca import PCA as PCA
+from lowdim.linear.projection_pursuit.estimator import ProjectionPursuit as ProjectionPursuit
 from lowdim.linear.sdr.directional_regression import DirectionalRegression as DirectionalRegression
 from lowdim.linear.sdr.lsir import LSIR as LSIR
 from lowdim.linear.sdr.phd import PHD as PHD
 from lowdim.linear.sdr.save import SAVE as SAVE
 from lowdim.linear.sdr.sir import SIR as SIR
-from lowdim.linear.projection_pursuit.estimator import ProjectionPursuit as ProjectionPursuit
 from lowdim.linear.tour import grand_tour as grand_tour
 from lowdim.linear.tour import guided_tour as guided_tour
 from lowdim.linear.tour import local_tour as local_tour
