@@ -57,7 +57,7 @@ def assert_uniform(values, level=1e-3):
         (PHD(1), one_bend, 1),
         (PHD(1, response="y"), normal, 0),
     ],
-    ids=str,
+    ids=lambda value: getattr(value, "__name__", str(value)),
 )
 def test_chi2_p_values_are_uniform_under_the_null(model, draw, k):
     assert_uniform(p_values(model, draw, k))
