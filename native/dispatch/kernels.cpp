@@ -65,6 +65,7 @@ constexpr MeshKernels<D> mesh_kernels = {first_nodes<D>, scatter_to_mesh<D>, gat
 #include "umap/sgd.isa.hpp"
 #include "linalg/chebyshev.isa.hpp"
 #include "mds/monotone_spline.isa.hpp"
+#include "subspace/grid_units.isa.hpp"
 }  // namespace
 
 #define LOWDIM_QUOTE(x) #x
@@ -106,6 +107,7 @@ const Kernels& table() {
          fast_powers},
         {{three_term_rows<8>, three_term_rows<16>, three_term_rows<32>}, chebyshev_rows},
         {{spline_moments<float>, evaluate_spline<float>}, {spline_moments<double>, evaluate_spline<double>}},
+        {unit_supports, unite_units},
     };
     return kernels;
 }

@@ -11,6 +11,7 @@
 #include "dispatch/tables/moments.hpp"
 #include "dispatch/tables/monotone_spline.hpp"
 #include "dispatch/tables/sparse.hpp"
+#include "dispatch/tables/subspace.hpp"
 #include "dispatch/tables/tsne.hpp"
 #include "dispatch/tables/umap.hpp"
 
@@ -29,6 +30,7 @@ struct Kernels {
     UmapKernels umap;
     ChebyshevKernels chebyshev;
     PerPrecision<SplineKernels> splines;
+    SubspaceKernels subspace;
 };
 
 // The best table that this processor can run, or the one named by LOWDIM_ISA.
