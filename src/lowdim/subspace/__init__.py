@@ -1,6 +1,6 @@
 """Subspace clustering: clusters of rows that stand out in some of the columns only.
 
-    found = lowdim.subspace.CLIQUE(xi=10, tau=0.05).fit(X)
+    found = lowdim.subspace.CLIQUE(xi=10, tau=0.02).fit(X)
     for cluster in found.clusters_:
         print(cluster)
 

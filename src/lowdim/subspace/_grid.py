@@ -108,18 +108,19 @@ def _equal_intervals(low: float, high: float, count: int) -> Edges:
 def _merge_windows(histogram: Array, beta: float) -> NDArray[np.intp]:
     """The bins at which intervals begin, and the number of bins.
 
-    A window is as high as the highest of its bins. From left to right, a window joins the interval before it if their
-    heights differ by at most beta times the greater; the interval is then as high as the higher.
+    A window is as high as the highest of its bins, and an interval as its windows on average. From left to right, a
+    window joins the interval before it if their heights differ by at most beta times the greater.
     """
     bins = len(histogram)
     size = -(-bins // MOST_WINDOWS)
     begins = np.arange(0, bins, size)
     heights = np.maximum.reduceat(histogram, begins)
-    cuts, height = [0], heights[0]
-    for begin, other in zip(begins[1:], heights[1:], strict=True):
+    cuts, height, windows = [0], float(heights[0]), 1
+    for begin, other in zip(begins[1:].tolist(), heights[1:].tolist(), strict=True):
         if abs(other - height) <= beta * max(other, height):
-            height = max(other, height)
+            windows += 1
+            height += (other - height) / windows
         else:
-            cuts.append(int(begin))
-            height = other
+            cuts.append(begin)
+            height, windows = other, 1
     return np.array([*cuts, bins])

@@ -48,9 +48,8 @@ def planted_clusters(
 ) -> PlantedClusters:
     """Plant clusters in random subspaces of uniform data.
 
-    Every cluster has its own `n_dimensions` columns, in which its rows are normal with a standard deviation of a
-    quarter of `width`, cut off at twice that: it fills a box of side `width`. In all other columns its rows are uniform
-    from 0 to 1.
+    Every cluster has its own `n_dimensions` columns, in which its rows are uniform in a box of side `width`. In all
+    other columns, and if they belong to no cluster, rows are uniform from 0 to 1.
 
     Parameters
     ----------

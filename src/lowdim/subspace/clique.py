@@ -67,7 +67,7 @@ class CLIQUE(ThreadsMixin, ClusterMixin, SubspaceClusterer):  # type: ignore[mis
 
     xi: int = param(10, Integer(1, 10_000), "Number of intervals per column (ξ).", kw_only=False)
     tau: float = param(
-        0.05, Real(0, 1), "Share of the rows that a dense unit exceeds (τ), on the uniform grid.", kw_only=False
+        0.02, Real(0, 1), "Share of the rows that a dense unit exceeds (τ), on the uniform grid.", kw_only=False
     )
     grid: str = param(
         "uniform",
@@ -77,13 +77,13 @@ class CLIQUE(ThreadsMixin, ClusterMixin, SubspaceClusterer):  # type: ignore[mis
     alpha: float = param(
         1.5, Real(0, open=True), "Adaptive grid: rows of a dense unit, relative to a uniform distribution."
     )
-    beta: float = param(0.35, Real(0, 1), "Adaptive grid: neighbors of heights that differ by this share are merged.")
+    beta: float = param(0.5, Real(0, 1), "Adaptive grid: neighbors of heights that differ by this share are merged.")
     mdl: bool = param(False, Flag(), "Drop subspaces of low coverage at every level, by minimum description length.")
     redundancy: float = param(
         0.5,
         Real(0, 1),
-        "Leave out a cluster if more than this share of its rows is in dense units of subspaces that contain its own, "
-        "and one that fills its whole subspace. 1 keeps all clusters, as the paper does.",
+        "Leave out a cluster if more than this share of its rows is in reported clusters of subspaces that contain its "
+        "own, and one that extends over the whole range of a column. 1 keeps all clusters, as the paper does.",
     )
     max_units: int = param(5_000_000, Integer(1), "Refuse a search with more candidate units at one level.")
 
@@ -131,25 +131,21 @@ class CLIQUE(ThreadsMixin, ClusterMixin, SubspaceClusterer):  # type: ignore[mis
     ) -> Iterator[tuple[SubspaceCluster, Boxes]]:
         """Connected dense units of every subspace, with their rows and boxes; redundant ones are left out."""
         starts, names, texts = grid.starts, self._column_names(), [edge_texts(edges) for edges in grid.edges]
-        for k, level in enumerate(levels):
-            above = levels[k + 1] if k + 1 < len(levels) and self.redundancy < 1 else None
-            explained = _rows_of_subspaces_above(above, grid, bitmaps)
-            for i, (axes, members) in enumerate(subspaces_of(level.units, grid.axis_of)):
-                report("CLIQUE: clusters", i, dimensions=k + 1)
-                units, rows_above = level.units[members], explained(axes)
-                cells = units - starts[list(axes)]
-                filled = np.prod([float(len(grid.edges[axis]) - 1) for axis in axes])
+        sizes, reported = np.diff(starts), _Reported(bitmaps, self.redundancy)
+        for level in reversed(levels):
+            for done, (axes, members) in enumerate(subspaces_of(level.units, grid.axis_of)):
+                report("CLIQUE: clusters", done, dimensions=len(axes))
+                units, own = level.units[members], list(axes)
+                cells = units - starts[own]
                 for connected in connected_units(cells):
-                    if self.redundancy < 1 and len(connected) == filled:
+                    if self.redundancy < 1 and _spans_a_column(cells[connected], sizes[own]):
                         continue
                     bitmap = bitmaps.union(np.ascontiguousarray(units[connected]))
-                    rows = bitmaps.rows(bitmap)
-                    if len(bitmaps.rows(bitmap & rows_above)) > self.redundancy * len(rows):
+                    if not reported.add(axes, bitmap):
                         continue
-                    boxes = cover_boxes(cells[connected])
-                    columns = grid.columns[list(axes)]
+                    boxes, columns = cover_boxes(cells[connected]), grid.columns[own]
                     words = describe_boxes(boxes, [names[j] for j in columns], [texts[axis] for axis in axes])
-                    yield make_cluster(rows, columns, names, words), boxes
+                    yield make_cluster(bitmaps.rows(bitmap), columns, names, words), boxes
 
     def _memberships(self, block: Array) -> NDArray[np.bool_]:
         grid = self._state.grid
@@ -177,21 +173,29 @@ class CLIQUE(ThreadsMixin, ClusterMixin, SubspaceClusterer):  # type: ignore[mis
             check.require(whole and boxes.shape[1:] == (len(cluster.dimensions), 2), "boxes must be of shape (b, k, 2)")
 
 
-def _rows_of_subspaces_above(above: DenseUnits | None, grid: Grid, bitmaps: Bitmaps) -> Any:
-    """A function from the axes of a subspace to the bitmap of rows in dense units of the subspaces that contain it.
+class _Reported:
+    """The clusters that were reported, from the subspaces of most columns down: what they leave to say."""
 
-    One more column is enough: rows of units of two more columns are in their projections.
-    """
-    nothing = np.zeros(bitmaps.words.shape[1], dtype=np.uint64)
-    if above is None:
-        return lambda axes: nothing
-    subspaces = [(set(axes), above.units[members]) for axes, members in subspaces_of(above.units, grid.axis_of)]
+    def __init__(self, bitmaps: Bitmaps, redundancy: float) -> None:
+        self.bitmaps, self.redundancy = bitmaps, redundancy
+        self.clusters: list[tuple[set[int], NDArray[np.uint64]]] = []
 
-    def explained(axes: tuple[int, ...]) -> NDArray[np.uint64]:
-        found = nothing.copy()
-        for larger, units in subspaces:
-            if larger.issuperset(axes):
-                bitmaps.union(np.ascontiguousarray(units), found)
-        return found
+    def add(self, axes: tuple[int, ...], bitmap: NDArray[np.uint64]) -> bool:
+        """Whether a cluster is to be reported: at most a share of its rows is in those of subspaces above its own."""
+        if self.redundancy < 1:
+            above = [rows for larger, rows in self.clusters if larger.issuperset(axes) and len(larger) > len(axes)]
+            explained = np.bitwise_or.reduce(above) & bitmap if above else np.zeros_like(bitmap)
+            if np.bitwise_count(explained).sum() > self.redundancy * np.bitwise_count(bitmap).sum():
+                return False
+            self.clusters.append((set(axes), bitmap))
+        return True
 
-    return explained
+
+def _spans_a_column(cells: Array, sizes: Array) -> bool:
+    """Whether the cells (m, k) of a cluster extend over all intervals of a column, which then says nothing of it."""
+    for axis, size in enumerate(sizes):
+        rest = np.delete(cells, axis, axis=1)
+        columns = len(np.unique(rest, axis=0)) if rest.shape[1] else 1
+        if len(cells) == columns * size:
+            return True
+    return False

@@ -70,8 +70,8 @@ class SUBCLU(ThreadsMixin, ClusterMixin, SubspaceClusterer):  # type: ignore[mis
     redundancy: float = param(
         0.5,
         Real(0, 1),
-        "Leave out a cluster if more than this share of its rows is in clusters of subspaces that contain its own. "
-        "1 keeps all clusters, as the paper does.",
+        "Leave out a cluster if more than this share of its rows is in reported clusters of subspaces that contain its "
+        "own. 1 keeps all clusters, as the paper does.",
     )
     max_subspaces: int = param(10_000, Integer(1), "Refuse a search with more candidate subspaces at one level.")
 
@@ -131,18 +131,18 @@ class SUBCLU(ThreadsMixin, ClusterMixin, SubspaceClusterer):  # type: ignore[mis
         return [one.rows for one in level[smallest]]
 
     def _reported(self, levels: list[Level], n: int) -> Iterator[tuple[Subspace, DensitySet]]:
-        """The sets that are not redundant."""
-        for k, level in enumerate(levels):
-            above = levels[k + 1] if k + 1 < len(levels) and self.redundancy < 1 else {}
+        """The sets that are not redundant, from the subspaces of most columns down."""
+        reported: list[tuple[Subspace, DensitySet]] = []
+        for level in reversed(levels):
             for subspace, sets in level.items():
                 explained = np.zeros(n, dtype=bool)
-                for larger, others in above.items():
-                    if set(subspace) <= set(larger):
-                        for other in others:
-                            explained[other.rows] = True
+                for larger, other in reported:
+                    if len(larger) > len(subspace) and set(subspace) <= set(larger):
+                        explained[other.rows] = True
                 for one in sets:
                     if explained[one.rows].sum() <= self.redundancy * len(one.rows):
-                        yield subspace, one
+                        reported.append((subspace, one))
+        yield from reported
 
     def _memberships(self, block: Array) -> NDArray[np.bool_]:
         fitted, values = self._state.X, block.astype(np.float64, copy=False)

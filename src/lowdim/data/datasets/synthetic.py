@@ -85,7 +85,7 @@ def draw_subspaces(
 ) -> tuple[Array, NDArray[np.int64], list[Array]]:
     """Uniform rows in 0…1, with clusters in random columns: rows (n, d), labels (n,), and the columns of each cluster.
 
-    In its columns a cluster is normal with a standard deviation of width / 4, cut off at the sides of a box of `width`.
+    In its columns a cluster is uniform in a box of side `width`.
     """
     rng = _rng(random_state)
     inside = n - round(noise * n)
@@ -96,8 +96,7 @@ def draw_subspaces(
         columns = np.sort(rng.choice(d, dimensions, replace=False))
         centers = rng.uniform(width / 2, 1 - width / 2, dimensions)
         rows = np.flatnonzero(label == cluster)
-        spread = np.clip(rng.normal(size=(len(rows), dimensions)), -2, 2)
-        X[np.ix_(rows, columns)] = centers + width / 4 * spread
+        X[np.ix_(rows, columns)] = centers + width * rng.uniform(-0.5, 0.5, (len(rows), dimensions))
         own.append(columns)
     return X, label, own
 
