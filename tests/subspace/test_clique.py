@@ -98,7 +98,7 @@ def test_planted_clusters_on_the_uniform_grid():
 @pytest.mark.parametrize("seed", range(3))
 def test_planted_clusters_on_the_adaptive_grid(seed):
     """10% noise: 3 clusters of 4 of 10 dimensions, found and nothing else."""
-    planted = planted_clusters(5000, 10, 3, 4, noise=0.1, random_state=seed)
+    planted = planted_clusters(10_000, 10, 3, 4, noise=0.1, random_state=seed)
     found = scores(CLIQUE(grid="adaptive").fit(planted.X), planted)
     assert found.f1 >= 0.9 and found.e4sc >= 0.9 and found.ce >= 0.85
 

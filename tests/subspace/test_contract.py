@@ -24,8 +24,10 @@ MODELS = {
     "CLIQUE adaptive": CLIQUE(grid="adaptive"),
     "CLIQUE mdl": CLIQUE(8, 0.03, mdl=True, redundancy=1.0),
     "PROCLUS": PROCLUS(3, n_init=3),
-    "PCluster": PCluster(0.05, min_rows=8),
-    "SUBCLU": SUBCLU(0.08, 20),
+    "PCluster": PCluster(0.05, min_rows=11),
+    "PROCLUS standardized": PROCLUS(3, n_init=2, standardize=True),
+    "SUBCLU": SUBCLU(0.08, 40),
+    "SUBCLU standardized": SUBCLU(0.28, 40, standardize=True),
 }
 every_model = pytest.mark.parametrize("name", MODELS)
 
@@ -41,7 +43,7 @@ def fitted(X):
 
 
 @pytest.mark.filterwarnings("ignore")  # the checks provoke warnings of scikit-learn's own
-@parametrize_with_checks([CLIQUE(), CLIQUE(grid="adaptive"), PROCLUS(3), PCluster(), SUBCLU()])
+@parametrize_with_checks([CLIQUE(), CLIQUE(grid="adaptive"), PROCLUS(3, n_init=2), PCluster(), SUBCLU(0.3, 6)])
 def test_estimator_check(estimator, check):
     check(estimator)
 
@@ -149,20 +151,27 @@ def test_a_contradictory_state_is_refused(fitted, name, X, tmp_path):
 
     refused(lambda model: setattr(model, "labels_", model.labels_ + len(model.clusters_)))
     refused(lambda model: setattr(model, "labels_", model.labels_[:5]))
-    refused(lambda model: setattr(model, "clusters_", model.clusters_[:-1]))
+    refused(lambda model: setattr(model, "clusters_", model.clusters_[:1]))
     refused(lambda model: object.__setattr__(model.clusters_[0], "rows", model.clusters_[0].rows[::-1].copy()))
     refused(lambda model: object.__setattr__(model.clusters_[0], "dimensions", np.array([0, 99], dtype=np.int32)))
     if name.startswith("CLIQUE"):
         refused(lambda model: set_state(model, boxes=model._state.boxes[1:]))
         refused(lambda model: object.__setattr__(model._state.grid, "edges", model._state.grid.edges[1:]))
-    elif name == "PROCLUS":
+    elif name.startswith("PROCLUS"):
         refused(lambda model: set_state(model, spheres=-model._state.spheres))
         refused(lambda model: set_state(model, dimensions=~np.ones_like(model._state.dimensions)))
         refused(lambda model: set_state(model, cluster_of=model._state.cluster_of + 5))
     else:
         refused(lambda model: set_state(model, X=model._state.X[:, 1:]))
-    if name == "SUBCLU":
+    if name.startswith("SUBCLU"):
+        refused(lambda model: set_state(model, scales=-model._state.scales))
         refused(lambda model: set_state(model, cores=model._state.cores[1:]))
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if "standardized" in name])
+def test_standardized_columns_have_no_units(fitted, name, X):
+    other = clone(MODELS[name]).fit(X * 2.0 ** np.arange(X.shape[1]))  # powers of two: nothing is rounded
+    np.testing.assert_array_equal(other.labels_, fitted[name].labels_)
 
 
 @every_model

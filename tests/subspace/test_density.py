@@ -64,7 +64,7 @@ def test_every_subspace_is_searched_as_if_alone(seed):
 def test_planted_clusters():
     """10% noise: rows of the planted clusters with an F1 of at least 0.9, in exactly their dimensions."""
     planted = planted_clusters(600, 5, 2, 3, width=0.1, noise=0.1, random_state=2)
-    model = SUBCLU(0.06, 50).fit(planted.X)
+    model = SUBCLU(0.09, 150).fit(planted.X)
     assert scores(model, planted).f1 >= 0.9
     found = {tuple(c.dimensions.tolist()) for c in model.clusters_ if c.size > 200}
     assert {tuple(c.dimensions.tolist()) for c in planted.clusters} <= found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lowdim import datasets
@@ -44,6 +44,7 @@ clusters = st.lists(
 )
 
 
+@settings(max_examples=12)
 @given(clusters, clusters)
 def test_laws(found, truth):
     found, truth = ([(sorted(r), sorted(d)) for r, d in some] for some in (found, truth))

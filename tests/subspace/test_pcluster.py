@@ -44,7 +44,12 @@ def brute_force(X, delta, min_rows, min_columns):
 
 @settings(max_examples=60)
 @given(
-    st.integers(0, 100_000), st.integers(2, 6), st.integers(2, 5), st.integers(0, 2), st.integers(2, 3), st.integers(2, 3)
+    st.integers(0, 100_000),
+    st.integers(2, 6),
+    st.integers(2, 5),
+    st.integers(0, 2),
+    st.integers(2, 3),
+    st.integers(2, 3),
 )
 def test_against_brute_force(seed, n, d, delta, min_rows, min_columns):
     X = np.random.default_rng(seed).integers(0, 5, (n, d)).astype(float)

@@ -5,8 +5,11 @@ from lowdim.plot._biplot import loadings as loadings
 from lowdim.plot._colors import palette as palette
 from lowdim.plot._eigenimages import eigenimages as eigenimages
 from lowdim.plot._html_page import page as page
+from lowdim.plot._parallel_coordinates import parallel_coordinates as parallel_coordinates
 from lowdim.plot._scatter import density as density
 from lowdim.plot._scatter import scatter as scatter
 from lowdim.plot._scree import scree as scree
 from lowdim.plot._shepard import shepard as shepard
+from lowdim.plot._subspace_clusters import subspace_heatmap as subspace_heatmap
+from lowdim.plot._subspace_clusters import subspace_panels as subspace_panels
 from lowdim.plot._theme import save as save

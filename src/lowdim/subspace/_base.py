@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -17,14 +18,22 @@ from lowdim.data.table import default_names
 from lowdim.data.validation import not_finite_error, overflow_error, read_rows
 from lowdim.errors import BadInputType
 from lowdim.runtime.blas import single_blas
+from lowdim.runtime.param import Flag, param
 from lowdim.subspace._cluster import SubspaceCluster, first_cluster, order_clusters
 
-__all__ = ["SubspaceClusterer"]
+__all__ = ["StandardizeMixin", "SubspaceClusterer"]
 
 Array = NDArray[Any]
 Details = TypeVar("Details")
 
 MEMBERSHIP_ROWS = 8192  # of new rows at a time
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class StandardizeMixin:
+    """Adds `standardize`, for clusterers whose distances add up columns."""
+
+    standardize: bool = param(False, Flag(), "Divide every column by its standard deviation first.")
 
 
 class SubspaceClusterer(DeclaredEstimator):
@@ -79,6 +88,13 @@ class SubspaceClusterer(DeclaredEstimator):
             if not np.isfinite(np.square(block.dtype.type(largest) * 4) * rows.d):
                 raise overflow_error()
         return dense_table(rows)
+
+    def _scales(self, table: Array) -> NDArray[np.float64]:
+        """What columns are divided by: their standard deviations if they are to be standardized, else 1."""
+        if not getattr(self, "standardize", False):
+            return np.ones(table.shape[1])
+        deviations = table.std(axis=0, dtype=np.float64)
+        return np.where(deviations > 0, deviations, 1.0)
 
     def _column_names(self) -> Sequence[str]:
         """The names of the columns, x0, x1, … if they have none."""

@@ -64,7 +64,10 @@ def scores(found: Any, truth: Any) -> SubspaceScores:
     union, intersection = _areas(ours, true)
     matched = common[linear_sum_assignment(-common)].sum()
     return SubspaceScores(
-        _f1_of_rows(ours, true, common_rows / rows[1]), intersection / union, matched / union, _e4sc(common, *sizes)
+        _f1_of_rows(ours, true, common_rows / rows[1]),
+        intersection / union,
+        float(matched) / union,
+        _e4sc(common, *sizes),
     )
 
 

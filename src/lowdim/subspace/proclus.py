@@ -15,7 +15,7 @@ from lowdim.errors import BadParameter
 from lowdim.runtime.param import Integer, Maybe, Real, param
 from lowdim.runtime.random import seed_of
 from lowdim.runtime.threads import ordered_map, thread_count
-from lowdim.subspace._base import SubspaceClusterer
+from lowdim.subspace._base import StandardizeMixin, SubspaceClusterer
 from lowdim.subspace._cluster import SubspaceCluster, make_cluster
 from lowdim.subspace._medoid_search import ProclusOptions, ProclusResult, assign_rows, proclus
 
@@ -28,14 +28,15 @@ Array = NDArray[Any]
 class ProclusState:
     """What memberships of new rows need: all k medoids, in the order in which ties are broken."""
 
-    medoids: Array  # (k, d)
+    medoids: Array  # (k, d), scaled
     dimensions: NDArray[np.bool_]  # (k, d)
     spheres: NDArray[np.float64]  # (k,) of influence
     cluster_of: NDArray[np.int64]  # (k,) the cluster of each medoid; -1 if no row is nearest to it
+    scales: NDArray[np.float64]  # (d,) that columns are divided by
 
 
 @estimator(title="projected clusters around medoids (PROCLUS)", summary="rows")
-class PROCLUS(ThreadsMixin, SeedMixin, ClusterMixin, SubspaceClusterer):  # type: ignore[misc]
+class PROCLUS(ThreadsMixin, SeedMixin, StandardizeMixin, ClusterMixin, SubspaceClusterer):  # type: ignore[misc]
     """PROCLUS: a partition into clusters around medoids, each with its own dimensions, and outliers.
 
     Medoids are drawn from a pool of distant rows. For each set of them, the dimensions in which rows near a medoid are
@@ -44,7 +45,7 @@ class PROCLUS(ThreadsMixin, SeedMixin, ClusterMixin, SubspaceClusterer):  # type
 
         Aggarwal, Procopiuc, Wolf, Yu and Park 1999
 
-    Distances are in the units of the columns: scale them first where they differ.
+    Distances are in the units of the columns: use `standardize` where they differ.
 
     {parameters}
 
@@ -85,14 +86,15 @@ class PROCLUS(ThreadsMixin, SeedMixin, ClusterMixin, SubspaceClusterer):  # type
         with self._fitting():
             rows = self._read(X, fitting=True, min_rows=max(2, self.n_clusters))
             table, seed = self._whole(rows), seed_of(self.random_state)
-            options = self._options(rows.d)
+            options, scales = self._options(rows.d), self._scales(table)
+            scaled = (table / scales).astype(table.dtype) if self.standardize else table
 
             def search(start: int) -> ProclusResult:
-                return proclus(table, options, np.random.default_rng([seed, start]))
+                return proclus(scaled, options, np.random.default_rng([seed, start]))
 
             found = list(ordered_map(search, range(self.n_init), thread_count(self.n_jobs)))
             best = min(found, key=lambda result: result.objective)  # the first of equals
-            return self._keep_result(table, best)
+            return self._keep_result(table, scaled, best, scales)
 
     def _options(self, d: int) -> ProclusOptions:
         if self.n_dimensions is not None and self.n_dimensions > d:
@@ -105,7 +107,7 @@ class PROCLUS(ThreadsMixin, SeedMixin, ClusterMixin, SubspaceClusterer):  # type
             self.n_clusters, average, self.sample_factor, self.pool_factor, self.min_deviation, self.max_stale
         )
 
-    def _keep_result(self, table: Array, best: ProclusResult) -> Self:
+    def _keep_result(self, table: Array, scaled: Array, best: ProclusResult, scales: Array) -> Self:
         names, found = self._column_names(), []
         for i, dimensions in enumerate(best.dimensions):
             members = np.flatnonzero(best.labels == i)
@@ -120,13 +122,14 @@ class PROCLUS(ThreadsMixin, SeedMixin, ClusterMixin, SubspaceClusterer):  # type
         chosen = np.zeros((len(best.medoids), table.shape[1]), dtype=bool)
         for i, dimensions in enumerate(best.dimensions):
             chosen[i, dimensions] = True
-        self._state = ProclusState(np.array(table[best.medoids]), chosen, best.spheres, cluster_of)
+        self._state = ProclusState(np.array(scaled[best.medoids]), chosen, best.spheres, cluster_of, scales)
         return self
 
     def _memberships(self, block: Array) -> NDArray[np.bool_]:
         state = self._state
         dimensions = [np.flatnonzero(chosen) for chosen in state.dimensions]
-        nearest, distances = assign_rows(block.astype(state.medoids.dtype, copy=False), state.medoids, dimensions)
+        scaled = (block / state.scales).astype(state.medoids.dtype) if self.standardize else block
+        nearest, distances = assign_rows(scaled.astype(state.medoids.dtype, copy=False), state.medoids, dimensions)
         cluster = np.where((distances > state.spheres).all(axis=1), -1, state.cluster_of[nearest])
         return np.asarray(cluster[:, None] == np.arange(len(self.clusters_)))
 
@@ -137,6 +140,8 @@ class PROCLUS(ThreadsMixin, SeedMixin, ClusterMixin, SubspaceClusterer):  # type
         check.indices("medoid_indices_", count, below=len(self.labels_))
         check.floats("state.medoids", "k", "d")
         check.floats("state.spheres", "k", low=0.0)
+        scales = check.floats("state.scales", "d")
+        check.require(scales is not None and (scales > 0).all(), "scales must be positive")
         chosen, clusters = check.value("state.dimensions"), check.value("state.cluster_of")
         whole = (
             isinstance(chosen, np.ndarray)

@@ -18,7 +18,7 @@ from lowdim.errors import SearchTooLarge
 from lowdim.runtime.param import Integer, Real, param
 from lowdim.runtime.progress import report
 from lowdim.runtime.threads import ordered_map, thread_count
-from lowdim.subspace._base import SubspaceClusterer
+from lowdim.subspace._base import StandardizeMixin, SubspaceClusterer
 from lowdim.subspace._cluster import SubspaceCluster, make_cluster
 from lowdim.subspace._density import DensitySet, density_connected_sets, near_any
 
@@ -35,10 +35,11 @@ class SubcluState:
 
     X: Array  # (n, d) the fitted rows
     cores: tuple[NDArray[np.int32], ...]  # the core rows of each cluster
+    scales: NDArray[np.float64]  # (d,) that columns are divided by
 
 
 @estimator(title="density-connected sets in subspaces (SUBCLU)", summary="rows")
-class SUBCLU(ThreadsMixin, ClusterMixin, SubspaceClusterer):  # type: ignore[misc]
+class SUBCLU(ThreadsMixin, StandardizeMixin, ClusterMixin, SubspaceClusterer):  # type: ignore[misc]
     """SUBCLU: DBSCAN's clusters in all subspaces that have any.
 
     A set that is density-connected in some columns is so in each subset of them. So the subspaces of k + 1 columns are
@@ -50,7 +51,7 @@ class SUBCLU(ThreadsMixin, ClusterMixin, SubspaceClusterer):  # type: ignore[mis
     A cluster has all rows within `eps` of one of its core rows, so that neither the order of the rows nor what is
     beside a new row matters; a border row may be in several. The label of a row is the first of `clusters_` that holds
     it.
-    Distances are in the units of the columns: scale them first where they differ.
+    Distances are in the units of the columns: use `standardize` where they differ.
 
     {parameters}
 
@@ -82,15 +83,14 @@ class SUBCLU(ThreadsMixin, ClusterMixin, SubspaceClusterer):  # type: ignore[mis
         with self._fitting():
             rows = self._read(X, fitting=True, min_rows=2)
             table = self._whole(rows)
-            names = self._column_names()
+            names, scales = self._column_names(), self._scales(table)
+            levels = list(self._levels(table.astype(np.float64, copy=False) / scales))
             found = [
                 (make_cluster(one.rows, subspace, names), one.core.astype(np.int32))
-                for subspace, one in self._reported(
-                    list(self._levels(table.astype(np.float64, copy=False))), len(table)
-                )
+                for subspace, one in self._reported(levels, len(table))
             ]
             cores = self._keep(found, len(table))
-            self._state = SubcluState(owned(table, rows), tuple(cores))
+            self._state = SubcluState(owned(table, rows), tuple(cores), scales)
             return self
 
     def _levels(self, X: Array) -> Iterator[Level]:
@@ -145,15 +145,19 @@ class SUBCLU(ThreadsMixin, ClusterMixin, SubspaceClusterer):  # type: ignore[mis
         yield from reported
 
     def _memberships(self, block: Array) -> NDArray[np.bool_]:
-        fitted, values = self._state.X, block.astype(np.float64, copy=False)
+        fitted, scales = self._state.X, self._state.scales
+        values = block.astype(np.float64, copy=False) / scales
         out = np.zeros((len(block), len(self.clusters_)), dtype=bool)
         for c, (cluster, core) in enumerate(zip(self.clusters_, self._state.cores, strict=True)):
-            points = np.ascontiguousarray(fitted[np.ix_(core, cluster.dimensions)], dtype=np.float64)
-            out[:, c] = near_any(points, np.ascontiguousarray(values[:, cluster.dimensions]), self.eps)
+            own = cluster.dimensions
+            points = fitted[np.ix_(core, own)].astype(np.float64) / scales[own]
+            out[:, c] = near_any(points, np.ascontiguousarray(values[:, own]), self.eps)
         return out
 
     def _check_details(self, check: StateCheck) -> None:
         check.floats("state.X", len(self.labels_), "d")
+        scales = check.floats("state.scales", "d")
+        check.require(scales is not None and (scales > 0).all(), "scales must be positive")
         cores = check.value("state.cores")
         check.require(
             isinstance(cores, tuple) and len(cores) == len(self.clusters_), "every cluster must have core rows"
