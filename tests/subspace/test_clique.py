@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ from lowdim.subspace._grid import adaptive_grid, uniform_grid
 
 def brute_force(X, xi, tau):
     """Clusters as (dimensions, cells): all units of all subspaces counted, connected by depth-first search."""
-    n, d = X.shape
+    n = len(X)
     low, high = X.min(axis=0), X.max(axis=0)
     varying = np.flatnonzero(low < high)
     edges = {j: np.linspace(low[j], high[j], xi + 1) for j in varying}
@@ -79,7 +79,7 @@ def test_apriori_law(seed, grid):
         patch.setattr(module, "dense_units", lambda *a, **k: levels.extend(find(*a, **k)) or levels)
         CLIQUE(5, 0.02, grid=grid, alpha=0.3).fit(X)
     assert len(levels) >= 2
-    for lower, upper in zip(levels, levels[1:], strict=False):
+    for lower, upper in pairwise(levels):
         known = {tuple(unit) for unit in lower.units.tolist()}
         for unit in upper.units.tolist():
             assert all(projection in known for projection in combinations(unit, len(unit) - 1))
@@ -114,7 +114,7 @@ def test_redundancy():
         above = [c.rows for c in some if set(cluster.dimensions) < set(c.dimensions)]
         explained = np.isin(cluster.rows, np.concatenate(above)) if above else np.zeros(1)
         assert explained.mean() <= 0.5
-        assert not cluster.size == 1000  # the whole range of a column
+        assert cluster.size != 1000  # the whole range of a column
 
 
 def test_new_rows_outside_of_the_grid_are_in_no_cluster():
@@ -175,9 +175,18 @@ def test_boxes_of_many_dimensions_do_not_need_a_table():
 
 
 def test_connected_units_share_faces_not_corners():
-    found = connected_units(np.array([[0, 0], [1, 1], [1, 2], [5, 5], [0, 1]]))
-    assert sorted(map(sorted, (part.tolist() for part in found))) == [[0, 1, 2, 4], [3]]
-    assert len(connected_units(np.array([[0, 0], [1, 1]]))) == 2
+    axis_of = np.repeat(np.arange(3, dtype=np.int32), 6)
+
+    def sets(cells, axes=(0, 1)):
+        units = np.array(cells, dtype=np.int32) + 6 * np.array(axes, dtype=np.int32)
+        return sorted(part.tolist() for part in connected_units(units, axis_of))
+
+    assert sets([[0, 0], [0, 1], [1, 1], [1, 2], [5, 5]]) == [[0, 1, 2, 3], [4]]
+    assert sets([[0, 0], [1, 1]]) == [[0], [1]]
+    assert sets([[0, 5]]) == [[0]]  # the item after the last interval belongs to another column
+    beside = np.array([[0, 11], [0, 12]], dtype=np.int32)
+    assert len(connected_units(beside, axis_of)) == 2
+    assert [part.tolist() for part in connected_units(np.array([[17]], dtype=np.int32), axis_of)] == [[0]]
 
 
 def test_descriptions_are_in_the_units_of_the_columns():

@@ -94,7 +94,7 @@ def subspace_heatmap(source: Any, X: Any, *, ax: Axes | None = None, title: str 
     for c in np.unique(shown[shown >= 0]):
         member[np.ix_(shown == c, read.clusters[c].dimensions)] = True
     values = read.scaled()[order]
-    options = {"aspect": "auto", "interpolation": "nearest", "cmap": SEQUENTIAL, "vmin": 0, "vmax": 1}
+    options: dict[str, Any] = {"aspect": "auto", "interpolation": "nearest", "cmap": SEQUENTIAL, "vmin": 0, "vmax": 1}
     ax.imshow(values, alpha=0.22, **options)
     mapped = ax.imshow(np.ma.masked_array(values, ~member), **options)
     _draw_blocks(ax, read, shown)
@@ -189,16 +189,16 @@ def _draw_panel(ax: Axes, read: ClusteredRows, cluster: Any, color: str, text: s
     own, scaled = np.asarray(cluster.dimensions), read.scaled()
     narrow = np.sort(own[np.argsort(scaled[cluster.rows][:, own].std(axis=0), kind="stable")[:2]])
     if len(narrow) == 1:
-        bins = np.linspace(*np.histogram_bin_edges(read.X[:, narrow[0]], 40)[[0, -1]], 41)
-        ax.hist(read.X[:, narrow[0]], bins=bins, color=LIGHT)
-        ax.hist(read.X[cluster.rows, narrow[0]], bins=bins, color=color)
+        values = read.X[:, narrow[0]]
+        bins = np.histogram_bin_edges(values, 40).tolist()
+        ax.hist(values, bins=bins, color=LIGHT)
+        ax.hist(values[cluster.rows], bins=bins, color=color)
         name_axes(ax, read.names[narrow[0]], "rows")
     else:
-        some = sample_rows(np.zeros(len(read.X), dtype=np.int64), 4000)
         size = 200 / np.sqrt(max(len(read.X), 100))
-        ax.scatter(*read.X[some][:, narrow].T, s=size, color=LIGHT, linewidths=0, rasterized=len(some) > 2000)
-        ax.scatter(
-            *read.X[cluster.rows][:, narrow].T, s=size, color=color, linewidths=0, rasterized=cluster.size > 2000
-        )
+        every = sample_rows(np.zeros(len(read.X), dtype=np.int64), 4000)
+        for rows, shade in ((every, LIGHT), (cluster.rows, color)):
+            x, y = read.X[rows][:, narrow].T
+            ax.scatter(x, y, s=size, color=shade, linewidths=0, rasterized=len(rows) > 2000)
         name_axes(ax, read.names[narrow[0]], read.names[narrow[1]])
     ax.set_title(text, loc="left", fontsize=SMALL, fontweight="normal", color=FADED)

@@ -111,22 +111,24 @@ def subspaces_of(units: Units, axis_of: NDArray[np.int32]) -> Iterator[tuple[tup
         yield tuple(axis_row.tolist()), members
 
 
-def connected_units(cells: Array) -> list[NDArray[np.intp]]:
-    """Sets of units of one subspace that are connected through common faces; cells (m, k) are interval numbers."""
-    m, k = cells.shape
-    keys, edges = _keys(cells), []
-    order = np.argsort(keys, kind="stable")
-    for axis in range(k):
-        neighbors = cells.copy()
-        neighbors[:, axis] += 1
-        wanted = _keys(neighbors)
-        position = np.minimum(np.searchsorted(keys[order], wanted), m - 1)
-        found = keys[order][position] == wanted
-        edges.append((np.flatnonzero(found), order[position[found]]))
-    ends = np.concatenate([a for a, _ in edges]), np.concatenate([b for _, b in edges])
-    graph = sp.csr_array((np.ones(len(ends[0]), dtype=bool), ends), shape=(m, m))
+def connected_units(units: Units, axis_of: NDArray[np.int32]) -> list[NDArray[np.intp]]:
+    """The sets of units (sorted, of any subspaces) that are connected through common faces, as indices."""
+    m, k = units.shape
+    known, ends = _keys(units), [(np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp))]
+    for position in range(k):
+        beside = units.copy()
+        beside[:, position] += 1  # the next interval, if the column has one more
+        inside = np.flatnonzero(beside[:, position] < len(axis_of))
+        inside = inside[axis_of[beside[inside, position]] == axis_of[units[inside, position]]]
+        wanted = _keys(beside[inside])
+        found = np.minimum(np.searchsorted(known, wanted), m - 1)
+        same = known[found] == wanted
+        ends.append((inside[same], found[same]))
+    first, second = (np.concatenate(part) for part in zip(*ends, strict=True))
+    graph = sp.csr_array((np.ones(len(first), dtype=bool), (first, second)), shape=(m, m))
     count, label = connected_components(graph, directed=False)
-    return [np.flatnonzero(label == c) for c in range(count)]
+    order = np.argsort(label, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(label, minlength=count))[:-1])
 
 
 def mdl_cut(coverages: Array) -> int:

@@ -21,7 +21,7 @@ from lowdim.runtime.progress import report
 from lowdim.runtime.threads import thread_count
 from lowdim.subspace._base import SubspaceClusterer
 from lowdim.subspace._cluster import SubspaceCluster, make_cluster
-from lowdim.subspace._dense_units import Bitmaps, DenseUnits, connected_units, dense_units, subspaces_of
+from lowdim.subspace._dense_units import Bitmaps, DenseUnits, connected_units, dense_units
 from lowdim.subspace._description import cover_boxes, describe_boxes, edge_texts
 from lowdim.subspace._grid import Grid, adaptive_grid, histogram_bins, uniform_grid
 
@@ -133,19 +133,19 @@ class CLIQUE(ThreadsMixin, ClusterMixin, SubspaceClusterer):  # type: ignore[mis
         starts, names, texts = grid.starts, self._column_names(), [edge_texts(edges) for edges in grid.edges]
         sizes, reported = np.diff(starts), _Reported(bitmaps, self.redundancy)
         for level in reversed(levels):
-            for done, (axes, members) in enumerate(subspaces_of(level.units, grid.axis_of)):
-                report("CLIQUE: clusters", done, dimensions=len(axes))
-                units, own = level.units[members], list(axes)
-                cells = units - starts[own]
-                for connected in connected_units(cells):
-                    if self.redundancy < 1 and _spans_a_column(cells[connected], sizes[own]):
-                        continue
-                    bitmap = bitmaps.union(np.ascontiguousarray(units[connected]))
-                    if not reported.add(axes, bitmap):
-                        continue
-                    boxes, columns = cover_boxes(cells[connected]), grid.columns[own]
-                    words = describe_boxes(boxes, [names[j] for j in columns], [texts[axis] for axis in axes])
-                    yield make_cluster(bitmaps.rows(bitmap), columns, names, words), boxes
+            for done, connected in enumerate(connected_units(level.units, grid.axis_of)):
+                report("CLIQUE: clusters", done, dimensions=level.units.shape[1])
+                units = np.ascontiguousarray(level.units[connected])
+                axes = grid.axis_of[units[0]]
+                cells = units - starts[axes]
+                if self.redundancy < 1 and _spans_a_column(cells, sizes[axes]):
+                    continue
+                bitmap = bitmaps.union(units)
+                if not reported.add(set(axes.tolist()), bitmap):
+                    continue
+                boxes, columns = cover_boxes(cells), grid.columns[axes]
+                words = describe_boxes(boxes, [names[j] for j in columns], [texts[axis] for axis in axes])
+                yield make_cluster(bitmaps.rows(bitmap), columns, names, words), boxes
 
     def _memberships(self, block: Array) -> NDArray[np.bool_]:
         grid = self._state.grid
@@ -180,22 +180,22 @@ class _Reported:
         self.bitmaps, self.redundancy = bitmaps, redundancy
         self.clusters: list[tuple[set[int], NDArray[np.uint64]]] = []
 
-    def add(self, axes: tuple[int, ...], bitmap: NDArray[np.uint64]) -> bool:
+    def add(self, axes: set[int], bitmap: NDArray[np.uint64]) -> bool:
         """Whether a cluster is to be reported: at most a share of its rows is in those of subspaces above its own."""
         if self.redundancy < 1:
-            above = [rows for larger, rows in self.clusters if larger.issuperset(axes) and len(larger) > len(axes)]
+            above = [rows for larger, rows in self.clusters if larger > axes]
             explained = np.bitwise_or.reduce(above) & bitmap if above else np.zeros_like(bitmap)
             if np.bitwise_count(explained).sum() > self.redundancy * np.bitwise_count(bitmap).sum():
                 return False
-            self.clusters.append((set(axes), bitmap))
+            self.clusters.append((axes, bitmap))
         return True
 
 
 def _spans_a_column(cells: Array, sizes: Array) -> bool:
     """Whether the cells (m, k) of a cluster extend over all intervals of a column, which then says nothing of it."""
-    for axis, size in enumerate(sizes):
-        rest = np.delete(cells, axis, axis=1)
-        columns = len(np.unique(rest, axis=0)) if rest.shape[1] else 1
-        if len(cells) == columns * size:
+    spans = (np.ptp(cells, axis=0) + 1 == sizes) & (len(cells) % sizes == 0)
+    for axis in np.flatnonzero(spans):
+        rest = {row.tobytes() for row in np.delete(cells, axis, axis=1)}  # no cell is there twice
+        if len(cells) == len(rest) * sizes[axis]:
             return True
     return False
