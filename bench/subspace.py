@@ -53,7 +53,7 @@ CASES = [
         "subspace-clique-million",
         "CLIQUE on MAFIA's grid, 1,000,000 × 20 (5 planted clusters of 5 dimensions); peak memory below 2 GB",
         lambda: planted_clusters(1_000_000, 20, 5, 5, noise=0.2, random_state=0),
-        (lowdim_clique(grid="adaptive"),),
+        (lowdim_clique(grid="adaptive", alpha=0.8, beta=0.35),),
         lambda planted, clusters: scores(clusters, planted).to_dict(), repeats=1, warm=False,
     ),
     Case(

@@ -119,7 +119,7 @@ def clusters_in_subspaces(panels):
     Z = PCA(2).fit_transform(planted.X)
     panels["pca"].scatter(*Z[some].T, c=colors[some], s=5)
     panels["pca"].set(xlabel="axis 1", ylabel="axis 2")
-    panels["pca"].set_title("Two principal axes of 20 columns mix 5 clusters", loc="left", weight="bold")
+    panels["pca"].set_title("PCA of 20 columns: 5 clusters overlap", loc="left", weight="bold")
     for name, cluster in zip(("first", "second"), found.clusters_, strict=False):
         a, b = cluster.dimensions[:2]
         panels[name].scatter(planted.X[some, a], planted.X[some, b], c=colors[some], s=5)
