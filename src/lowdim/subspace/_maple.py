@@ -47,7 +47,7 @@ class MapleSearch:
         later: dict[int, list[RowSet]] = {}
         for rows in row_sets:
             wider = {c: cut for c in range(columns[-1] + 1, self.X.shape[1]) if (cut := self._cut(rows, columns, c))}
-            if len(columns) >= self.min_columns and self._is_maximal(rows, columns):
+            if len(columns) >= self.min_columns and not self._has_further_column(rows, columns):
                 yield rows, columns
             if len(columns) + len(wider) < self.min_columns or self._is_covered(rows, columns, list(wider)):
                 continue
@@ -81,22 +81,14 @@ class MapleSearch:
         for start in np.flatnonzero(longer & (ends - np.arange(len(ends)) >= self.min_rows)):
             yield np.sort(rows[order[start : ends[start]]])
 
-    def _is_maximal(self, rows: RowSet, columns: tuple[int, ...]) -> bool:
-        """Whether no row and no column can be added."""
-        return not self._has_further_column(rows, columns) and not self._has_further_row(rows, columns)
-
     def _has_further_column(self, rows: RowSet, columns: tuple[int, ...]) -> bool:
+        """Whether a column can be added: else the cluster is maximal, because no row can be added either.
+
+        The sets of rows are maximal for their columns. One that is not, because a larger one was pruned, fits the
+        earlier column for which that was pruned.
+        """
         others = np.setdiff1d(np.arange(self.X.shape[1]), columns)
         return any(self._fits(rows, int(c), columns) for c in others)
-
-    def _has_further_row(self, rows: RowSet, columns: tuple[int, ...]) -> bool:
-        others = np.setdiff1d(np.arange(len(self.X)), rows)
-        for i, a in enumerate(columns):
-            for b in columns[i + 1 :]:
-                inside, beside = self.X[rows, a] - self.X[rows, b], self.X[others, a] - self.X[others, b]
-                low, high = np.minimum(inside.min(), beside), np.maximum(inside.max(), beside)
-                others = others[high - low <= self.delta]
-        return len(others) > 0
 
     def _is_covered(self, rows: RowSet, columns: tuple[int, ...], possible: list[int]) -> bool:
         """Whether an earlier column fits these rows with their columns and with all that may follow.
