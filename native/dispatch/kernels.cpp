@@ -74,6 +74,7 @@ constexpr IcaKernels<T> ica_kernels = {
     {ica_block<T, ContrastLogcosh>, ica_block<T, ContrastExp>, ica_block<T, ContrastCube>},
     {contrast_values<T, ContrastLogcosh>, contrast_values<T, ContrastExp>, contrast_values<T, ContrastCube>},
 };
+#include "subspace/grid_units.isa.hpp"
 }  // namespace
 
 #define LOWDIM_QUOTE(x) #x
@@ -116,6 +117,7 @@ const Kernels& table() {
         {{three_term_rows<8>, three_term_rows<16>, three_term_rows<32>}, chebyshev_rows},
         {{spline_moments<float>, evaluate_spline<float>}, {spline_moments<double>, evaluate_spline<double>}},
         {ica_kernels<float>, ica_kernels<double>},
+        {unit_supports, unite_units},
     };
     return kernels;
 }

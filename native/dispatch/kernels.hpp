@@ -12,6 +12,7 @@
 #include "dispatch/tables/moments.hpp"
 #include "dispatch/tables/monotone_spline.hpp"
 #include "dispatch/tables/sparse.hpp"
+#include "dispatch/tables/subspace.hpp"
 #include "dispatch/tables/tsne.hpp"
 #include "dispatch/tables/umap.hpp"
 
@@ -31,6 +32,7 @@ struct Kernels {
     ChebyshevKernels chebyshev;
     PerPrecision<SplineKernels> splines;
     PerPrecision<IcaKernels> ica;
+    SubspaceKernels subspace;
 };
 
 // The best table that this processor can run, or the one named by LOWDIM_ISA.

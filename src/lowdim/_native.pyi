@@ -440,6 +440,19 @@ def densmap_sums(positions: Annotated[NDArray[numpy.float32], dict(shape=(None, 
 def fast_powers(x: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], b: float, out: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> None:
     """x^b as UMAP's optimizer computes it."""
 
+def interval_bitmaps(codes: Annotated[NDArray[numpy.int16], dict(shape=(None, None), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], first: int, bitmaps: Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
+    """
+    Set the bits of rows first, first + 1, … in the bitmaps of the intervals that `codes` (columns, rows) name.
+    """
+
+def unit_supports(bitmaps: Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', device='cpu', writable=False)], units: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], supports: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], threads: int) -> None:
+    """
+    The number of rows in each unit, an intersection of intervals; units are quickest in lexicographic order.
+    """
+
+def unit_rows(bitmaps: Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', device='cpu', writable=False)], units: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')], threads: int) -> None:
+    """Add the rows of all units to a bitmap."""
+
 def idle(seconds: float, threads: int) -> None:
     """Wait, polling for Ctrl-C as every long kernel does."""
 

@@ -9,6 +9,7 @@ LowdimError
 ├── Cancelled (RuntimeError)          a callback asked to stop
 ├── AlreadyFitting (RuntimeError)     one estimator object is fitted twice at a time
 ├── MemoryTooSmall (MemoryError)      the work would exceed memory; nothing was started
+├── SearchTooLarge (RuntimeError)     an exhaustive search exceeds its limit
 ├── MissingExtra (ImportError)        an optional dependency is not installed
 └── ModelFileError (ValueError)       not a model file, or a corrupt one
 
@@ -30,6 +31,7 @@ __all__ = [
     "ModelFileError",
     "NotConverged",
     "NotEnoughData",
+    "SearchTooLarge",
 ]
 
 
@@ -67,6 +69,10 @@ class AlreadyFitting(LowdimError, RuntimeError):
 
 class MemoryTooSmall(LowdimError, MemoryError):
     """The work would exceed the available memory; nothing was started."""
+
+
+class SearchTooLarge(LowdimError, RuntimeError):
+    """An exhaustive search exceeds the limit that a parameter sets."""
 
 
 class MissingExtra(LowdimError, ImportError):

@@ -29,18 +29,25 @@ COMMANDS = {
     "inverse": "inverse model.lowdim z.npy -o x.csv",
     "choose": "choose data.csv --label kind --replicates 3",
     "diagnose": "diagnose data.csv --label kind",
+    "subspace": "subspace data.csv --label kind --tau 0.1 -o s.csv",
     "methods": "methods pca",
     "datasets": "datasets --json",
     "config": "config",
     "refused": "map n\N{LATIN SMALL LETTER O WITH DIAERESIS}thing.csv",
 }
-WRITTEN = {"map": ["m.csv", "m.lowdim"], "fit": ["f.lowdim"], "transform": ["t.csv"], "inverse": ["x.csv"]}
+WRITTEN = {
+    "map": ["m.csv", "m.lowdim"],
+    "fit": ["f.lowdim"],
+    "transform": ["t.csv"],
+    "inverse": ["x.csv"],
+    "subspace": ["s.csv"],
+}
 STREAMS = ("plain", "closed stderr", "closed all", "broken both", "full", "ascii")
 
 DRIVER = """
 import io, json, os, sys, tempfile
 from lowdim.cli import main
-import lowdim, lowdim.choose, lowdim.diagnosis, lowdim.workflow.apply, pyarrow.csv
+import lowdim, lowdim.choose, lowdim.diagnosis, lowdim.workflow.apply, lowdim.workflow.cluster, pyarrow.csv
 
 def stream(fd, encoding):
     return io.TextIOWrapper(io.FileIO(fd, "w", closefd=False), encoding=encoding, write_through=True)

@@ -10,7 +10,7 @@ from lowdim import PCA
 from lowdim.data import datasets
 from lowdim.errors import BadInput, BadParameter
 
-SYNTHETIC = {"faces", "rings", "spiral", "swissroll", "scurve", "clusters"}
+SYNTHETIC = {"faces", "rings", "spiral", "swissroll", "scurve", "subspaces", "clusters"}
 
 
 def test_every_data_set_loads_and_names_its_source():

@@ -27,9 +27,9 @@ from lowdim.runtime.memory import require_memory
 from lowdim.runtime.param import Integer, Maybe, SeedLike, param, parameters, validate
 from lowdim.runtime.random import Seed
 
-__all__ = ["EmbeddingMixin", "Estimator", "Method", "SeedMixin", "ThreadsMixin", "estimator"]
+__all__ = ["DeclaredEstimator", "EmbeddingMixin", "Estimator", "Method", "SeedMixin", "ThreadsMixin", "estimator"]
 
-Class = TypeVar("Class", bound="type[Estimator]")
+Class = TypeVar("Class", bound="type[DeclaredEstimator]")
 
 SPARE_DIMENSIONS = 1000  # that may be asked for, although few rows need fewer
 EMBEDDING_COPIES = 4  # that a fit holds at once: the start, the positions, their gradient and the result
@@ -51,8 +51,11 @@ class Method:
     weights: bool = False
 
 
-class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Base of all estimators. Methods are made by `@estimator` and write `fit`, `transform` and `_check_state`."""
+class DeclaredEstimator(BaseEstimator):  # type: ignore[misc]
+    """Base of all estimators: declared parameters, one fit at a time, a private state that model files keep.
+
+    Estimators are made by `@estimator` and write `fit` and `_check_state`. Those that map rows derive from `Estimator`.
+    """
 
     _method: ClassVar[Method | None] = None  # set by @estimator
     _state_classes: ClassVar[tuple[type, ...]] = ()  # the dataclasses that a model file of this estimator may hold
@@ -144,10 +147,18 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         if self._method is not None:
             tags.input_tags.sparse = self._method.sparse
             tags.target_tags.required = self._method.supervised
+        return tags
+
+
+class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DeclaredEstimator):  # type: ignore[misc]
+    """Base of the methods, which map rows: they write `fit`, `transform` and `_check_state`."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
 

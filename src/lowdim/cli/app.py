@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 
 import lowdim
-from lowdim.cli import commands_explore, commands_info, commands_map, commands_models, commands_tour
-from lowdim.cli.command import Command, MethodCommand
+from lowdim.cli import commands_explore, commands_info, commands_map, commands_models, commands_subspace, commands_tour
+from lowdim.cli.command import ClustererCommand, Command, MethodCommand
 from lowdim.cli.exit_codes import EXIT_CODES
 from lowdim.cli.output import CommandOutput
 
@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[type[Command], Callable[..., CommandOutput]]] = {
     "tour": (Command, commands_tour.draw_tour),
     "choose": (Command, commands_explore.choose),
     "diagnose": (Command, commands_explore.diagnose),
+    "subspace": (ClustererCommand, commands_subspace.subspace),
     "fit": (MethodCommand, commands_models.fit),
     "transform": (Command, commands_models.transform),
     "inverse": (Command, commands_models.inverse),

@@ -13,9 +13,17 @@ from lowdim.cli.global_flags import GLOBAL_HELP
 if TYPE_CHECKING:
     from lowdim.base.estimator import Method
 
-__all__ = ["DEFAULT_METHOD", "Command", "MethodChoice", "MethodCommand", "method_choice"]
+__all__ = [
+    "DEFAULT_CLUSTERER",
+    "DEFAULT_METHOD",
+    "ClustererCommand",
+    "Command",
+    "MethodChoice",
+    "MethodCommand",
+    "method_choice",
+]
 
-DEFAULT_METHOD = "pca"
+DEFAULT_METHOD, DEFAULT_CLUSTERER = "pca", "clique"
 CHOICE, NAMED = "lowdim.method_choice", "lowdim.method_named"  # keys of the context's meta
 
 
@@ -25,10 +33,15 @@ class MethodChoice:
 
     name: str
     settings: dict[str, Any]
+    clusters: bool = False  # a subspace clusterer
 
     @property
     def method(self) -> Method:
-        """The registered method; importing it takes a second."""
+        """The method, or the clusterer; importing it takes a second."""
+        if self.clusters:
+            from lowdim.workflow.cluster import find_clusterer
+
+            return find_clusterer(self.name)
         from lowdim.registry import find_method
 
         return find_method(self.name)
@@ -68,15 +81,17 @@ class Command(TyperCommand):
 class MethodCommand(Command):
     """A command that passes further flags to a method."""
 
+    clusters = False  # whether the methods are subspace clusterers
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Take the method's flags out of the arguments; the method is imported only if there are any."""
         own, name = self.own_flags(), peek_flag("--method", args)
         ctx.meta[NAMED] = name
-        choice = MethodChoice(name or DEFAULT_METHOD, {})
+        choice = MethodChoice(name or (DEFAULT_CLUSTERER if self.clusters else DEFAULT_METHOD), {}, self.clusters)
         if has_unknown_flags(args, own):
             help = f"{ctx.command_path} --method {choice.method.name.lower()} --help"
             settings, args = parse_flags(args, own, method_flags(choice.method), help)
-            choice = MethodChoice(choice.name, settings)
+            choice = MethodChoice(choice.name, settings, self.clusters)
         ctx.meta[CHOICE] = choice
         return super().parse_args(ctx, args)
 
@@ -86,8 +101,15 @@ class MethodCommand(Command):
         name = ctx.meta.get(NAMED)
         if name is None:
             with formatter.section("Method options"):
-                formatter.write_text(f"See `{ctx.command_path} --method NAME --help`, or `lowdim methods NAME`.")
+                other = "" if self.clusters else ", or `lowdim methods NAME`"
+                formatter.write_text(f"See `{ctx.command_path} --method NAME --help`{other}.")
             return
-        method = MethodChoice(name, {}).method
+        method = MethodChoice(name, {}, self.clusters).method
         with formatter.section(f"Options of {method.name}"):
             formatter.write_dl(flag_help(method, self.own_flags()))
+
+
+class ClustererCommand(MethodCommand):
+    """A command that passes further flags to a subspace clusterer."""
+
+    clusters = True

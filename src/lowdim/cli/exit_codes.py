@@ -26,6 +26,7 @@ CODES: tuple[tuple[type[BaseException], int], ...] = (
     (errors.MissingExtra, EXTRA),
     (errors.NotEnoughData, IMPOSSIBLE),
     (errors.NotConverged, IMPOSSIBLE),
+    (errors.SearchTooLarge, IMPOSSIBLE),
     (MemoryError, IMPOSSIBLE),
     (errors.Cancelled, INTERRUPTED),
     (KeyboardInterrupt, INTERRUPTED),

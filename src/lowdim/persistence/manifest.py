@@ -92,8 +92,10 @@ def restore(manifest: Manifest, tensors: Tensors) -> Any:
     _require_consumed(tensors)
     output = manifest.get("output")
     if output is not None:
-        if output not in OUTPUTS:
-            raise ModelFileError(f"the output must be one of {', '.join(OUTPUTS)}; the manifest names another.")
+        if output not in OUTPUTS or not hasattr(model, "set_output"):
+            raise ModelFileError(
+                f"the output of a method must be one of {', '.join(OUTPUTS)}; the manifest has another."
+            )
         model.set_output(transform=output)
     try:
         check_state(model)

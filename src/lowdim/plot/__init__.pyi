@@ -6,11 +6,14 @@ from lowdim.plot._colors import palette as palette
 from lowdim.plot._eigenimages import eigenimages as eigenimages
 from lowdim.plot._html_page import page as page
 from lowdim.plot._index_path import index_path as index_path
+from lowdim.plot._parallel_coordinates import parallel_coordinates as parallel_coordinates
 from lowdim.plot._scatter import density as density
 from lowdim.plot._scatter import scatter as scatter
 from lowdim.plot._scree import scree as scree
 from lowdim.plot._shepard import shepard as shepard
 from lowdim.plot._sources import sources as sources
+from lowdim.plot._subspace_clusters import subspace_heatmap as subspace_heatmap
+from lowdim.plot._subspace_clusters import subspace_panels as subspace_panels
 from lowdim.plot._sufficient_summary import sufficient_summary as sufficient_summary
 from lowdim.plot._theme import save as save
 from lowdim.plot._tour_page import tour as tour

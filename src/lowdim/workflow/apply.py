@@ -38,6 +38,8 @@ def load_fitted(path: str) -> Any:
         raise ModelFileError(f"{path}: this is a neighbor graph, not a fitted model. Fit a method, and use its file.")
     if not hasattr(model, "n_features_in_"):
         raise ModelFileError(f"{path}: this {type(model).__name__} was saved before it was fitted. Fit it first.")
+    if not hasattr(model, "transform"):
+        raise ModelFileError(f"{path}: {type(model).__name__} finds clusters, and no coordinates: it can't transform.")
     return model
 
 

@@ -13,9 +13,33 @@ from typing import Any
 
 __all__ = ["make"]
 
-COMMANDS = ["map", "choose", "diagnose", "fit", "transform", "inverse", "methods", "datasets", "config", "nonsense"]
+COMMANDS = [
+    "map",
+    "choose",
+    "diagnose",
+    "subspace",
+    "fit",
+    "transform",
+    "inverse",
+    "methods",
+    "datasets",
+    "config",
+    "nonsense",
+]
 DATA = ["iris", "digits", "table.csv", "broken.csv", "empty.csv", "missing.csv", "folder", "model.lowdim", "swiss_roll"]
-METHODS = ["pca", "umap", "tsne", "mds", "isomap", "lle", "kernelpca", "classicalmds", "laplacianeigenmaps", "x"]
+METHODS = [
+    "pca",
+    "umap",
+    "tsne",
+    "mds",
+    "isomap",
+    "lle",
+    "kernelpca",
+    "classicalmds",
+    "laplacianeigenmaps",
+    "proclus",
+    "x",
+]
 FLAGS = {
     "--method": METHODS,
     "-o": ["out.png", "out.html", "out.csv", "out.npz", "out.parquet", "out.svg", "no/folder/out.png", "out", "folder"],
@@ -52,7 +76,7 @@ def make(r: random.Random) -> tuple[str, Callable[[], Any]]:
     """A command line; it must end with a documented exit code, and say what is wrong without a traceback."""
     command = r.choice(COMMANDS)
     words = [command]
-    if command in ("map", "choose", "diagnose", "fit", "transform", "inverse") and r.random() < 0.95:
+    if command in ("map", "choose", "diagnose", "subspace", "fit", "transform", "inverse") and r.random() < 0.95:
         words += [r.choice(DATA) for _ in range(1 + (command in ("transform", "inverse")))]
     for _ in range(r.choice([0, 1, 1, 2, 3])):
         flag = r.choice(sorted(FLAGS))

@@ -126,5 +126,6 @@ _DATASETS = {
         synthetic.swissroll, "a rectangle rolled up in 3-D (Swiss roll), labeled by arc length", _SYNTHETIC
     ),
     "scurve": _Dataset(synthetic.scurve, "a rectangle bent into an S in 3-D, labeled by arc length", _SYNTHETIC),
+    "subspaces": _Dataset(synthetic.subspaces, "clusters in 4 of the columns each, and noise", _SYNTHETIC),
     "clusters": _Dataset(synthetic.clusters, "isotropic Gaussian clusters in d dimensions", _SYNTHETIC),
 }

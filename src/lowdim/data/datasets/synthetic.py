@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from lowdim.data.table import Table, default_names
 from lowdim.runtime.random import Seed, seed_of
 
-__all__ = ["clusters", "faces", "rings", "scurve", "spiral", "swissroll"]
+__all__ = ["clusters", "draw_subspaces", "faces", "rings", "scurve", "spiral", "subspaces", "swissroll"]
 
 Array = NDArray[Any]
 
@@ -72,6 +72,33 @@ def clusters(
     centers = rng.normal(size=(clusters, d)) * separation / np.sqrt(2 * d)
     label = rng.permutation(np.arange(n) % clusters)
     return Table(centers[label] + noise * rng.normal(size=(n, d)), default_names(d), label, "cluster")
+
+
+def subspaces(n: int = 1000, d: int = 10, clusters: int = 3, noise: float = 0.1, random_state: Seed = 0) -> Table:
+    """Clusters in 4 columns each (or all, if there are fewer) of uniform data; the label is the cluster, -1 noise."""
+    X, label, _ = draw_subspaces(n, d, clusters, min(4, d), 0.1, min(noise, 1.0), random_state)
+    return Table(X, default_names(d), label, "cluster")
+
+
+def draw_subspaces(
+    n: int, d: int, clusters: int, dimensions: int, width: float, noise: float, random_state: Seed
+) -> tuple[Array, NDArray[np.int64], list[Array]]:
+    """Uniform rows in 0…1, with clusters in random columns: rows (n, d), labels (n,), and the columns of each cluster.
+
+    In its columns a cluster is uniform in a box of side `width`.
+    """
+    rng = _rng(random_state)
+    inside = n - round(noise * n)
+    label = np.full(n, -1, dtype=np.int64)
+    label[rng.permutation(n)[:inside]] = np.arange(inside) % clusters
+    X, own = rng.uniform(size=(n, d)), []
+    for cluster in range(clusters):
+        columns = np.sort(rng.choice(d, dimensions, replace=False))
+        centers = rng.uniform(width / 2, 1 - width / 2, dimensions)
+        rows = np.flatnonzero(label == cluster)
+        X[np.ix_(rows, columns)] = centers + width * rng.uniform(-0.5, 0.5, (len(rows), dimensions))
+        own.append(columns)
+    return X, label, own
 
 
 def faces(n: int = 400, people: int = 40, size: int = 32, noise: float = 0.02, random_state: Seed = 0) -> Table:

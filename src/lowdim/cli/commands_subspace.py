@@ -1,0 +1,94 @@
+"""`lowdim subspace`: clusters that live in some of the columns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from lowdim.cli.command import DEFAULT_CLUSTERER, method_choice
+from lowdim.cli.options import Columns, Data, Drop, Id, Label, column_selection
+from lowdim.cli.output import CommandOutput, align, printable, written_lines
+
+__all__ = ["subspace"]
+
+ClustererName = Annotated[
+    str, typer.Option("--method", metavar="NAME", help="The clusterer: clique, proclus, pcluster or subclu.")
+]
+ClusterOutputs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Output file: .png, .svg, .pdf (a heat map; parallel coordinates or one panel per cluster if the name "
+        "ends in parallel or panels), or .csv, .parquet, … (the clusters of each row). Repeatable.",
+    ),
+]
+SaveModel = Annotated[str | None, typer.Option("--save-model", metavar="FILE", help="Save the fitted clusterer.")]
+
+MOST_SHOWN = 20  # clusters in the text; --json has all
+
+
+def subspace(  # noqa: PLR0913  (one argument per flag)
+    context: typer.Context,
+    data: Data,
+    method: ClustererName = DEFAULT_CLUSTERER,
+    output: ClusterOutputs = None,
+    save_model: SaveModel = None,
+    label: Label = None,
+    id: Id = None,
+    drop: Drop = None,
+    columns: Columns = None,
+) -> CommandOutput:
+    """Find clusters that live in some of the columns.
+
+    Prints the rows, columns and, for CLIQUE, the region of each cluster in words.
+
+    Examples:
+      lowdim subspace wine --xi 5 --tau 0.1 -o wine.png
+      lowdim subspace subspaces --method proclus --n-clusters 3 --n-dimensions 4 -o parallel.png -o clusters.csv
+
+    """
+    from lowdim.persistence import save
+    from lowdim.workflow.cluster import find_clusters, write_clusters
+    from lowdim.workflow.outputs import FIGURES, TABLES, check_outputs, check_writable
+    from lowdim.workflow.source import read_data
+
+    paths = check_outputs(output or [], (*FIGURES, *TABLES), [data])
+    model_path = None if save_model is None else Path(save_model).absolute()
+    if model_path is not None:
+        check_writable(model_path)
+    choice = method_choice(context)
+    table = read_data(data, column_selection(columns, label, id, drop))
+    model = find_clusters(choice.method, choice.settings, table)
+    for path in paths:
+        write_clusters(path, model, table, f"{printable(Path(data).name)}, {choice.method.name}")
+    if model_path is not None:
+        save(model, model_path)
+        paths.append(model_path)
+    result = {
+        "command": "subspace",
+        "data": data,
+        "method": choice.method.name,
+        "parameters": model.get_params(),
+        "rows": len(model.labels_),
+        "rows_in_clusters": int((model.labels_ >= 0).sum()),
+        "clusters": [cluster.to_dict() for cluster in model.clusters_],
+        "written": [str(path) for path in paths],
+    }
+    return CommandOutput(_text(model, choice.method.name, paths), result)
+
+
+def _text(model: Any, name: str, paths: list[Path]) -> str:
+    """One line per cluster, then a summary."""
+    lines = []
+    for c, cluster in enumerate(model.clusters_[:MOST_SHOWN]):
+        where = cluster.description or ", ".join(cluster.names)
+        lines.append((f"cluster {c}", printable(f"{cluster.size:>6} rows  {where}")))
+    if len(model.clusters_) > MOST_SHOWN:
+        lines.append(("…", f"{len(model.clusters_) - MOST_SHOWN} more; --json has all of them"))
+    inside = int((model.labels_ >= 0).sum())
+    summary = f"{len(model.clusters_)} clusters by {name}; {inside} of {len(model.labels_)} rows are in one"
+    return align([*lines, ("found", summary), *written_lines(paths)])
