@@ -25,14 +25,20 @@ RULE_MODULES = ("lowdim.choose", "lowdim.kernels")
 SKLEARN_ATTRIBUTES = ("n_features_in_", "feature_names_in_")
 
 
-def estimators() -> dict[str, type]:
-    """Every registered estimator class, by name."""
-    return {method.name: method.cls for method in methods()}
+# Modules that export estimators which are no methods: they map nothing, but they are saved.
+ESTIMATOR_MODULES = ("lowdim.select",)
+
+
+def estimators() -> dict[str, type[Any]]:
+    """Every estimator class that a file may hold, by name."""
+    exported = {name: value for module in ESTIMATOR_MODULES for name, value in _exported(module).items()}
+    others = {name: value for name, value in exported.items() if getattr(value, "_method", None) is not None}
+    return {method.name: method.cls for method in methods()} | others
 
 
 def states() -> dict[str, type]:
     """Every state class by name: summaries, and the `_state_classes` of all estimators."""
-    declared = [cls for method in methods() for cls in method.cls._state_classes]
+    declared = [cls for known in estimators().values() for cls in known._state_classes]
     found: dict[str, type] = {}
     for cls in (*SUMMARIES.values(), *declared):
         if found.setdefault(cls.__name__, cls) is not cls:
