@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 
 import lowdim
-from lowdim.cli import commands_explore, commands_info, commands_map, commands_models
-from lowdim.cli.command import Command, MethodCommand
+from lowdim.cli import commands_explore, commands_info, commands_map, commands_models, commands_select
+from lowdim.cli.command import Command, MethodCommand, SelectorCommand
 from lowdim.cli.exit_codes import EXIT_CODES
 from lowdim.cli.output import CommandOutput
 
@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[type[Command], Callable[..., CommandOutput]]] = {
     "map": (MethodCommand, commands_map.draw_map),
     "choose": (Command, commands_explore.choose),
     "diagnose": (Command, commands_explore.diagnose),
+    "select": (SelectorCommand, commands_select.select),
     "fit": (MethodCommand, commands_models.fit),
     "transform": (Command, commands_models.transform),
     "inverse": (Command, commands_models.inverse),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from typer.core import TyperCommand
@@ -13,7 +13,7 @@ from lowdim.cli.global_flags import GLOBAL_HELP
 if TYPE_CHECKING:
     from lowdim.base.estimator import Method
 
-__all__ = ["DEFAULT_METHOD", "Command", "MethodChoice", "MethodCommand", "method_choice"]
+__all__ = ["DEFAULT_METHOD", "Command", "MethodChoice", "MethodCommand", "SelectorCommand", "method_choice"]
 
 DEFAULT_METHOD = "pca"
 CHOICE, NAMED = "lowdim.method_choice", "lowdim.method_named"  # keys of the context's meta
@@ -38,6 +38,18 @@ def method_choice(context: Any) -> MethodChoice:
     """The method and settings of the command that is being run."""
     choice: MethodChoice = context.meta[CHOICE]
     return choice
+
+
+class SelectorChoice(MethodChoice):
+    """A selector by name, and the settings that its flags make; without a name, all filters are compared."""
+
+    @property
+    def method(self) -> Method:
+        """What the selector's class says of itself."""
+        from lowdim.select._catalog import find_selector
+
+        method: Method = find_selector(self.name)[0]._method
+        return method
 
 
 class Command(TyperCommand):
@@ -72,13 +84,17 @@ class MethodCommand(Command):
         """Take the method's flags out of the arguments; the method is imported only if there are any."""
         own, name = self.own_flags(), peek_flag("--method", args)
         ctx.meta[NAMED] = name
-        choice = MethodChoice(name or DEFAULT_METHOD, {})
+        choice = self.choice(name)
         if has_unknown_flags(args, own):
             help = f"{ctx.command_path} --method {choice.method.name.lower()} --help"
             settings, args = parse_flags(args, own, method_flags(choice.method), help)
-            choice = MethodChoice(choice.name, settings)
+            choice = replace(choice, settings=settings)
         ctx.meta[CHOICE] = choice
         return super().parse_args(ctx, args)
+
+    def choice(self, name: str | None) -> MethodChoice:
+        """The method of this name, or the default one."""
+        return MethodChoice(name or DEFAULT_METHOD, {})
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """The method's flags as well, if the arguments name a method."""
@@ -88,6 +104,21 @@ class MethodCommand(Command):
             with formatter.section("Method options"):
                 formatter.write_text(f"See `{ctx.command_path} --method NAME --help`, or `lowdim methods NAME`.")
             return
-        method = MethodChoice(name, {}).method
+        method = self.choice(name).method
         with formatter.section(f"Options of {method.name}"):
             formatter.write_dl(flag_help(method, self.own_flags()))
+
+
+class SelectorCommand(MethodCommand):
+    """A command that passes further flags to a selector, if one is named."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Take the selector's flags out of the arguments; without a selector there are none."""
+        if peek_flag("--method", args) is not None:
+            return super().parse_args(ctx, args)
+        ctx.meta[CHOICE] = self.choice(None)
+        return Command.parse_args(self, ctx, args)
+
+    def choice(self, name: str | None) -> MethodChoice:
+        """The selector of this name, or none."""
+        return SelectorChoice(name or "", {})

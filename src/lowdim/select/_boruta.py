@@ -21,7 +21,7 @@ from lowdim.select._checkpoint import ResultLog
 from lowdim.select._rfe import importances_of
 from lowdim.select._selector import Selector
 from lowdim.select._target import Target, TaskMixin, read_labeled_table
-from lowdim.select._wrapper import ESTIMATOR
+from lowdim.select._wrapper import ESTIMATOR, estimator_errors
 
 __all__ = ["Boruta"]
 
@@ -31,7 +31,7 @@ LEAST_SHADOWS = 5  # so that the best of them is not a matter of one shuffle
 DROPPED = -1.0  # stands for the importance of a feature that no longer takes part
 
 
-@estimator(title="all relevant features, by shuffled copies", summary="rows", supervised=True)
+@estimator(title="all relevant features, by shuffled copies", summary="rows", supervised=True, sparse=True)
 class Boruta(SeedMixin, ThreadsMixin, TaskMixin, Selector):
     """Find all features that matter, not a smallest set: those more important than the best shuffled copy.
 
@@ -135,7 +135,8 @@ def _with_shadows(
     fitted = clone(model)
     if "random_state" in fitted.get_params():
         fitted.set_params(random_state=int(rng.integers(2**31)))
-    importances = importances_of(fitted.fit(np.hstack([X[:, columns], shadows]), y))
+    with estimator_errors(model):
+        importances = importances_of(fitted.fit(np.hstack([X[:, columns], shadows]), y))
     out = np.full(X.shape[1] + 1, DROPPED)
     out[columns] = importances[: len(columns)]
     out[-1] = importances[len(columns) :].max()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,12 @@ from sklearn.base import clone
 
 from lowdim.data.validation import FeatureRecord
 from lowdim.errors import BadParameter
+from lowdim.runtime.blas import single_blas
 from lowdim.runtime.param import Integer
 from lowdim.runtime.progress import report
 from lowdim.runtime.random import Seed, seed_of
 from lowdim.runtime.threads import ordered_map, thread_count
+from lowdim.select._catalog import FILTERS, find_selector
 from lowdim.select._comparison import Comparison, FilterResult
 from lowdim.select._selector import Filter, resolve_count
 from lowdim.select._stability import stability
@@ -84,39 +86,22 @@ def compare(  # noqa: PLR0913  (one argument per choice)
     """
     if not Integer(2).accepts(n_resamples):
         raise BadParameter(f"n_resamples must be {Integer(2).text}; got {n_resamples!r}.")
-    owner = _Owner()
-    table, target = read_labeled_table(owner, X, y, task)
-    d = table.shape[1]
-    count = min(MOST_FEATURES, max(1, d // 2)) if k is None else resolve_count(owner, k, d)
-    chosen = _filters(filters, table, target, count)
-    labels = target.values if target.classes is None else target.classes[target.codes]
-    model = default_estimator(target.is_discrete) if estimator is None else estimator
-    data = SelectionTask(table, labels, model, folds_of(table, labels, target, cv), scoring)
-    halves = _halves(len(table), target, n_resamples, seed_of(random_state))
-    results = _results(chosen, data, halves, thread_count(n_jobs))
+    with single_blas():  # sums that its threads would split
+        owner = _Owner()
+        table, target = read_labeled_table(owner, X, y, task)
+        d = table.shape[1]
+        count = min(MOST_FEATURES, max(1, d // 2)) if k is None else resolve_count(owner, k, d)
+        chosen = _filters(filters, table, target, count)
+        labels = target.values if target.classes is None else target.classes[target.codes]
+        model = default_estimator(target.is_discrete) if estimator is None else estimator
+        data = SelectionTask(table, labels, model, folds_of(table, labels, target, cv), scoring)
+        halves = _halves(len(table), target, n_resamples, seed_of(random_state))
+        results = _results(chosen, data, halves, thread_count(n_jobs))
+        baseline = data.scores(np.arange(d))
     names = getattr(owner, "feature_names_in_", None)
     features = tuple(f"column {j}" for j in range(d)) if names is None else tuple(map(str, names))
-    return Comparison(
-        features, count, len(table), target.is_discrete, tuple(results), *_agreement(results), data.scores(np.arange(d))
-    )
-
-
-def _makers(count: int) -> dict[str, Callable[[], Any]]:
-    """The filters by name, each selecting so many features."""
-    from lowdim import select
-
-    return {
-        "variance": lambda: select.VarianceThreshold(count, threshold=None),
-        "f": lambda: select.FTest(count),
-        "fisher": lambda: select.FisherScore(count),
-        "chi2": lambda: select.ChiSquared(count),
-        "mutual_information": lambda: select.MutualInformation(count),
-        "mrmr": lambda: select.MRMR(count),
-        "relieff": lambda: select.ReliefF(count),
-        "surf": lambda: select.SURF(count),
-        "multisurf": lambda: select.MultiSURF(count),
-        "laplacian": lambda: select.LaplacianScore(count),
-    }
+    tau, overlap = _agreement(results)
+    return Comparison(features, count, len(table), target.is_discrete, tuple(results), tau, overlap, baseline)
 
 
 def _filters(asked: Any, X: NDArray[Any], target: Target, count: int) -> dict[str, Any]:
@@ -126,20 +111,24 @@ def _filters(asked: Any, X: NDArray[Any], target: Target, count: int) -> dict[st
         if wrong or not asked:
             raise BadParameter(f"filters must map names to filters of lowdim.select; {wrong or 'none'} is not one.")
         return {str(name): clone(model) for name, model in asked.items()}
-    makers = _makers(count)
     if asked is not None:
-        unknown = [name for name in asked if name not in makers]
-        if unknown or len(asked) == 0:
-            raise BadParameter(f"filters must be among {', '.join(makers)}; got {unknown or 'none'}.")
-        return {name: makers[name]() for name in asked}
-    unsuitable = set()
+        unknown = [name for name in asked if name not in FILTERS]
+        if isinstance(asked, str) or unknown or len(asked) == 0:
+            raise BadParameter(f"filters must be a list of {', '.join(FILTERS)}; got {asked!r:.200}.")
+        return {name: _make(name, count) for name in asked}
+    unsuitable: set[str] = set()
     if not target.is_discrete:
         unsuitable |= {"fisher", "chi2"}
     if X.min() < 0:
         unsuitable.add("chi2")
     if len(X) > QUADRATIC_ROWS:
         unsuitable |= {"surf", "multisurf"}
-    return {name: make() for name, make in makers.items() if name not in unsuitable}
+    return {name: _make(name, count) for name in FILTERS if name not in unsuitable}
+
+
+def _make(name: str, count: int) -> Any:
+    """A filter that selects so many features, without a threshold of its own."""
+    return find_selector(name)[0](count, threshold=None)
 
 
 def _halves(n: int, target: Target, count: int, seed: int) -> list[NDArray[np.intp]]:
@@ -157,7 +146,6 @@ def _results(
     filters: dict[str, Any], data: SelectionTask, halves: list[NDArray[np.intp]], threads: int
 ) -> list[FilterResult]:
     """Every filter on all rows, on every half, and inside every fold."""
-    from sklearn.model_selection import cross_val_score
     from sklearn.pipeline import make_pipeline
 
     def single(model: Any) -> Any:
@@ -170,8 +158,7 @@ def _results(
             return model.fit(data.X, data.y)
         if part < len(halves):
             return model.fit(data.X[halves[part]], data.y[halves[part]]).support_
-        pipeline = make_pipeline(model, clone(data.estimator))
-        return cross_val_score(pipeline, data.X, data.y, cv=data.splits, scoring=data.scoring, error_score="raise")
+        return data.cross_validate(make_pipeline(model, data.estimator), data.X)
 
     parts: list[int | None] = [None, *range(len(halves) + 1)]
     items = [(name, part) for name in filters for part in parts]

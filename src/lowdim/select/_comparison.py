@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lowdim.errors import MissingExtra
 from lowdim.select._stability import Stability
 
-__all__ = ["Comparison", "FilterResult"]
+__all__ = ["Comparison", "FilterResult", "aligned"]
 
 Floats = NDArray[np.float64]
 
@@ -117,7 +117,7 @@ class Comparison:
             ranks = [f"{result.ranking[j]}{'*' if result.support[j] else ' '}" for result in self.results]
             rows.append([_short(self.features[j]), *ranks, f"{self.mean_ranking[j]:.1f}"])
         more = len(self.features) - MOST_PRINTED
-        return _aligned(rows) + (f"\n… and {more} more" if more > 0 else "")
+        return aligned(rows) + (f"\n… and {more} more" if more > 0 else "")
 
     def _score_table(self) -> str:
         rows = [["filter", "stability", "score: selected outside", "nested", "optimism"]]
@@ -126,24 +126,27 @@ class Comparison:
             for r in self.results
         ]
         rows.append(["all features", "", "", f"{self.baseline.mean():.3f}", ""])
-        return _aligned(rows)
+        return aligned(rows)
 
     def _agreement_table(self) -> str:
         names = [result.name for result in self.results]
         rows = [["Kendall's τ", *names]]
         rows += [[name, *(f"{value:.2f}" for value in line)] for name, line in zip(names, self.agreement, strict=True)]
-        return _aligned(rows)
+        return aligned(rows)
 
 
 def _short(name: str) -> str:
     return name if len(name) <= NAME_WIDTH else name[: NAME_WIDTH - 1] + "…"
 
 
-def _aligned(rows: list[list[str]]) -> str:
-    """Columns of equal width, the first to the left, the others to the right."""
+def aligned(rows: list[list[str]], left: int = 1) -> str:
+    """Columns of equal width: the first ones to the left, the others to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
-    for first, *others in rows:
-        cells = [f"{cell:>{width}}" for cell, width in zip(others, widths[1:], strict=True)]
-        lines.append("  ".join([f"{first:<{widths[0]}}", *cells]).rstrip())
+    for cells in rows:
+        padded = [
+            f"{cell:<{width}}" if j < left else f"{cell:>{width}}"
+            for j, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        ]
+        lines.append("  ".join(padded).rstrip())
     return "\n".join(lines)

@@ -61,7 +61,8 @@ class CorrelationPruning(ThreadsMixin, TaskMixin, Selector):
         """Find the correlations, and keep one feature of each group."""
         with self._fitting():
             supervised = self.priority == "target"
-            rows, y = read_supervised(self, X, y) if supervised else (read_rows(self, X, fitting=True), y)
+            least: Any = {"fitting": True, "min_rows": 2}
+            rows, y = read_supervised(self, X, y, **least) if supervised else (read_rows(self, X, **least), y)
             weights, threads = check_weights(sample_weight, rows.n), thread_count(self.n_jobs)
             d = rows.d
             require_memory(

@@ -20,7 +20,7 @@ __all__ = ["LaplacianScore"]
 Floats = NDArray[np.float64]
 
 
-@estimator(title="smoothness on the neighbor graph", summary="graph")
+@estimator(title="smoothness on the neighbor graph", summary="graph", sparse=True)
 class LaplacianScore(ThreadsMixin, Filter):
     """Select features that vary little between neighbors, compared with their variance: they show the structure.
 

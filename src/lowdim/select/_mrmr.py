@@ -28,7 +28,7 @@ FLOOR = 1e-3  # least redundancy of a quotient, which would be unbounded otherwi
 Redundancy = Callable[[int], Floats]
 
 
-@estimator(title="relevance against redundancy", summary="moments", supervised=True)
+@estimator(title="relevance against redundancy", summary="moments", supervised=True, sparse=True)
 class MRMR(ThreadsMixin, InformationMixin, SupervisedFilter):
     """Minimum redundancy, maximum relevance: greedy, one feature at a time.
 

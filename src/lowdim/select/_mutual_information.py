@@ -41,7 +41,7 @@ class InformationMixin:
         return [column_of(X[:, j], bool(discrete[j]), estimate) for j in range(X.shape[1])]
 
 
-@estimator(title="k-NN or histogram estimate of dependence", summary="graph", supervised=True)
+@estimator(title="k-NN or histogram estimate of dependence", summary="graph", supervised=True, sparse=True)
 class MutualInformation(ThreadsMixin, InformationMixin, SupervisedFilter):
     """Select by mutual information with y, in nats: any dependence counts, not only a linear one.
 

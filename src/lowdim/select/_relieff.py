@@ -44,7 +44,7 @@ class ReliefFilter(ThreadsMixin, SupervisedFilter):
         return None
 
 
-@estimator(title="near hits against near misses", summary="graph", supervised=True)
+@estimator(title="near hits against near misses", summary="graph", supervised=True, sparse=True)
 class ReliefF(ReliefFilter):
     """Select by ReliefF (Kononenko 1994): features that differ between a row and its nearest rows of other classes.
 
@@ -84,7 +84,7 @@ class ReliefF(ReliefFilter):
         return self.sigma
 
 
-@estimator(title="hits against misses within the mean distance", summary="graph", supervised=True)
+@estimator(title="hits against misses within the mean distance", summary="graph", supervised=True, sparse=True)
 class SURF(ReliefFilter):
     """Select by SURF (Greene et al. 2009): Relief with all rows nearer than the mean distance between two rows.
 
@@ -106,7 +106,7 @@ class SURF(ReliefFilter):
         return rows_within(table, lambda distances: np.full(len(distances), mean))
 
 
-@estimator(title="hits against misses within a radius of each row's own", summary="graph", supervised=True)
+@estimator(title="hits against misses within a radius of each row's own", summary="graph", supervised=True, sparse=True)
 class MultiSURF(ReliefFilter):
     """Select by MultiSURF (Urbanowicz et al. 2018): Relief with a radius of its own for each row.
 

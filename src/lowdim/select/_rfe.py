@@ -15,14 +15,14 @@ from lowdim.runtime.param import param
 from lowdim.runtime.progress import report
 from lowdim.runtime.threads import thread_count
 from lowdim.select._selector import COUNT
-from lowdim.select._wrapper import SelectionTask, Wrapper, finite_scores
+from lowdim.select._wrapper import SelectionTask, Wrapper, estimator_errors, finite_scores
 
 __all__ = ["RFE", "importances_of"]
 
 Floats = NDArray[np.float64]
 
 
-@estimator(title="recursive elimination by importance", summary="rows", supervised=True)
+@estimator(title="recursive elimination by importance", summary="rows", supervised=True, sparse=True)
 class RFE(Wrapper):
     """Drop the least important features, fit again, and so on; the number to keep is chosen by cross-validation.
 
@@ -82,7 +82,8 @@ def _eliminate(
     left = np.arange(d)
     path: list[tuple[NDArray[np.bool_], float]] = []
     while True:
-        model = clone(task.estimator).fit(task.X[np.ix_(train, left)], task.y[train])
+        with estimator_errors(task.estimator):
+            model = clone(task.estimator).fit(task.X[np.ix_(train, left)], task.y[train])
         score = 0.0
         if test is not None:
             scorer = check_scoring(model, scoring=task.scoring)

@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 Subset = tuple[int, ...]  # columns, ascending
 
 
-@estimator(title="greedy search by a cross-validated score", summary="rows", supervised=True)
+@estimator(title="greedy search by a cross-validated score", summary="rows", supervised=True, sparse=True)
 class SequentialSelection(Wrapper):
     """Add (or drop) the feature that helps the score most, one at a time; floating searches also step back.
 

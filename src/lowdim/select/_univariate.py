@@ -52,7 +52,7 @@ class VarianceThreshold(ThreadsMixin, Filter):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> VarianceThreshold:
         """Measure the variances, and select."""
         with self._fitting():
-            rows = read_rows(self, X, fitting=True, min_rows=1)
+            rows = read_rows(self, X, fitting=True, min_rows=2)
             found = column_moments(rows, None, check_weights(sample_weight, rows.n), thread_count(self.n_jobs))
             variances = np.where(found.constant, 0.0, found.total / found.n)
             above = self.threshold is None or variances > self.threshold
@@ -170,6 +170,11 @@ class ChiSquared(MomentsFilter):
         Whether a feature is selected.
 
     """
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
 
     def _of_classes(self, found: ColumnMoments) -> FilterScores:
         if (found.low < 0).any():

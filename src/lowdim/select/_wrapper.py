@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from sklearn.base import clone
 from lowdim.base.estimator import ThreadsMixin
 from lowdim.base.state import StateCheck
 from lowdim.data.target import class_labels
-from lowdim.errors import BadInput, NotEnoughData
+from lowdim.errors import BadInput, LowdimError, NotEnoughData
 from lowdim.runtime.checkpoint import CHECKPOINT_PATH
 from lowdim.runtime.param import Choice, Either, Integer, Maybe, Such, param
 from lowdim.select._checkpoint import ResultLog
@@ -26,6 +28,7 @@ __all__ = [
     "Wrapper",
     "choose_size",
     "default_estimator",
+    "estimator_errors",
     "finite_scores",
     "folds_of",
     "standard_errors",
@@ -51,18 +54,16 @@ class SelectionTask:
     scoring: Any
 
     def scores(self, columns: NDArray[np.intp]) -> Floats:
-        """The score of every fold on these columns, (folds,)."""
+        """The score of the estimator in every fold on these columns, (folds,)."""
+        return self.cross_validate(self.estimator, self.X[:, columns])
+
+    def cross_validate(self, model: Any, X: NDArray[Any]) -> Floats:
+        """The score of a model in every fold on these rows, (folds,)."""
         from sklearn.model_selection import cross_val_score
 
-        found = cross_val_score(
-            clone(self.estimator),
-            self.X[:, columns],
-            self.y,
-            cv=self.splits,
-            scoring=self.scoring,
-            error_score="raise",
-        )
-        return finite_scores(found)
+        options: dict[str, Any] = {"cv": self.splits, "scoring": self.scoring, "error_score": "raise"}
+        with estimator_errors(model):
+            return finite_scores(cross_val_score(clone(model), X, self.y, **options))
 
 
 @dataclasses.dataclass(eq=False, repr=False)
@@ -157,6 +158,17 @@ def choose_size(scores: Floats, rule: str) -> int:
     if rule == "best":
         return best
     return int(np.argmax(means >= means[best] - standard_errors(scores)[best]))
+
+
+@contextmanager
+def estimator_errors(model: Any) -> Iterator[None]:
+    """Turn an estimator's complaint about the data into an error of lowdim's own, which names the estimator."""
+    try:
+        yield
+    except LowdimError:
+        raise
+    except ValueError as error:
+        raise BadInput(f"the estimator {type(model).__name__} refuses the data: {error}") from error
 
 
 def finite_scores(found: Any) -> Floats:
