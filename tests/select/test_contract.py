@@ -98,7 +98,7 @@ def test_pipelines_and_dataframes(name):
     assert np.array_equal(pipeline[0].support_, model.support_)
 
 
-@each
+@pytest.mark.parametrize("name", [name for name in ALL if name != "SequentialSelection"])
 def test_same_bits_for_any_number_of_threads(name):
     X, y = table(300, 8)
 
@@ -108,7 +108,8 @@ def test_same_bits_for_any_number_of_threads(name):
         model.fit(X, y)
         return [getattr(model, attribute) for attribute in sorted(fitted_names(model))]
 
-    assert_same_bits(fit, (1, 2, 5))
+    in_processes = name in ("SFFS", "RFE")
+    assert_same_bits(fit, (1, 2) if in_processes else (1, 2, 5))
 
 
 @each

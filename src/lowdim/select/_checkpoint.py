@@ -9,14 +9,16 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
+from joblib import Parallel, delayed
 
 from lowdim.errors import BadInput
 from lowdim.runtime.atomic_write import atomic_write
+from lowdim.runtime.blas import run_single
 from lowdim.runtime.checkpoint import fingerprint
-from lowdim.runtime.threads import ordered_map
 
 __all__ = ["ResultLog"]
 
@@ -36,12 +38,18 @@ class ResultLog:
             self._results = self._read()
 
     def compute(
-        self, items: Iterable[Item], name: Callable[[Item], str], work: Callable[[Item], Any], threads: int
+        self, items: Iterable[Item], name: Callable[[Item], str], work: Callable[[Item], Any], processes: int
     ) -> Iterator[tuple[Item, Numbers]]:
-        """Results of all items, in their order: known ones, and work(item) of the others, several at a time."""
+        """Results of all items, in their order: known ones, and work(item) of the others, several at a time.
+
+        Several processes, because estimators of scikit-learn change the warning filters of theirs while they work.
+        """
         items = list(items)
         new = [item for item in items if name(item) not in self._results]
-        found = ordered_map(work, new, threads)
+        found: Iterator[Any] = (work(item) for item in new)
+        if processes > 1 and len(new) > 1:
+            tasks = (delayed(run_single)(partial(work, item)) for item in new)
+            found = iter(Parallel(n_jobs=min(processes, len(new)), return_as="generator")(tasks))
         for item in items:
             if name(item) not in self._results:
                 self._results[name(item)] = np.asarray(next(found), dtype=np.float64).ravel().tolist()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -145,34 +146,30 @@ def _halves(n: int, target: Target, count: int, seed: int) -> list[NDArray[np.in
 def _results(
     filters: dict[str, Any], data: SelectionTask, halves: list[NDArray[np.intp]], threads: int
 ) -> list[FilterResult]:
-    """Every filter on all rows, on every half, and inside every fold."""
-    from sklearn.pipeline import make_pipeline
+    """Every filter on all rows, on every half, and on the training rows of every fold."""
+    parts = [np.arange(len(data.y)), *halves, *(train for train, _ in data.splits)]
 
-    def single(model: Any) -> Any:
-        return clone(model).set_params(n_jobs=1)  # the threads work on different filters
+    def fit(item: tuple[str, NDArray[np.intp]]) -> Any:
+        name, rows = item
+        return clone(filters[name]).set_params(n_jobs=1).fit(data.X[rows], data.y[rows])
 
-    def work(item: tuple[str, int | None]) -> Any:
-        name, part = item
-        model = single(filters[name])
-        if part is None:
-            return model.fit(data.X, data.y)
-        if part < len(halves):
-            return model.fit(data.X[halves[part]], data.y[halves[part]]).support_
-        return data.cross_validate(make_pipeline(model, data.estimator), data.X)
-
-    parts: list[int | None] = [None, *range(len(halves) + 1)]
-    items = [(name, part) for name in filters for part in parts]
-    found = []
-    for done, result in enumerate(ordered_map(work, items, threads)):
-        found.append(result)
-        report("comparing filters", done + 1, len(items))
+    items = [(name, rows) for name in filters for rows in parts]
+    fitted: list[Any] = []
+    for model in ordered_map(fit, items, threads):
+        fitted.append(model)
+        report("fitting filters", len(fitted), len(items))
     out = []
     for i, name in enumerate(filters):
-        model, *supports, nested = found[i * len(parts) : (i + 1) * len(parts)]
+        model, *others = fitted[i * len(parts) : (i + 1) * len(parts)]
+        supports = [other.support_ for other in others]
+        nested = [
+            replace(data, splits=[split]).scores(np.flatnonzero(support))[0]
+            for split, support in zip(data.splits, supports[len(halves) :], strict=True)
+        ]
         outside = data.scores(np.flatnonzero(model.support_))
-        out.append(
-            FilterResult(name, model.scores_, model.ranking_, model.support_, stability(supports), outside, nested)
-        )
+        stable = stability(supports[: len(halves)])
+        out.append(FilterResult(name, model.scores_, model.ranking_, model.support_, stable, outside, np.array(nested)))
+        report("scoring selections", i + 1, len(filters))
     return out
 
 

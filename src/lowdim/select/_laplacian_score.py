@@ -52,7 +52,7 @@ class LaplacianScore(ThreadsMixin, Filter):
         features = table.astype(np.float64)
         features -= (degrees / degrees.sum()) @ features
         scale = np.abs(features).max(axis=0)
-        varies = scale > np.finfo(table.dtype).eps * np.abs(table).max(axis=0)
+        varies = scale > 16 * np.finfo(table.dtype).eps * np.abs(table).max(axis=0)
         features /= np.where(varies, scale, 1.0)  # so that squares neither overflow nor underflow
         variance = degrees @ features**2
         smooth = np.einsum("ij,ij->j", features, W @ features)  # fᵀLf = fᵀDf - fᵀWf

@@ -1,8 +1,8 @@
 """Estimators of mutual information between two columns, in nats.
 
 Discrete with discrete: the plug-in estimate of the contingency table. Two measurements: Kraskov, Stögbauer and
-Grassberger (2004), first estimator. One of each: Ross (2014). Nothing random breaks ties: points closer than the k-th
-neighbor are counted, and where k neighbors coincide with a point, all that coincide.
+Grassberger (2004), first estimator. One of each: Ross (2014). Tied values of a measurement are moved apart by 1e-10 of
+its standard deviation, as Kraskov et al. advise, but by the same numbers always: equal tables have equal estimates.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from scipy.spatial import KDTree
 from scipy.special import digamma
 
+from lowdim.runtime.random import normal
+
 __all__ = [
     "Column",
     "MutualInformationEstimate",
@@ -25,6 +27,8 @@ __all__ = [
     "quantile_codes",
     "ross",
 ]
+
+JITTER = 1e-10  # standard deviations that tied values are moved by
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -57,8 +61,11 @@ class MutualInformationEstimate:
         return ksg(a.values, b.values, self.n_neighbors)
 
 
-def column_of(values: NDArray[Any], discrete: bool, estimate: MutualInformationEstimate) -> Column:
-    """A column as the estimator needs it: codes, bins, or numbers scaled to standard deviation 1."""
+def column_of(values: NDArray[Any], discrete: bool, estimate: MutualInformationEstimate, stream: int) -> Column:
+    """A column as the estimator needs it: codes, bins, or numbers scaled to standard deviation 1, without ties.
+
+    `stream` is another number for every column, so that ties of two columns are broken independently.
+    """
     if discrete:
         return Column(distinct_codes(values), True)
     if estimate.estimator == "histogram":
@@ -68,7 +75,10 @@ def column_of(values: NDArray[Any], discrete: bool, estimate: MutualInformationE
     if largest == 0:
         return Column(np.zeros(len(values)), False)
     shifted = (values - values[0]) / largest  # so that squares neither overflow nor underflow
-    return Column(shifted / shifted.std(), False)
+    scaled = shifted / shifted.std()
+    if len(np.unique(scaled)) < len(scaled):
+        scaled += JITTER * normal((len(scaled),), 0, stream)
+    return Column(scaled, False)
 
 
 def plug_in(a: Codes, b: Codes) -> float:
@@ -86,10 +96,10 @@ def ksg(x: Floats, y: Floats, k: int) -> float:
     k = min(k, n - 1)
     joint = np.column_stack([x, y])
     # Two columns: a k-d tree in double precision is exact, and as fast as any search.
-    radii = KDTree(joint, balanced_tree=False, compact_nodes=False).query(joint, k + 1, p=np.inf)[0][:, -1]
-    others = _closer(x, x, radii) - 1, _closer(y, y, radii) - 1
-    mean = np.mean(digamma(others[0] + 1)) + np.mean(digamma(others[1] + 1))
-    return max(0.0, float(digamma(n) + digamma(k) - mean))
+    tree = KDTree(joint, balanced_tree=False, compact_nodes=False)
+    radii = tree.query(joint, k + 1, p=np.inf)[0][:, -1]  # the first is the point itself
+    near = [np.mean(digamma(_closer(part, part, radii))) for part in (x, y)]
+    return max(0.0, float(digamma(n) + digamma(k) - near[0] - near[1]))
 
 
 def ross(x: Floats, codes: Codes, k: int) -> float:

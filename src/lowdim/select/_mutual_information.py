@@ -38,7 +38,7 @@ class InformationMixin:
 
     def _columns(self, X: NDArray[Any], estimate: MutualInformationEstimate) -> list[Column]:
         discrete = discrete_columns(X, self.discrete_threshold)
-        return [column_of(X[:, j], bool(discrete[j]), estimate) for j in range(X.shape[1])]
+        return [column_of(X[:, j], bool(discrete[j]), estimate, stream=j + 1) for j in range(X.shape[1])]
 
 
 @estimator(title="k-NN or histogram estimate of dependence", summary="graph", supervised=True, sparse=True)
@@ -46,7 +46,7 @@ class MutualInformation(ThreadsMixin, InformationMixin, SupervisedFilter):
     """Select by mutual information with y, in nats: any dependence counts, not only a linear one.
 
     The k-NN estimate is that of Kraskov, Stögbauer and Grassberger (2004) between two measurements and of Ross (2014)
-    between a measurement and classes. Nothing random breaks ties, so the same table gives the same scores.
+    between a measurement and classes. Ties are broken by the same tiny numbers always, so there is no seed.
 
     {parameters}
 
@@ -74,7 +74,7 @@ class MutualInformation(ThreadsMixin, InformationMixin, SupervisedFilter):
 
 def target_column(target: Target, estimate: MutualInformationEstimate) -> Column:
     """The target as a variable."""
-    return column_of(target.values, target.is_discrete, estimate)
+    return column_of(target.values, target.is_discrete, estimate, stream=0)
 
 
 def information_with(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,6 @@ from lowdim.base.state import StateCheck
 from lowdim.errors import BadParameter
 from lowdim.runtime.param import param
 from lowdim.runtime.progress import report
-from lowdim.runtime.threads import thread_count
 from lowdim.select._selector import COUNT
 from lowdim.select._wrapper import SelectionTask, Wrapper, estimator_errors, finite_scores
 
@@ -53,13 +53,9 @@ class RFE(Wrapper):
             step = self.step if isinstance(self.step, int) else max(1, int(self.step * d))
             log, everything = self._log(task, step), np.arange(n)
 
-            def fold_scores(fold: int) -> list[float]:
-                return [score for _, score in _eliminate(task, *task.splits[fold], step)]
-
             scores = []
-            for fold, found in log.compute(
-                range(len(task.splits)), "fold {}".format, fold_scores, thread_count(self.n_jobs)
-            ):
+            work = partial(_fold_scores, task, step)
+            for fold, found in log.compute(range(len(task.splits)), "fold {}".format, work, self._processes):
                 scores.append(found)
                 report("elimination in folds", fold + 1, len(task.splits))
             subsets = np.array([mask for mask, _ in _eliminate(task, everything, None, step)])
@@ -70,6 +66,10 @@ class RFE(Wrapper):
     def _check_state(self, check: StateCheck) -> None:
         super()._check_state(check)
         check.indices("ranking_", "d", below=check.sizes["d"] + 1)
+
+
+def _fold_scores(task: SelectionTask, step: int, fold: int) -> list[float]:
+    return [score for _, score in _eliminate(task, *task.splits[fold], step)]
 
 
 def _eliminate(

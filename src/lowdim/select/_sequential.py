@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from lowdim.base.estimator import estimator
 from lowdim.runtime.param import Choice, Flag, Integer, Maybe, Real, param
 from lowdim.runtime.progress import report
-from lowdim.runtime.threads import thread_count
 from lowdim.select._checkpoint import ResultLog
 from lowdim.select._selector import resolve_count
 from lowdim.select._wrapper import SelectionTask, Wrapper
@@ -56,7 +55,7 @@ class SequentialSelection(Wrapper):
         """Search the subsets, and select one by k."""
         with self._fitting():
             task = self._read_task(X, y)
-            search = _Search(task, self._log(task), thread_count(self.n_jobs), self.direction == "forward")
+            search = _Search(task, self._log(task), self._processes, self.direction == "forward")
             d = task.X.shape[1]
             count = None if isinstance(self.k, str) else resolve_count(self, self.k, d)
             patience = self.patience if count is None else None
@@ -67,8 +66,8 @@ class SequentialSelection(Wrapper):
 class _Search:
     """The state of a sequential search: the current subset, and the best one of every size."""
 
-    def __init__(self, task: SelectionTask, log: ResultLog, threads: int, forward: bool) -> None:
-        self._task, self._log, self._threads, self._forward = task, log, threads, forward
+    def __init__(self, task: SelectionTask, log: ResultLog, processes: int, forward: bool) -> None:
+        self._task, self._log, self._processes, self._forward = task, log, processes, forward
         self._d = task.X.shape[1]
         self._best: dict[int, tuple[Subset, Floats]] = {}
 
@@ -121,15 +120,12 @@ class _Search:
     def _score(self, candidates: list[Subset]) -> list[tuple[Subset, Floats]]:
         out: list[tuple[Subset, Floats]] = []
         found = self._log.compute(
-            candidates, lambda subset: ",".join(map(str, subset)), self._cross_validate, self._threads
+            candidates, lambda subset: ",".join(map(str, subset)), self._task.scores, self._processes
         )
         for subset, scores in found:
             out.append((subset, np.array(scores)))
             report(f"subsets of {len(subset)} features", len(out), len(candidates), score=out[-1][1].mean())
         return out
-
-    def _cross_validate(self, subset: Subset) -> Floats:
-        return self._task.scores(np.array(subset))
 
     def _keep(self, subset: Subset, scores: Floats) -> None:
         self._best[len(subset)] = subset, scores

@@ -180,7 +180,7 @@ class ChiSquared(MomentsFilter):
         if (found.low < 0).any():
             column = int(np.argmax(found.low < 0))
             raise BadInput(
-                f"Input X must be non-negative for χ², which compares counts; column {column} has the value "
+                f"Negative values in data passed to X: χ² compares counts, and column {column} has the value "
                 f"{found.low[column]:g}. Shift or bin the columns, or use FTest."
             )
         observed = found.counts[:, None] * found.means  # (C, d)

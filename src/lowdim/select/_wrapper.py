@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from lowdim.base.estimator import ThreadsMixin
 from lowdim.base.state import StateCheck
 from lowdim.data.target import class_labels
 from lowdim.errors import BadInput, LowdimError, NotEnoughData
 from lowdim.runtime.checkpoint import CHECKPOINT_PATH
 from lowdim.runtime.param import Choice, Either, Integer, Maybe, Such, param
+from lowdim.runtime.threads import thread_count
 from lowdim.select._checkpoint import ResultLog
 from lowdim.select._selector import COUNT, Selector, resolve_count
 from lowdim.select._target import Target, TaskMixin, read_labeled_table
@@ -53,21 +53,19 @@ class SelectionTask:
     splits: list[tuple[NDArray[np.intp], NDArray[np.intp]]]
     scoring: Any
 
-    def scores(self, columns: NDArray[np.intp]) -> Floats:
+    def scores(self, columns: Sequence[int] | NDArray[np.intp]) -> Floats:
         """The score of the estimator in every fold on these columns, (folds,)."""
-        return self.cross_validate(self.estimator, self.X[:, columns])
-
-    def cross_validate(self, model: Any, X: NDArray[Any]) -> Floats:
-        """The score of a model in every fold on these rows, (folds,)."""
         from sklearn.model_selection import cross_val_score
 
         options: dict[str, Any] = {"cv": self.splits, "scoring": self.scoring, "error_score": "raise"}
-        with estimator_errors(model):
-            return finite_scores(cross_val_score(clone(model), X, self.y, **options))
+        with estimator_errors(self.estimator):
+            return finite_scores(
+                cross_val_score(clone(self.estimator), self.X[:, np.asarray(columns)], self.y, **options)
+            )
 
 
 @dataclasses.dataclass(eq=False, repr=False)
-class Wrapper(ThreadsMixin, TaskMixin, Selector):
+class Wrapper(TaskMixin, Selector):
     """Base of selectors that search subsets by the cross-validated score of an estimator."""
 
     k: int | float | str = param(
@@ -88,6 +86,13 @@ class Wrapper(ThreadsMixin, TaskMixin, Selector):
     checkpoint: str | os.PathLike[str] | None = param(
         None, CHECKPOINT_PATH, "File that keeps every score; a search that was stopped resumes from it."
     )
+    n_jobs: int | None = param(
+        None, Maybe(Integer()), "Processes, by joblib; None is 1. The result has the same bits for any number."
+    )
+
+    @property
+    def _processes(self) -> int:
+        return 1 if self.n_jobs is None else thread_count(self.n_jobs)
 
     def _read_task(self, X: Any, y: Any) -> SelectionTask:
         table, target = read_labeled_table(self, X, y, self.task)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +43,7 @@ def require_target(table: Table, y: Any) -> None:
         )
 
 
-def selection_data(model: Any, names: Sequence[str]) -> dict[str, Any]:
+def selection_data(model: Any, names: Any) -> dict[str, Any]:
     """What a selector found, for programs."""
     data: dict[str, Any] = {
         "selector": type(model).__name__,
@@ -64,12 +63,12 @@ def selection_data(model: Any, names: Sequence[str]) -> dict[str, Any]:
     return data
 
 
-def describe_selection(model: Any, names: Sequence[str]) -> str:
+def describe_selection(model: Any, names: Any) -> str:
     """What a selector found, as a table for people."""
     return _path_table(model, names) if hasattr(model, "cv_scores_") else _feature_table(model, names)
 
 
-def _feature_table(model: Any, names: Sequence[str]) -> str:
+def _feature_table(model: Any, names: Any) -> str:
     """One line per feature, best first: its scores, and a mark if it is selected."""
     columns: list[tuple[str, Any]] = []
     if hasattr(model, "ranking_"):
@@ -98,7 +97,7 @@ def _feature_table(model: Any, names: Sequence[str]) -> str:
     return aligned(rows, left=2) + (f"\n… and {more} more" if more > 0 else "")
 
 
-def _path_table(model: Any, names: Sequence[str]) -> str:
+def _path_table(model: Any, names: Any) -> str:
     """One line per size: the score with its standard error, and the features."""
     means, errors = model.cv_scores_.mean(axis=1), standard_errors(model.cv_scores_)
     rows = [["", "size", "score", "± error", "features"]]
