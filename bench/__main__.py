@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from bench import kernels, lle, manifold, mds, neighbors, new_rows, pca, tsne, umap
+from bench import kernels, lle, manifold, mds, neighbors, new_rows, pca, select, tsne, umap
 from bench.measure import mean_quality, peak_memory, peak_memory_here, times
 from bench.report import section, write
 
-FAMILIES = (pca, neighbors, manifold, lle, tsne, umap, new_rows, kernels, mds)
+FAMILIES = (pca, neighbors, manifold, lle, tsne, umap, new_rows, kernels, mds, select)
 CASES = {case.name: case for family in FAMILIES for case in family.CASES}
 
 

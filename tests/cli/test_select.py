@@ -17,7 +17,7 @@ pytest.importorskip("pyarrow")
 BAD = {
     "select wine --method mrmrr": (2, "there is no selector 'mrmrr'. Did you mean mrmr"),
     "select wine --method mrmr --k 20": (4, "k must be at most 13"),
-    "select wine --method mrmr --k many": (2, "--k must be None, a whole number"),
+    "select wine --method mrmr --k many": (2, "--k must be None or a whole number"),
     "select wine --k many": (2, "--k must be a whole number of at least 1"),
     "select wine --method boruta --k 3": (2, "--k has no effect on Boruta"),
     "select wine --n-neighbors 3": (2, "no such option: --n-neighbors"),

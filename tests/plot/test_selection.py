@@ -8,12 +8,11 @@ from sklearn.datasets import load_wine
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.naive_bayes import GaussianNB
 
-pytest.importorskip("matplotlib").use("Agg")
-
-from matplotlib import pyplot
-
 from lowdim import plot, select
 from lowdim.errors import BadInput, BadParameter
+
+pyplot = pytest.importorskip("matplotlib.pyplot")
+pyplot.switch_backend("agg")
 
 DATA = load_wine(as_frame=True)
 
