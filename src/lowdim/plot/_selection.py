@@ -33,6 +33,7 @@ TITLES = {
     "relieff": "ReliefF",
     "surf": "SURF",
     "multisurf": "MultiSURF",
+    "laplacian": "Laplacian",
 }
 
 

@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from time import monotonic
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,6 +24,7 @@ from lowdim.runtime.checkpoint import fingerprint
 __all__ = ["ResultLog"]
 
 KEY = "lowdim-selection"
+SECONDS = 2.0  # between two writes, while results come in
 Item = TypeVar("Item")
 Numbers = list[float]
 
@@ -34,6 +36,7 @@ class ResultLog:
         self._path = path
         self._fingerprint = "" if path is None else fingerprint(*parts)
         self._results: dict[str, Numbers] = {}
+        self._written = monotonic()
         if path is not None and os.path.exists(path):
             self._results = self._read()
 
@@ -50,12 +53,16 @@ class ResultLog:
         if processes > 1 and len(new) > 1:
             tasks = (delayed(run_single)(partial(work, item)) for item in new)
             found = iter(Parallel(n_jobs=min(processes, len(new)), return_as="generator")(tasks))
-        for item in items:
-            if name(item) not in self._results:
-                self._results[name(item)] = np.asarray(next(found), dtype=np.float64).ravel().tolist()
-            yield item, self._results[name(item)]
-        if new:
-            self._write()
+        try:
+            for item in items:
+                if name(item) not in self._results:
+                    self._results[name(item)] = np.asarray(next(found), dtype=np.float64).ravel().tolist()
+                    if monotonic() - self._written > SECONDS:
+                        self._write()
+                yield item, self._results[name(item)]
+        finally:  # also when the search is cancelled
+            if new:
+                self._write()
 
     def _read(self) -> dict[str, Numbers]:
         damaged = f"{str(self._path)!r} is not a checkpoint of a selection, or is damaged. Delete it to start over."
@@ -78,6 +85,7 @@ class ResultLog:
     def _write(self) -> None:
         if self._path is None:
             return
+        self._written = monotonic()
         stored = {KEY: self._fingerprint, "sha256": fingerprint(self._results), "results": self._results}
         with atomic_write(self._path) as draft:
             draft.write_text(json.dumps(stored), encoding="utf-8")
