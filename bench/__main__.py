@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from bench import ica, kernels, lda, lle, manifold, mds, neighbors, new_rows, pca, subspace, tsne, umap
+from bench import ica, kernels, lda, lle, manifold, mds, neighbors, new_rows, pca, select, subspace, tsne, umap
 from bench.measure import mean_quality, peak_memory, peak_memory_here, times
 from bench.report import section, write
 
-FAMILIES = (pca, lda, ica, neighbors, manifold, lle, tsne, umap, new_rows, kernels, mds, subspace)
+FAMILIES = (pca, lda, ica, neighbors, manifold, lle, tsne, umap, new_rows, kernels, mds, select, subspace)
 CASES = {case.name: case for family in FAMILIES for case in family.CASES}
 
 

@@ -71,7 +71,7 @@ def test_no_module_has_the_name_of_a_public_function(package):
     assert not inside & public
 
 
-@pytest.mark.parametrize("name", ["kernels", "choose", "plot", "subspace"])
+@pytest.mark.parametrize("name", ["kernels", "choose", "plot", "select", "subspace"])
 def test_dir_shows_public_names_only(name):
     code = f"import lowdim.{name} as module; print(dir(module) == sorted(module.__all__))"
     assert run_python(code) == "True"

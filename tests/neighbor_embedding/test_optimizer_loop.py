@@ -11,8 +11,8 @@ import pytest
 import lowdim
 from lowdim import TSNE, UMAP
 from lowdim.errors import BadInput, Cancelled
-from lowdim.neighbor_embedding.checkpoint import Checkpoint
 from lowdim.neighbor_embedding.optimizer_loop import OptimizerLoop
+from lowdim.runtime.checkpoint import Checkpoint
 
 MODELS = {"t-SNE": TSNE(max_iter=60), "UMAP epochs": UMAP(n_epochs=60)}
 

@@ -9,8 +9,16 @@ from typing import Annotated, Any
 import typer
 
 import lowdim
-from lowdim.cli import commands_explore, commands_info, commands_map, commands_models, commands_subspace, commands_tour
-from lowdim.cli.command import ClustererCommand, Command, MethodCommand
+from lowdim.cli import (
+    commands_explore,
+    commands_info,
+    commands_map,
+    commands_models,
+    commands_select,
+    commands_subspace,
+    commands_tour,
+)
+from lowdim.cli.command import ClustererCommand, Command, MethodCommand, SelectorCommand
 from lowdim.cli.exit_codes import EXIT_CODES
 from lowdim.cli.output import CommandOutput
 
@@ -24,6 +32,7 @@ COMMANDS: dict[str, tuple[type[Command], Callable[..., CommandOutput]]] = {
     "choose": (Command, commands_explore.choose),
     "diagnose": (Command, commands_explore.diagnose),
     "subspace": (ClustererCommand, commands_subspace.subspace),
+    "select": (SelectorCommand, commands_select.select),
     "fit": (MethodCommand, commands_models.fit),
     "transform": (Command, commands_models.transform),
     "inverse": (Command, commands_models.inverse),

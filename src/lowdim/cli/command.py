@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from typer.core import TyperCommand
@@ -20,6 +21,7 @@ __all__ = [
     "Command",
     "MethodChoice",
     "MethodCommand",
+    "SelectorCommand",
     "method_choice",
 ]
 
@@ -29,22 +31,17 @@ CHOICE, NAMED = "lowdim.method_choice", "lowdim.method_named"  # keys of the con
 
 @dataclass(frozen=True)
 class MethodChoice:
-    """A method by name, and the settings that its flags make."""
+    """A method, a selector or a clusterer by name, and the settings that its flags make."""
 
     name: str
     settings: dict[str, Any]
-    clusters: bool = False  # a subspace clusterer
+    find: Callable[[str], Method]
+    named: bool = True  # by the caller; else it is the default
 
     @property
     def method(self) -> Method:
-        """The method, or the clusterer; importing it takes a second."""
-        if self.clusters:
-            from lowdim.workflow.cluster import find_clusterer
-
-            return find_clusterer(self.name)
-        from lowdim.registry import find_method
-
-        return find_method(self.name)
+        """What the class says of itself; importing it takes a second."""
+        return self.find(self.name)
 
 
 def method_choice(context: Any) -> MethodChoice:
@@ -81,17 +78,25 @@ class Command(TyperCommand):
 class MethodCommand(Command):
     """A command that passes further flags to a method."""
 
-    clusters = False  # whether the methods are subspace clusterers
+    default = DEFAULT_METHOD
+    further_help = ", or `lowdim methods NAME`"
+
+    @staticmethod
+    def find(name: str) -> Method:
+        """The method of this name."""
+        from lowdim.registry import find_method
+
+        return find_method(name)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Take the method's flags out of the arguments; the method is imported only if there are any."""
         own, name = self.own_flags(), peek_flag("--method", args)
         ctx.meta[NAMED] = name
-        choice = MethodChoice(name or (DEFAULT_CLUSTERER if self.clusters else DEFAULT_METHOD), {}, self.clusters)
-        if has_unknown_flags(args, own):
+        choice = MethodChoice(name or self.default, {}, self.find, name is not None)
+        if choice.name and has_unknown_flags(args, own):
             help = f"{ctx.command_path} --method {choice.method.name.lower()} --help"
             settings, args = parse_flags(args, own, method_flags(choice.method), help)
-            choice = MethodChoice(choice.name, settings, self.clusters)
+            choice = replace(choice, settings=settings, named=True)
         ctx.meta[CHOICE] = choice
         return super().parse_args(ctx, args)
 
@@ -101,10 +106,9 @@ class MethodCommand(Command):
         name = ctx.meta.get(NAMED)
         if name is None:
             with formatter.section("Method options"):
-                other = "" if self.clusters else ", or `lowdim methods NAME`"
-                formatter.write_text(f"See `{ctx.command_path} --method NAME --help`{other}.")
+                formatter.write_text(f"See `{ctx.command_path} --method NAME --help`{self.further_help}.")
             return
-        method = MethodChoice(name, {}, self.clusters).method
+        method = self.find(name)
         with formatter.section(f"Options of {method.name}"):
             formatter.write_dl(flag_help(method, self.own_flags()))
 
@@ -112,4 +116,25 @@ class MethodCommand(Command):
 class ClustererCommand(MethodCommand):
     """A command that passes further flags to a subspace clusterer."""
 
-    clusters = True
+    default, further_help = DEFAULT_CLUSTERER, ""
+
+    @staticmethod
+    def find(name: str) -> Method:
+        """The clusterer of this name."""
+        from lowdim.workflow.cluster import find_clusterer
+
+        return find_clusterer(name)
+
+
+class SelectorCommand(MethodCommand):
+    """A command that passes further flags to a selector; without one, all filters are compared."""
+
+    default, further_help = "", ""
+
+    @staticmethod
+    def find(name: str) -> Method:
+        """What the selector of this name says of itself."""
+        from lowdim.select._catalog import find_selector
+
+        method: Method = find_selector(name)[0]._method
+        return method

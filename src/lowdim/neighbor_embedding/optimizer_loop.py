@@ -12,7 +12,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from lowdim.neighbor_embedding.checkpoint import Checkpoint, LoopState
+from lowdim.runtime.checkpoint import Checkpoint, LoopState
 from lowdim.runtime.progress import report, watched
 
 __all__ = ["OptimizerLoop"]

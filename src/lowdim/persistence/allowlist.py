@@ -26,7 +26,7 @@ SKLEARN_ATTRIBUTES = ("n_features_in_", "feature_names_in_")
 
 
 # Modules that export estimators which are no methods: they map nothing, but they are saved.
-ESTIMATOR_MODULES = ("lowdim.subspace",)
+ESTIMATOR_MODULES = ("lowdim.select", "lowdim.subspace")
 
 
 def estimators() -> dict[str, type[Any]]:

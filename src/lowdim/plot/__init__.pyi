@@ -10,6 +10,9 @@ from lowdim.plot._parallel_coordinates import parallel_coordinates as parallel_c
 from lowdim.plot._scatter import density as density
 from lowdim.plot._scatter import scatter as scatter
 from lowdim.plot._scree import scree as scree
+from lowdim.plot._selection import feature_scores as feature_scores
+from lowdim.plot._selection import rankings as rankings
+from lowdim.plot._selection import selection_path as selection_path
 from lowdim.plot._shepard import shepard as shepard
 from lowdim.plot._sources import sources as sources
 from lowdim.plot._subspace_clusters import subspace_heatmap as subspace_heatmap

@@ -10,12 +10,12 @@ from lowdim.base.estimator import estimator
 from lowdim.base.state import StateCheck
 from lowdim.knn.fitted import FittedRows, NeighborSpec
 from lowdim.neighbor_embedding.base import NeighborEmbedding
-from lowdim.neighbor_embedding.checkpoint import CHECKPOINT_PATH
 from lowdim.neighbor_embedding.initialization import INIT, tsne_init
 from lowdim.neighbor_embedding.tsne.affinities import PERPLEXITY, neighbor_count
 from lowdim.neighbor_embedding.tsne.gradient_descent import GradientDescent, TsneOptions
 from lowdim.neighbor_embedding.tsne.inputs import tsne_inputs
 from lowdim.neighbor_embedding.tsne.out_of_sample import TsneOutOfSample
+from lowdim.runtime.checkpoint import CHECKPOINT_PATH
 from lowdim.runtime.param import Choice, Either, Integer, Real, Such, param
 from lowdim.runtime.random import seed_of
 from lowdim.runtime.threads import thread_count

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from lowdim import _native
 from lowdim.data.duplicates import TiedRows, average_tied
 from lowdim.errors import BadParameter
-from lowdim.neighbor_embedding.checkpoint import Checkpoint, LoopState, fingerprint
 from lowdim.neighbor_embedding.optimizer_loop import OptimizerLoop
 from lowdim.neighbor_embedding.tsne.affinities import Affinities
 from lowdim.neighbor_embedding.tsne.repulsion import Repulsion, choose_repulsion
 from lowdim.runtime.cached_property import cached_property
+from lowdim.runtime.checkpoint import Checkpoint, LoopState, fingerprint
 
 __all__ = ["MAX_STEP_NORM", "MOMENTUM", "GradientDescent", "TsneOptions"]
 

@@ -18,7 +18,6 @@ from lowdim.errors import BadInput, BadInputType, BadParameter
 from lowdim.knn.fitted import FittedNeighbors, FittedRows, NeighborSpec, read_source
 from lowdim.knn.graph import Graph, component_labels
 from lowdim.neighbor_embedding.base import NeighborEmbedding
-from lowdim.neighbor_embedding.checkpoint import CHECKPOINT_PATH
 from lowdim.neighbor_embedding.initialization import INIT, umap_init
 from lowdim.neighbor_embedding.tsne.affinities import Affinities
 from lowdim.neighbor_embedding.umap.densmap import DensityCorrelation, DensityTarget
@@ -29,6 +28,7 @@ from lowdim.neighbor_embedding.umap.optimizer import UmapOptimizer, UmapParams
 from lowdim.neighbor_embedding.umap.out_of_sample import UmapOutOfSample
 from lowdim.neighbor_embedding.umap.supervision import supervise
 from lowdim.runtime.blas import single_blas
+from lowdim.runtime.checkpoint import CHECKPOINT_PATH
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.param import Choice, Flag, Integer, Maybe, Real, param
 from lowdim.runtime.random import seed_of

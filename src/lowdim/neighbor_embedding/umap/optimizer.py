@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.errors import BadParameter
-from lowdim.neighbor_embedding.checkpoint import Checkpoint, LoopState, fingerprint
 from lowdim.neighbor_embedding.optimizer_loop import OptimizerLoop
 from lowdim.neighbor_embedding.umap.densmap import DensityTarget, first_density_epoch
 from lowdim.neighbor_embedding.umap.fuzzy_graph import FuzzyGraph, rows_in_order
 from lowdim.runtime.cached_property import cached_property
+from lowdim.runtime.checkpoint import Checkpoint, LoopState, fingerprint
 
 __all__ = ["REPORTS", "DensityTerms", "EdgeSchedule", "UmapOptimizer", "UmapParams"]
 
