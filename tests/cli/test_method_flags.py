@@ -42,7 +42,7 @@ def folder(tmp_path_factory):
     X = rng.normal(size=(40, 4)) * [1, 1000, 0.01, 10] + [5, 0, 3, -7]
     X = np.vstack([X, X[:3]])  # some rows twice
     np.save(folder / "X.npy", X)
-    rows = [",".join([*(repr(float(value)) for value in row), "abc"[i % 3]]) for i, row in enumerate(X)]
+    rows = [",".join([*(repr(float(value)) for value in row), str(i % 3)]) for i, row in enumerate(X)]
     (folder / "table.csv").write_text("a,b,c,d,kind\n" + "\n".join(rows) + "\n", encoding="utf-8")
     return folder
 
