@@ -216,7 +216,7 @@ def run_case(pipe: Any, prepare: str, work: str, folder: str) -> None:
                 time.sleep(GIVE_UP)
             except KeyboardInterrupt:
                 caught, after = time.monotonic(), processor_seconds()
-            for call in [*threads._calls]:  # abandoned ones would slow the next try
+            for call in [call for call in threads._calls if call.is_alive()]:  # abandoned, and slow for the next try
                 call.join()
             pipe.send((finished, caught, after))
 
