@@ -83,7 +83,7 @@ CASES = {
     "UMAP large": ("X = normal(60_000, 20)", "UMAP(n_epochs=10).fit(X)"),
     "UMAP densMAP": ("X = normal(8000, 20)", "UMAP(densmap=True).fit(X)"),
     "UMAP supervised": ("X = normal(10_000, 20); y = np.arange(len(X)) % 7", "UMAP().fit(X, y)"),
-    "UMAP supervised by numbers": ("X = normal(8000, 20)", "UMAP(target_metric='euclidean').fit(X, X[:, 0])"),
+    "UMAP supervised by numbers": ("X = normal(8000, 20)", "UMAP(target_metric='numeric').fit(X, X[:, 0])"),
     "UMAP in pieces": ("X = islands(20_000)", "UMAP(n_neighbors=5, n_epochs=20).fit(X)"),
     "UMAP transform": ("X = normal(60_000, 20); m = UMAP(n_epochs=50).fit(X[:5000])", "m.transform(X)"),
     "UMAP inverse": (
