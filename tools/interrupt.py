@@ -95,7 +95,7 @@ CASES = {
     "neighbors projected": ("X = normal(20_000, 500)", "neighbors(X, 15, algorithm='approximate')"),
     "neighbors of sparse rows": ("X = sparse(6000, 20_000)", "neighbors(X, 15, metric='cosine')"),
     "neighbors of sparse rows, approximate": (
-        "X = sparse(8000, 20_000)",
+        "X = sparse(2000, 20_000)",
         "neighbors(X, 15, metric='cosine', algorithm='approximate')",
     ),
     "neighbors manhattan": ("X = normal(10_000, 60)", "neighbors(X, 15, metric='manhattan')"),
