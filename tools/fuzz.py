@@ -25,6 +25,7 @@ def work(pipe: Any) -> None:
     """Make the attempts that the parent asks for, and say how each ended."""
     from fuzzing import attempt
 
+    pipe.send("ready")
     while True:
         target, number = pipe.recv()
         pipe.send(attempt(target, number))
@@ -41,6 +42,7 @@ class Worker:
         self.process = multiprocessing.get_context("spawn").Process(target=work, args=(other,), daemon=True)
         self.process.start()
         other.close()
+        self.pipe.recv()  # imports are done: on a loaded machine they would count as a hang of the first attempt
 
     def attempt(self, target: str, number: int) -> tuple[str, str]:
         self.pipe.send((target, number))

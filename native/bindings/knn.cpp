@@ -37,7 +37,7 @@ void all_pairs_round(const Rows32& x, std::optional<Vector<const float>> shift, 
                      const Dense<float>& distances, const Dense<std::int32_t>& indices, int threads) {
     const auto rows = search_rows(x, shift, metric);
     const auto lists = lists_of(distances, indices, x.shape(0));
-    require(round >= 0 && round < lowdim::all_pairs_round_count(rows.x.rows, rows.x.columns), "there is no such round");
+    require(round >= 0 && round < lowdim::all_pairs_round_count(rows.x.rows, rows.x.columns, lists.k), "there is no such round");
     run(threads, [&](const lowdim::ThreadTeam& team) { lowdim::all_pairs_round(rows, round, lists, team); });
 }
 
@@ -144,7 +144,8 @@ void select_nearest(const Rows32& block, std::optional<Ids> self_ids, std::int32
 }  // namespace
 
 void bind_knn(nb::module_& m) {
-    m.def("all_pairs_round_count", &lowdim::all_pairs_round_count, "n"_a, "d"_a, "The number of rounds that compare all pairs of n rows.");
+    m.def("all_pairs_round_count", &lowdim::all_pairs_round_count, "n"_a, "d"_a, "k"_a,
+          "The number of rounds that compare all pairs of n rows, for lists of k.");
     m.def(
         "round_robin_pair",
         [](std::int64_t players, std::int64_t round, std::int64_t pair) {

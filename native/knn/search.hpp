@@ -23,10 +23,12 @@ struct SearchRows {
     bool bits() const { return metric >= metric_hamming; }
 };
 
-// The largest block of rows with d columns: a multiple of every tile, and small enough for the cache.
-inline std::int64_t block_rows(std::int64_t d) {
+// The largest block of rows with d columns and lists of k: a multiple of every tile, small enough for the cache, and with long
+// lists, whose updates take most of the time, so small that a pair of blocks takes some milliseconds (Ctrl-C waits for it).
+inline std::int64_t block_rows(std::int64_t d, std::int64_t k) {
     const std::int64_t fitting = (std::int64_t{4} << 20) / (4 * std::max<std::int64_t>(d, 1));
-    return std::clamp<std::int64_t>(fitting / 96 * 96, 96, 960);
+    const std::int64_t prompt = (std::int64_t{1} << 16) / std::max<std::int64_t>(k, 1);
+    return std::clamp<std::int64_t>(std::min(fitting, prompt) / 96 * 96, 96, 960);
 }
 
 // A packed block whose memory is reused for the next one.
@@ -95,6 +97,12 @@ class PackedBlock {
     bool has_lists_ = false;
 };
 
+// Whether to stop, inside a block of work that may take long: the calling thread polls.
+inline bool stop_polled(const ThreadTeam& team) {
+    if (thread_index() == 0) team.stop->poll();
+    return team.stopped();
+}
+
 inline void sweep(const PackedBlock& a, const PackedBlock& b, const SearchRows& rows, const NeighborLists& lists) {
     const std::int64_t columns = rows.bits() ? rows.x.columns / 2 : rows.x.columns;  // a 64-bit word takes the space of two floats
     kernels().knn.sweep[rows.metric](a.view(), b.view(), columns, lists);
@@ -102,13 +110,14 @@ inline void sweep(const PackedBlock& a, const PackedBlock& b, const SearchRows& 
 
 // All pairs, as a round-robin schedule of blocks: each block is in one pair per round, so no two threads ever hold the same
 // list, and each product of two blocks serves both. In the last round each block is compared with itself.
-inline std::int64_t all_pairs_round_count(std::int64_t n, std::int64_t d) {
-    const std::int64_t blocks = block_count(n, block_rows(d));
+inline std::int64_t all_pairs_round_count(std::int64_t n, std::int64_t d, std::int64_t k) {
+    const std::int64_t blocks = block_count(n, block_rows(d, k));
     return blocks + blocks % 2;
 }
 
 inline void all_pairs_round(const SearchRows& rows, std::int64_t round, const NeighborLists& lists, const ThreadTeam& team) {
-    const std::int64_t n = rows.x.rows, size = block_rows(rows.x.columns), players = all_pairs_round_count(n, rows.x.columns);
+    const std::int64_t n = rows.x.rows, d = rows.x.columns, size = block_rows(d, lists.k);
+    const std::int64_t players = all_pairs_round_count(n, d, lists.k);
     const auto load = [&](PackedBlock& block, std::int64_t b) {
         block.load(rows, nullptr, b * size, std::min(size, n - b * size));
         block.attach_lists(lists);
@@ -133,7 +142,7 @@ inline void all_pairs_round(const SearchRows& rows, std::int64_t round, const Ne
 // The nearest base rows of every query. A small number of queries is split into slabs of the base, whose lists are merged.
 inline void exact_queries(const SearchRows& queries, const std::int32_t* self_ids, const SearchRows& base, const NeighborLists& lists,
                           const ThreadTeam& team) {
-    const std::int64_t m = queries.x.rows, n = base.x.rows, size = block_rows(base.x.columns);
+    const std::int64_t m = queries.x.rows, n = base.x.rows, size = block_rows(base.x.columns, lists.k);
     const std::int64_t groups = block_count(m, size), blocks = block_count(n, size);
     const std::int64_t slabs = std::clamp<std::int64_t>(16 / std::max<std::int64_t>(groups, 1), 1, std::max<std::int64_t>(blocks, 1));
     std::vector<std::vector<float>> distances(slabs - 1);
@@ -152,7 +161,7 @@ inline void exact_queries(const SearchRows& queries, const std::int32_t* self_id
         first_block.load(queries, nullptr, first, std::min(size, m - first));
         first_block.attach_lists(own, first);
         first_block.set_ids(self_ids == nullptr ? nullptr : self_ids + first);
-        for (std::int64_t b = blocks * slab / slabs; b < blocks * (slab + 1) / slabs && !team.stopped(); ++b) {
+        for (std::int64_t b = blocks * slab / slabs; b < blocks * (slab + 1) / slabs && !stop_polled(team); ++b) {
             second_block.load(base, nullptr, b * size, std::min(size, n - b * size));
             sweep(first_block, second_block, base, lists.k == own.k ? own : lists);
         }
@@ -173,7 +182,7 @@ struct RowGroups {
 // so the cell owns its list. Queries index `queries`, and their lists have the same order.
 inline void probe_cells(const SearchRows& queries, const RowGroups& query_groups, const SearchRows& base, const RowGroups& members,
                         bool same_rows, const NeighborLists& lists, const ThreadTeam& team) {
-    const std::int64_t size = block_rows(base.x.columns);
+    const std::int64_t size = block_rows(base.x.columns, lists.k);
     std::vector<PackedBlock> first_blocks(team.threads), second_blocks(team.threads);
     parallel_blocks(members.count, team, [&](std::int64_t cell) {
         PackedBlock& first_block = first_blocks[thread_index()];
@@ -181,7 +190,7 @@ inline void probe_cells(const SearchRows& queries, const RowGroups& query_groups
         if (query_groups.size(cell) == 0) return;
         for (std::int64_t b = 0; b < members.size(cell); b += size) {
             second_block.load(base, members.begin(cell) + b, 0, std::min(size, members.size(cell) - b));
-            for (std::int64_t a = 0; a < query_groups.size(cell); a += size) {
+            for (std::int64_t a = 0; a < query_groups.size(cell) && !stop_polled(team); a += size) {
                 first_block.load(queries, query_groups.begin(cell) + a, 0, std::min(size, query_groups.size(cell) - a));
                 first_block.attach_lists(lists);
                 if (!same_rows) first_block.set_ids(nullptr);

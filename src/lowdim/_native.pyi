@@ -126,8 +126,8 @@ def chebyshev_filter_gram(starts: Annotated[NDArray[numpy.int32], dict(shape=(No
 def three_term_step(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], x: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], z: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], scale: float, shift: float, z_scale: float, threads: int) -> None:
     """out = scale S x + shift x + z_scale z, for a symmetric sparse S."""
 
-def all_pairs_round_count(n: int, d: int) -> int:
-    """The number of rounds that compare all pairs of n rows."""
+def all_pairs_round_count(n: int, d: int, k: int) -> int:
+    """The number of rounds that compare all pairs of n rows, for lists of k."""
 
 def round_robin_pair(players: int, round: int, pair: int) -> tuple[int, int]:
     """The two blocks of a pair, by the circle method."""

@@ -139,3 +139,15 @@ def test_a_command_ends_well(results, kind, command):
         whole = (folder / name).read_bytes()
         assert whole == (results["plain", command][3] / name).read_bytes()
     assert not list(folder.glob(".*"))
+
+
+def test_without_any_environment(tmp_path):
+    """No HOME, no LANG, no PATH: the file and the picture are written, and no library complains of a missing folder."""
+    np.savetxt(tmp_path / "data.csv", np.random.default_rng(0).normal(size=(12, 3)), delimiter=",")
+    words = ["map", "data.csv", "-o", "m.csv", "-o", "m.png"]
+    code = "import sys; from lowdim.cli import main; sys.exit(main(sys.argv[1:]))"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], cwd=tmp_path, env={}, stdin=subprocess.DEVNULL, capture_output=True
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert (tmp_path / "m.png").read_bytes()[1:4] == b"PNG" and (tmp_path / "m.csv").stat().st_size

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
@@ -354,6 +355,16 @@ def test_frames_with_names_of_several_types():
 def test_nulls_of_frames_are_missing_values(dtype):
     frame = pd.DataFrame({"a": pd.array([1, None, 0, 1], dtype=dtype), "b": [1.0, 2.0, 3.0, 5.0]})
     np.testing.assert_array_equal(open_rows(frame).whole(), [[1, 1], [np.nan, 2], [0, 3], [1, 5]])
+
+
+@pytest.mark.parametrize("kind", ["pyarrow", "pandas", "pandas of pyarrow"])
+def test_integers_of_frames_that_floats_round(kind):
+    """Arrow refuses to cast them, and its own error reached the user."""
+    large = np.array([2**64 - 100, 2**53 + 1, 7], dtype=np.uint64)
+    table = pa.table({"large": large, "flag": [True, None, False], "small": [1, None, 3]})
+    frame = pd.DataFrame({"large": large, "flag": [1.0, np.nan, 0.0], "small": [1.0, np.nan, 3.0]})
+    given = {"pyarrow": table, "pandas": frame, "pandas of pyarrow": table.to_pandas(types_mapper=pd.ArrowDtype)}[kind]
+    np.testing.assert_array_equal(open_rows(given).block(0, 3), frame.to_numpy(dtype=np.float64))
 
 
 @pytest.mark.parametrize("fill", [0.0, np.nan, 7.0])

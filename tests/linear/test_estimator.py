@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import subspace_angles
 from scipy.optimize import minimize
@@ -245,6 +246,14 @@ def test_variances_that_underflow_are_refused(dtype, size, solver, rng):
     X = (rng.standard_normal((40, 5)) * size).astype(dtype)
     with pytest.raises(BadInput, match="squares underflow"):
         PCA(2, solver=solver).fit(X)
+
+
+def test_rows_that_differ_by_rounding_do_not_underflow():
+    """Their variance was lost next to 3e12, and the search for a unit in which it is not ended in NumPy's own error."""
+    X = sp.csr_array(np.array([[-2999999999999.1865, 0, 0], [-2999999999999.4741, 0, 0]]))
+    model = PCA(1).fit(X)
+    assert np.isfinite(model.explained_variance_).all() and model.explained_variance_[0] < 1
+    assert np.isfinite(model.transform(X)).all()
 
 
 @pytest.mark.parametrize("value", [0.0, 1e-10, 1e-30, 3.3])

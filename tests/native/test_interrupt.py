@@ -117,3 +117,43 @@ def test_inside_a_fit(what):
         stop({FITS[what]})
     """)
     assert out == "soon [] (100, 2)"
+
+
+def test_while_a_file_is_read(tmp_path):
+    """The reader is left at once, and the file is read whole the next time."""
+    pytest.importorskip("pyarrow")
+    out = run(f"""
+        import gzip, pathlib, pyarrow as pa, pyarrow.csv, pyarrow.feather, pyarrow.parquet
+        X = rng.integers(0, 9, (5000, 5)).astype(float)
+        wide = rng.integers(0, 9, (3, 1000)).astype(float)
+
+        def write(path):
+            table = pa.table({{f"x{{j}}": column for j, column in enumerate((wide if "wide" in path.name else X).T)}})
+            if path.suffix in (".csv", ".gz"):
+                with (gzip.open if path.suffix == ".gz" else open)(path, "wb") as stream:
+                    pyarrow.csv.write_csv(table, stream)
+                    stream.write(b"wrong" if "wrong" in path.name else b"")
+            elif path.suffix in (".npy", ".npz"):
+                np.save(path, X) if path.suffix == ".npy" else np.savez_compressed(path, X=X)
+            elif path.suffix == ".parquet":
+                pyarrow.parquet.write_table(table, path)
+            else:
+                pyarrow.feather.write_feather(table, path)
+
+        def whole(path):
+            try:
+                return np.array_equal(lowdim.read_table(path).array(), wide if "wide" in path.name else X)
+            except lowdim.errors.BadInput as error:
+                return "wrong" in path.name and "the first line has 5" in str(error)
+
+        for name in ("x.csv", "wide.csv", "wrong.csv", "x.csv.gz", "x.parquet", "x.feather", "x.npy", "x.npz"):
+            path = pathlib.Path({str(tmp_path)!r}) / name
+            write(path)
+            due = press(0.1)
+            try:
+                while True:
+                    whole(path)
+            except KeyboardInterrupt:
+                print(name, soon(due), whole(path))
+    """)
+    assert [line.split()[1:] for line in out.splitlines()] == [["soon", "True"]] * 8, out

@@ -35,9 +35,27 @@ def test_tournament_finds_the_nearest_of_all_pairs(rng, metric, n, d):
     x = rng.integers(-4, 5, size=(n, d)).astype(np.float32)
     k = min(7, n - 1)
     lists = NeighborLists.empty(n, k)
-    for turn in range(_native.all_pairs_round_count(n, d)):
+    for turn in range(_native.all_pairs_round_count(n, d, k)):
         _native.all_pairs_round(x, None, metric, turn, lists.distances, lists.indices, 2)
     distances, indices = nearest(pairs(metric, x, x), k, np.arange(n))
+    assert np.array_equal(lists.indices, indices)
+    assert np.array_equal(lists.distances, distances)
+
+
+def test_long_lists_make_small_blocks():
+    """Ctrl-C waits for a pair of blocks; with 960 rows and lists of 500 it took half a second."""
+    assert _native.all_pairs_round_count(9600, 4, 15) == 10
+    assert _native.all_pairs_round_count(9600, 4, 500) == 100
+    assert _native.all_pairs_round_count(9600, 4, 5000) == 100
+
+
+@pytest.mark.parametrize("k", [150, 600])
+def test_small_blocks_find_the_same(rng, k):
+    x = rng.integers(-4, 5, size=(1300, 5)).astype(np.float32)
+    lists = NeighborLists.empty(len(x), k)
+    for turn in range(_native.all_pairs_round_count(*x.shape, k)):
+        _native.all_pairs_round(x, None, 0, turn, lists.distances, lists.indices, 2)
+    distances, indices = nearest(pairs(0, x, x), k, np.arange(len(x)))
     assert np.array_equal(lists.indices, indices)
     assert np.array_equal(lists.distances, distances)
 
@@ -57,7 +75,7 @@ def test_rounds_compare_all_pairs_of_an_odd_number_of_blocks():
     x = rng.integers(-2, 3, size=(96 * 7 - 5, 12000)).astype(np.float32)
     k = 40
     lists = NeighborLists.empty(len(x), k)
-    rounds = _native.all_pairs_round_count(*x.shape)
+    rounds = _native.all_pairs_round_count(*x.shape, k)
     assert rounds == 8
     for turn in range(rounds):
         _native.all_pairs_round(x, None, 0, turn, lists.distances, lists.indices, 2)
@@ -85,7 +103,7 @@ def test_queries_scan_the_whole_base(rng, metric, m):
 def test_equal_rows_are_at_distance_zero_whatever_they_hold(rng):
     x = np.repeat(rng.normal(1e4, 1, size=(50, 37)).astype(np.float32), 4, axis=0)
     lists = NeighborLists.empty(200, 3)
-    for turn in range(_native.all_pairs_round_count(*x.shape)):
+    for turn in range(_native.all_pairs_round_count(*x.shape, 3)):
         _native.all_pairs_round(x, x.mean(0), 0, turn, lists.distances, lists.indices, 1)
     assert (lists.distances == 0).all()
     assert (lists.indices // 4 == np.arange(200)[:, None] // 4).all()

@@ -115,8 +115,9 @@ def unit_factors(rows: Rows, variances: Array, mean: Array, threads: int) -> Arr
 
     highest, lowest = fold(rows, summarize, merge, threads)
     ranges = highest - lowest
-    # A range whose square does not underflow is that of a column that varies by rounding, or of very few rows.
-    vanishing = suspects & (ranges > np.finfo(rows.dtype).eps * np.abs(mean))
+    # The variance of n rows is at least range² / 2n. A wider range than that of a small variance is one by rounding.
+    widest = np.sqrt(2.0 * rows.n * variance_floor(rows.dtype))
+    vanishing = suspects & (ranges > np.finfo(rows.dtype).eps * np.abs(mean)) & (ranges < widest)
     if not vanishing.any():
         return None
     exponents = np.clip(-np.frexp(np.where(vanishing, ranges, 1.0))[1], None, MAX_EXPONENT)

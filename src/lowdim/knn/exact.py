@@ -68,7 +68,7 @@ def all_pairs(space: SearchSpace, k: int) -> NeighborLists:
     """The k nearest other rows of every row, by comparing all pairs."""
     n = space.n
     found = NeighborLists.empty(n, _with_slack(space, k, n - 1))
-    rounds = _native.all_pairs_round_count(*space.work.shape)
+    rounds = _native.all_pairs_round_count(n, space.work.shape[1], found.k)
     for turn in range(rounds):
         _native.all_pairs_round(
             space.work, space.shift, space.kernel, turn, found.distances, found.indices, space.threads

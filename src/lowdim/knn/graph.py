@@ -14,6 +14,7 @@ from lowdim.data.rows import checked_csr
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
 from lowdim.knn.boruvka import connect_components
 from lowdim.knn.sparse_distances import nearest_entries
+from lowdim.runtime.threads import interruptible
 
 __all__ = ["Graph"]
 
@@ -48,7 +49,7 @@ class Graph:
             raise BadInput(f"the indices of a graph must be integers from 0 to n - 1 = {shape[0] - 1}.")
         if (indices == np.arange(shape[0])[:, None]).any():
             raise BadInput("a row of a graph must not be its own neighbor; leave it out.")
-        ordered = np.sort(indices, axis=1)
+        ordered = interruptible(lambda: np.sort(indices, axis=1))
         if (ordered[:, 1:] == ordered[:, :-1]).any():
             raise BadInput("a row of a graph has the same neighbor twice.")
         if distances.dtype.kind not in "fiu":

@@ -14,6 +14,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -116,19 +117,21 @@ def scratch(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, np.
     return buffer[:size].view(dtype).reshape(shape)
 
 
-def interruptible(work: Callable[[], Result]) -> Result:
+def interruptible(work: Callable[[], Result], *, once: bool = False) -> Result:
     """Run work(), a function without side effects, on a thread of its own, with one BLAS thread.
 
     Ctrl-C returns immediately, although LAPACK can't be interrupted.
     The abandoned call runs to its end, and its result is dropped.
+    With `once`, work() may have side effects, such as reading on in a file; the threads of BLAS are left as they are.
     """
+    call = work if once else partial(run_single, work)
     if threading.current_thread() is not threading.main_thread():
-        return run_single(work)
+        return call()
     outcome: Future[Result] = Future()
 
     def run() -> None:
         try:
-            result = run_single(work)
+            result = call()
         except BaseException as error:
             outcome.set_exception(error)
         else:
@@ -144,7 +147,7 @@ def interruptible(work: Callable[[], Result]) -> Result:
     return outcome.result()
 
 
-_calls: set[threading.Thread] = set()  # of LAPACK, that run or were abandoned
+_calls: set[threading.Thread] = set()  # that run or were abandoned
 
 
 @atexit.register

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from lowdim.errors import BadInput
 
@@ -50,9 +49,7 @@ class CountedStream(io.BufferedIOBase):
         """Always."""
         return True
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def close(self) -> None:
+        """Close the file too."""
         self._stream.close()
-        self.close()
+        super().close()

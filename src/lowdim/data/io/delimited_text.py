@@ -13,10 +13,11 @@ from __future__ import annotations
 import csv
 import io
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from lowdim.data.table import default_names
 from lowdim.errors import BadInput
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
+from lowdim.runtime.threads import interruptible
 
 __all__ = ["COMPRESSIONS", "DELIMITERS", "TextSource"]
 
@@ -120,7 +122,7 @@ class TextSource(TableSource):
     def _batches(self, kinds: dict[str, Any]) -> Iterator[Batch]:
         try:
             with file_errors(self.path, self.format), self._opened(kinds) as reader:
-                for batch in reader:
+                while (batch := interruptible(partial(next, reader, None), once=True)) is not None:
                     if batch.num_rows:
                         yield batch
         except BadInput as error:
@@ -130,13 +132,15 @@ class TextSource(TableSource):
     def _opened(self, kinds: dict[str, Any]) -> Iterator[Any]:
         import pyarrow.csv as arrow_csv
 
-        with _bytes(self.path) as bytes_:
-            yield arrow_csv.open_csv(
-                bytes_,
-                arrow_csv.ReadOptions(block_size=self._block_bytes, column_names=self._default_names),
-                arrow_csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
-                arrow_csv.ConvertOptions(include_columns=list(kinds), column_types=kinds),
-            )
+        read = arrow_csv.ReadOptions(block_size=self._block_bytes, column_names=self._default_names)
+        parse = arrow_csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True)
+        convert = arrow_csv.ConvertOptions(include_columns=list(kinds), column_types=kinds)
+        bytes_ = _bytes(self.path)
+        try:
+            yield interruptible(partial(arrow_csv.open_csv, bytes_, read, parse, convert), once=True)
+        finally:
+            if not isinstance(sys.exception(), KeyboardInterrupt):  # else an abandoned call may still be reading
+                bytes_.close()
 
     def _lines(self, *, body: bool = False) -> Iterator[_Line]:
         """Lines that are not empty, split by the standard library: slow, for a few lines or to locate an error."""

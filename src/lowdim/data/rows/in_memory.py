@@ -77,7 +77,12 @@ class FrameRows(Rows):
         self._cast = nw.Float32 if narrow else nw.Float64
 
     def block(self, start: int, stop: int) -> Block:
-        part = self.frame[start:stop].select(nw.all().cast(self._cast))
+        frame = self.frame[start:stop]
+        try:
+            part = frame.select(nw.all().cast(self._cast))
+        except ValueError:  # Arrow casts no integer above 2**53, which a float has to round
+            arrays = (column.to_arrow().to_numpy(zero_copy_only=False) for column in frame.iter_columns())
+            return np.column_stack([np.asarray(array, dtype=self.dtype) for array in arrays])
         values = part.to_numpy()
         if values.dtype == object:  # nulls of Arrow columns in pandas
             values = part.to_native().to_numpy(dtype=self.dtype, na_value=np.nan)

@@ -16,7 +16,7 @@ from lowdim.data.rows import checked_csr
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
 from lowdim.knn.graph import Graph
 from lowdim.runtime.param import Real
-from lowdim.runtime.threads import thread_count
+from lowdim.runtime.threads import interruptible, thread_count
 
 __all__ = ["PERPLEXITY", "Affinities", "conditional_probabilities", "feasible_perplexity", "neighbor_count"]
 
@@ -87,7 +87,7 @@ class Affinities:
             raise BadInput(f"affinities need a square matrix of at least 2 rows; got shape {csr.shape}.")
         if not np.isfinite(csr.data).all() or (csr.data < 0).any():
             raise BadInput("affinities must be finite and nonnegative. Correct the matrix.")
-        joint = sp.csr_array(csr + csr.T)
+        joint = interruptible(lambda: sp.csr_array(csr + csr.T))
         joint.setdiag(0)
         joint.eliminate_zeros()
         total = float(joint.sum())
