@@ -9,8 +9,9 @@ import lowdim
 from determinism import QUICK
 from lowdim.errors import BadParameter, LowdimError, MemoryTooSmall, NotEnoughData
 from lowdim.runtime.param import parameters
+from targets import target_for
 
-SIZES = ("n_components", "n_neighbors", "n_landmarks", "n_init", "perplexity", "negative_sample_rate")
+SIZES = ("n_components", "n_neighbors", "n_landmarks", "n_init", "n_slices", "perplexity", "negative_sample_rate")
 CASES = [
     (method.name, size, solver)
     for method in lowdim.methods()
@@ -34,7 +35,7 @@ def X():
 def test_a_huge_size_is_refused_or_does_no_harm(name, size, solver, number, X):
     options = QUICK.get(name, {}) | {size: number} | ({} if solver is None else {"solver": solver})
     try:
-        Z = getattr(lowdim, name)(**options).fit_transform(X)
+        Z = getattr(lowdim, name)(**options).fit_transform(X, target_for(name, X, 3))
     except LowdimError as error:
         assert size in str(error)
         return

@@ -105,8 +105,8 @@ class ProjectionPursuit(ThreadsMixin, SeedMixin, LinearProjection):
     index: str | Callable[[Array], float] = param(
         "holes", index_domain, "What is maximized: a projection index, or a function from scores (n, k) to a number."
     )
-    n_init: int = param(6, Integer(1), "Ascents from random frames, of which the best is taken.")
-    n_null: int = param(19, Integer(0), "Samples of spherical noise for the p-value; 0 for none.")
+    n_init: int = param(6, Integer(1, 10_000), "Ascents from random frames, of which the best is taken.")
+    n_null: int = param(19, Integer(0, 100_000), "Samples of spherical noise for the p-value; 0 for none.")
     deflation: str = param(
         "structure_removal",
         Choice("structure_removal", "orthogonal"),

@@ -68,7 +68,7 @@ class SufficientReduction(RegularizationMixin, ThreadsMixin, SeedMixin, WhiteSco
         "'auto' is χ², or permutation for n_components='test' where χ² does not hold.",
     )
     alpha: float = param(0.05, Real(0, 1, open=True), "Level of the order tests for n_components='test'.")
-    n_permutations: int = param(200, Integer(1), "Permutations of each order test.")
+    n_permutations: int = param(200, Integer(1, 1_000_000), "Permutations of each order test.")
 
     _state_classes = (SDRState,)
     _has_chi2: ClassVar[bool] = True  # whether the order tests have a χ² law
