@@ -6,7 +6,7 @@ OUT    ?= out
 SECONDS ?= 300
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard native/*/*.?pp native/*/*/*.hpp)
 
-.PHONY: demo test check lint bench fuzz sanitize stubs clean
+.PHONY: demo test check lint bench fuzz interrupt sanitize stubs clean
 
 demo: $(VENV)/.user         ## map the digits, and say where the picture is
 	@mkdir -p $(OUT)
@@ -29,6 +29,9 @@ bench: $(VENV)/.bench       ## side by side with the peers; writes BENCHMARKS.md
 
 fuzz: $(VENV)/.dev          ## hostile inputs for SECONDS (300), counted by how they end
 	$(BIN)/python tools/fuzz.py --seconds $(SECONDS)
+
+interrupt: $(VENV)/.dev     ## how soon Ctrl-C takes effect, case by case; CASES="UMAP read" for some of them
+	$(BIN)/python tools/interrupt.py $(CASES)
 
 sanitize: $(VENV)/.dev      ## tests under AddressSanitizer and UndefinedBehaviorSanitizer, then ThreadSanitizer
 	$(BIN)/python tools/sanitize.py address

@@ -26,6 +26,7 @@ def compressed(path, body, times, head=b"a,b\n", module=gzip):
 @pytest.mark.parametrize(("ending", "module"), [(".gz", gzip), (".bz2", bz2)])
 def test_a_small_file_that_expands_to_a_huge_one_is_refused_in_time(tmp_path, monkeypatch, ending, module):
     monkeypatch.setattr(decompression, "ALWAYS_BYTES", 1 << 20)
+    monkeypatch.setattr(delimited_text, "BLOCK_BYTES", 100_000)
     path = compressed(tmp_path / f"bomb.csv{ending}", b"1,2\n" * 10_000, 60, module=module)
     assert path.stat().st_size * decompression.MOST_EXPANSION < 60 * 40_000
     with pytest.raises(BadInput, match=r"expands to .* decompress the file first"):

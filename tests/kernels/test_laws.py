@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
-from lowdim import KernelPCA, kernels
+from lowdim import ClassicalMDS, KernelPCA, kernels
 from lowdim.errors import BadInput, BadParameter
 from lowdim.kernels import (
     chi2,
@@ -361,6 +361,11 @@ def test_overflow_and_underflow_are_reported():
     assert_allclose(rbf()(X * 1e-150), rbf()(X), rtol=1e-9)
     with pytest.raises(BadInput, match=r"must return finite numbers.* returned nan"):
         KernelPCA(kernel=lambda x, y: np.nan).fit(X)
+    for value in ("x", None, (1.0, 2.0), np.ones(2), 1j, 10**400):
+        with pytest.raises(BadInput, match="kernel function must give one number for two rows; it gave"):
+            KernelPCA(kernel=lambda x, y, value=value: value).fit(X)
+        with pytest.raises(BadInput, match="metric must give one number for two rows; it gave"):
+            ClassicalMDS(metric=lambda x, y, value=value: value).fit(X)
     for tol in (-1.0, "a", np.nan):
         with pytest.raises(BadParameter, match="tol must be a number of at least 0"):
             is_psd(np.eye(3), tol=tol)

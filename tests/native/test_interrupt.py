@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import signal
 import sys
 import textwrap
@@ -157,3 +158,21 @@ def test_while_a_file_is_read(tmp_path):
                 print(name, soon(due), whole(path))
     """)
     assert [line.split()[1:] for line in out.splitlines()] == [["soon", "True"]] * 8, out
+
+
+def test_python_ends_well_after_a_compressed_file(tmp_path):
+    """pyarrow read ahead through a Python object while Python ended, and the process died of that."""
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "x.csv.gz"
+    with gzip.open(path, "wb", 1) as stream:
+        stream.write(b"a,b\n" + b"0.123456,7.891234\n" * 1_000_000)
+    for _ in range(3):
+        out = run(f"""
+            press(0.6)
+            try:
+                while True:
+                    lowdim.read_table({str(path)!r})
+            except KeyboardInterrupt:
+                print("interrupted")
+        """)
+        assert out == "interrupted"

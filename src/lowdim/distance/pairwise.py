@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +22,7 @@ from lowdim.errors import BadInput
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
 
-__all__ = ["MetricRows", "dense_block", "function_distances", "prepare_rows"]
+__all__ = ["MetricRows", "dense_block", "function_distances", "one_number", "prepare_rows"]
 
 Array = NDArray[Any]
 
@@ -97,15 +98,16 @@ def function_distances(A: Array, B: Array, function: Callable[[Any, Any], float]
     """What a function of two rows gives for every pair, (m, n); raises where that is not one number."""
     from scipy.spatial.distance import cdist
 
-    def number(a: Array, b: Array) -> float:
-        value: Any = function(a, b)
-        if isinstance(value, float | int | np.floating | np.integer | np.bool_):
-            return float(value)
-        if isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "fiub":
-            return float(value)
-        raise BadInput(f"the metric must give one number for two rows; it gave {value!r:.60}. Correct the function.")
+    return np.asarray(cdist(A, B, metric=lambda a, b: one_number(function(a, b), "metric")))
 
-    return np.asarray(cdist(A, B, metric=number))
+
+def one_number(value: Any, what: str) -> float:
+    """What a user's function gave for two rows, as a float; raises BadInput unless it is a real number."""
+    plain = isinstance(value, float | int | np.floating | np.integer | np.bool_)
+    if plain or (isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "fiub"):
+        with suppress(OverflowError):  # an integer beyond floats
+            return float(value)
+    raise BadInput(f"the {what} must give one number for two rows; it gave {value!r:.60}. Correct the function.")
 
 
 def prepare_rows(rows: Rows, metric: Metric, threads: int, like: MetricRows | None = None) -> MetricRows:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.distance.metrics import METRICS
+from lowdim.distance.pairwise import one_number
 from lowdim.errors import BadInput, BadParameter
 from lowdim.kernels._kernel import Kernel
 from lowdim.kernels._row_blocks import RowPairs
@@ -41,10 +42,13 @@ class from_function(Kernel):
 
     def evaluate(self, pairs: Any) -> Array:
         if not isinstance(pairs, RowPairs):
-            return self._checked([self.function(x, x) for x in pairs.X.rows], pairs.X.rows.dtype)
+            return self._checked([self._number(x, x) for x in pairs.X.rows], pairs.X.rows.dtype)
         left, right = pairs.rows
-        values = self._checked([[self.function(x, y) for y in right] for x in left], left.dtype)
+        values = self._checked([[self._number(x, y) for y in right] for x in left], left.dtype)
         return values.reshape(len(left), len(right))
+
+    def _number(self, x: Array, y: Array) -> float:
+        return one_number(self.function(x, y), "kernel function")
 
     def _checked(self, given: list[Any], dtype: np.dtype[Any]) -> Array:
         values = np.array(given, dtype=dtype)

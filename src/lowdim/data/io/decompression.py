@@ -10,9 +10,12 @@ import io
 from pathlib import Path
 from typing import Any
 
+from lowdim.data.io.arrow_source import pyarrow
 from lowdim.errors import BadInput
 
-__all__ = ["CountedStream", "require_expansion"]
+__all__ = ["COMPRESSIONS", "CountedStream", "open_decompressed", "require_expansion", "require_file_expansion"]
+
+COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 
 ALWAYS_BYTES = 128 << 20  # expanded, whatever the file's own size
 MOST_EXPANSION = 100  # times the file's own size
@@ -27,18 +30,29 @@ def require_expansion(expanded: int, compressed: int, where: str, remedy: str) -
         )
 
 
+def require_file_expansion(expanded: int, path: Path) -> None:
+    """The same of a file, if it is a compressed one."""
+    if path.suffix.lower() in COMPRESSIONS:
+        require_expansion(expanded, path.stat().st_size, str(path), "decompress the file first")
+
+
+def open_decompressed(path: Path) -> Any:
+    """The bytes of the file, decompressed as they are read, as a stream of pyarrow."""
+    return pyarrow().input_stream(str(path), compression=COMPRESSIONS.get(path.suffix.lower()))
+
+
 class CountedStream(io.BufferedIOBase):
     """The decompressed bytes of a file; reading beyond the limit raises BadInput."""
 
     def __init__(self, stream: Any, path: Path) -> None:
         self._stream, self._path = stream, path
-        self._compressed, self._count = path.stat().st_size, 0
+        self._count = 0
 
     def read(self, size: int | None = -1, /) -> bytes:
         """At most `size` bytes; all of them only up to the limit."""
         data: bytes = self._stream.read(io.DEFAULT_BUFFER_SIZE if size is None or size < 0 else size)
         self._count += len(data)
-        require_expansion(self._count, self._compressed, str(self._path), "decompress the file first")
+        require_file_expansion(self._count, self._path)
         return data
 
     def read1(self, size: int = -1, /) -> bytes:

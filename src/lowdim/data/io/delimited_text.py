@@ -24,7 +24,7 @@ from typing import Any
 from lowdim.data.io import arrow_source
 from lowdim.data.io.arrow_source import Batch, TableSource, file_errors, is_number, pyarrow
 from lowdim.data.io.column_roles import ColumnSelection
-from lowdim.data.io.decompression import CountedStream
+from lowdim.data.io.decompression import COMPRESSIONS, CountedStream, open_decompressed, require_file_expansion
 from lowdim.data.table import default_names
 from lowdim.errors import BadInput
 from lowdim.runtime.memory import require_memory
@@ -34,7 +34,6 @@ from lowdim.runtime.threads import interruptible
 __all__ = ["COMPRESSIONS", "DELIMITERS", "TextSource"]
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": "\t", ".tab": "\t"}
-COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 
 BLOCK_BYTES = 4 << 20
 READ_BYTES = 1 << 16  # in search of the first line
@@ -122,7 +121,10 @@ class TextSource(TableSource):
     def _batches(self, kinds: dict[str, Any]) -> Iterator[Batch]:
         try:
             with file_errors(self.path, self.format), self._opened(kinds) as reader:
+                expanded = 0  # at least: every batch but the last is a whole block of text
                 while (batch := interruptible(partial(next, reader, None), once=True)) is not None:
+                    require_file_expansion(expanded, self.path)
+                    expanded += self._block_bytes
                     if batch.num_rows:
                         yield batch
         except BadInput as error:
@@ -135,7 +137,7 @@ class TextSource(TableSource):
         read = arrow_csv.ReadOptions(block_size=self._block_bytes, column_names=self._default_names)
         parse = arrow_csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True)
         convert = arrow_csv.ConvertOptions(include_columns=list(kinds), column_types=kinds)
-        bytes_ = _bytes(self.path)
+        bytes_ = open_decompressed(self.path)  # no Python object: pyarrow's threads may read on while Python ends
         try:
             yield interruptible(partial(arrow_csv.open_csv, bytes_, read, parse, convert), once=True)
         finally:
@@ -213,10 +215,9 @@ class _Line:
 
 
 def _bytes(path: Path) -> Any:
-    """The bytes of the file, decompressed as they are read."""
-    compression = COMPRESSIONS.get(path.suffix.lower())
-    stream = pyarrow().input_stream(str(path), compression=compression)
-    return stream if compression is None else CountedStream(stream, path)
+    """The bytes of the file, counted where they are decompressed."""
+    stream = open_decompressed(path)
+    return CountedStream(stream, path) if path.suffix.lower() in COMPRESSIONS else stream
 
 
 def _first_line(path: Path) -> str:

@@ -10,7 +10,8 @@ from pathlib import Path
 from lowdim.data.io.arrow_formats import ArrowSource, ParquetSource
 from lowdim.data.io.arrow_source import file_errors, load_table
 from lowdim.data.io.column_roles import ColumnSelection
-from lowdim.data.io.delimited_text import COMPRESSIONS, DELIMITERS, TextSource
+from lowdim.data.io.decompression import COMPRESSIONS
+from lowdim.data.io.delimited_text import DELIMITERS, TextSource
 from lowdim.data.io.numpy_files import read_npy, read_npz
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadInputType
