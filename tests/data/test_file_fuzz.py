@@ -174,7 +174,7 @@ def test_round_trip(tmp_path_factory, values, names, ending, data):
     labels = data.draw(st.lists(words.map(lambda w: f"l{w}"), min_size=len(values), max_size=len(values)))
     path = tmp_path_factory.mktemp("round") / f"a{ending}"
     write_table(path, np.array(values), names, labels=labels, label_name="the label")
-    table = read_table(path, **({} if ending == ".npz" else {"label": "the label"}))
+    table = read_table(path, **({} if ending == ".npz" else {"label": "the label", "columns": names}))
     assert_array_equal(table.array(), np.array(values))
     assert list(table.names) == names
     assert list(table.labels) == list(np.asarray(labels, dtype=str))

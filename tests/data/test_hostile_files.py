@@ -100,7 +100,7 @@ def test_cells_longer_than_the_csv_module_reads(tmp_path, long):
     cell = f'"{long * 600_000}"' if long == '"' else long * 200_000
     path.write_text(f"a,b\n1,{cell}\n2,y\n")
     with pytest.raises(BadInput):
-        read_table(path)
+        read_table(path, columns=["a", "b"])
     if long == "x":
         table = read_table(path, label="b")
         assert [len(text) for text in table.labels] == [200_000, 1]

@@ -6,7 +6,18 @@ from typing import Annotated
 
 import typer
 
-from lowdim.cli.options import Columns, Data, Drop, Id, Label, RandomState, Standardize, column_selection
+from lowdim.cli.options import (
+    Columns,
+    Data,
+    Drop,
+    Encode,
+    Id,
+    Label,
+    Missing,
+    RandomState,
+    Standardize,
+    column_selection,
+)
 from lowdim.cli.output import CommandOutput, align, written_lines
 
 __all__ = ["choose", "diagnose"]
@@ -31,6 +42,8 @@ def choose(  # noqa: PLR0913  (one argument per flag)
     id: Id = None,
     drop: Drop = None,
     columns: Columns = None,
+    encode: Encode = "drop",
+    missing: Missing = None,
 ) -> CommandOutput:
     """Choose the number of principal components.
 
@@ -41,26 +54,30 @@ def choose(  # noqa: PLR0913  (one argument per flag)
 
     """
     import lowdim
+    from lowdim.cli.fit_output import table_lines
     from lowdim.registry import find_method
     from lowdim.workflow.fit import naming_nonfinite, require_rows
+    from lowdim.workflow.missing import complete_table
     from lowdim.workflow.outputs import FIGURES, check_outputs, save_figure
     from lowdim.workflow.source import read_data
     from lowdim.workflow.standardize import describe_standardization, should_standardize
 
     paths = check_outputs(output or [], FIGURES, [data])
-    table = read_data(data, column_selection(columns, label, id, drop))
+    table = read_data(data, column_selection(columns, label, id, drop, encode))
     require_rows(table, find_method("pca"))
+    complete = complete_table(table, missing)
+    table = complete.table
     rows, standardized = table.rows(), bool(should_standardize({}, table, standardize))
     with naming_nonfinite(rows, table, None):
         found = lowdim.choose.table(rows, standardize=standardized, replicates=replicates, random_state=random_state)
     for path in paths:
         save_figure(path, found.plot)
-    lines = [("columns", describe_standardization(standardized, table)), *written_lines(paths)]
+    lines = [*table_lines(complete), ("columns", describe_standardization(standardized, table)), *written_lines(paths)]
     result = {"command": "choose", "data": data, **found.to_dict(), "written": [str(path) for path in paths]}
     return CommandOutput(f"{found}\n\n{align(lines)}", result)
 
 
-def diagnose(
+def diagnose(  # noqa: PLR0913  (one argument per flag)
     data: Data,
     sample: Sample = 2000,
     random_state: RandomState = 0,
@@ -68,6 +85,8 @@ def diagnose(
     id: Id = None,
     drop: Drop = None,
     columns: Columns = None,
+    encode: Encode = "drop",
+    missing: Missing = None,
 ) -> CommandOutput:
     """Diagnose the curse of dimensionality.
 
@@ -78,10 +97,15 @@ def diagnose(
 
     """
     import lowdim
+    from lowdim.cli.fit_output import table_lines
     from lowdim.workflow.fit import require_rows
+    from lowdim.workflow.missing import complete_table
     from lowdim.workflow.source import read_data
 
-    table = read_data(data, column_selection(columns, label, id, drop))
+    table = read_data(data, column_selection(columns, label, id, drop, encode))
     require_rows(table, None)
-    found = lowdim.diagnose(table.rows(), sample=sample, random_state=random_state)
-    return CommandOutput(str(found), {"command": "diagnose", "data": data, **found.to_dict()})
+    complete = complete_table(table, missing)
+    found = lowdim.diagnose(complete.table.rows(), sample=sample, random_state=random_state)
+    lines = table_lines(complete)
+    text = f"{found}\n\n{align(lines)}" if lines else str(found)
+    return CommandOutput(text, {"command": "diagnose", "data": data, **found.to_dict()})

@@ -9,7 +9,21 @@ from typing import Annotated
 import typer
 
 from lowdim.cli.command import DEFAULT_METHOD, method_choice
-from lowdim.cli.options import Color, Columns, Data, Drop, Id, Label, MethodName, Standardize, Target, column_selection
+from lowdim.cli.options import (
+    Color,
+    Columns,
+    Data,
+    Drop,
+    Encode,
+    Id,
+    Label,
+    MethodName,
+    Missing,
+    NumericOnly,
+    Standardize,
+    Target,
+    column_selection,
+)
 from lowdim.cli.output import CommandOutput, printable
 
 __all__ = ["draw_map"]
@@ -40,6 +54,9 @@ def draw_map(  # noqa: PLR0913  (one argument per flag)
     drop: Drop = None,
     columns: Columns = None,
     target: Target = None,
+    encode: Encode = "drop",
+    numeric_only: NumericOnly = False,
+    missing: Missing = None,
     standardize: Standardize = None,
     output: MapOutputs = None,
     save_model: SaveModel = None,
@@ -56,7 +73,8 @@ def draw_map(  # noqa: PLR0913  (one argument per flag)
     """
     from lowdim.cli.fit_output import fit_output
     from lowdim.persistence import save
-    from lowdim.workflow.fit import check_target, fit_method
+    from lowdim.workflow.fit import check_target, default_method, fit_method
+    from lowdim.workflow.missing import complete_table
     from lowdim.workflow.outputs import MAPS, EmbeddingOutput, check_outputs, check_writable, write_embedding
     from lowdim.workflow.source import column_values, label_vector, read_with_target
 
@@ -65,11 +83,15 @@ def draw_map(  # noqa: PLR0913  (one argument per flag)
     model_path = None if save_model is None else Path(save_model).absolute()
     if model_path is not None:
         check_writable(model_path)
-    choice, selection = method_choice(context), column_selection(columns, label, id, drop)
+    choice = method_choice(context)
+    selection = column_selection(columns, label, id, drop, encode, numeric_only)
     check_target(choice.method, choice.settings, target)
     table, y = read_with_target(data, selection, target, color)
+    chosen = choice.method if choice.named else default_method(table, choice.method)
     colors = label_vector(table) if color is None else column_values(data, table, selection, color, "color")
-    fitted = fit_method(choice.method, choice.settings, table, standardize, y)
+    complete = complete_table(table, missing, chosen)
+    table, colors, y = complete.table, complete.rows_of(colors), complete.rows_of(y)
+    fitted = fit_method(chosen, choice.settings, complete, standardize, y)
     embedding = fitted.embedding()
     axes = [str(axis) for axis in fitted.model.get_feature_names_out()]
     title = f"{printable(Path(data).name)}, {fitted.method.name}"

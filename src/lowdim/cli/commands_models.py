@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,10 +15,13 @@ from lowdim.cli.options import (
     Columns,
     Data,
     Drop,
+    Encode,
     Id,
     Label,
     MethodName,
+    Missing,
     ModelPath,
+    NumericOnly,
     Standardize,
     TableOutputs,
     Target,
@@ -31,6 +35,15 @@ if TYPE_CHECKING:
 
 __all__ = ["fit", "inverse", "transform"]
 
+ApplyMissing = Annotated[
+    str | None,
+    typer.Option(
+        "--missing",
+        metavar="HOW",
+        help="Rows with missing values: em (by a model that was fitted with it), drop-rows or error.",
+        show_default="as the model was fitted",
+    ),
+]
 ModelOutput = Annotated[
     str, typer.Option("--output", "-o", metavar="FILE", help="The model file, by convention *.lowdim.")
 ]
@@ -49,6 +62,9 @@ def fit(  # noqa: PLR0913  (one argument per flag)
     drop: Drop = None,
     columns: Columns = None,
     target: Target = None,
+    encode: Encode = "drop",
+    numeric_only: NumericOnly = False,
+    missing: Missing = None,
     standardize: Standardize = None,
 ) -> CommandOutput:
     """Fit a method to DATA and save the model.
@@ -60,7 +76,8 @@ def fit(  # noqa: PLR0913  (one argument per flag)
     """
     from lowdim.cli.fit_output import fit_output
     from lowdim.persistence import save
-    from lowdim.workflow.fit import check_target, fit_method
+    from lowdim.workflow.fit import check_target, default_method, fit_method
+    from lowdim.workflow.missing import complete_table
     from lowdim.workflow.outputs import check_writable
     from lowdim.workflow.source import read_with_target
 
@@ -69,11 +86,14 @@ def fit(  # noqa: PLR0913  (one argument per flag)
     check_writable(path)
     choice = method_choice(context)
     check_target(choice.method, choice.settings, target)
-    table, y = read_with_target(data, column_selection(columns, label, id, drop), target)
-    fitted = fit_method(choice.method, choice.settings, table, standardize, y)
+    selection = column_selection(columns, label, id, drop, encode, numeric_only)
+    table, y = read_with_target(data, selection, target)
+    chosen = choice.method if choice.named else default_method(table, choice.method)
+    complete = complete_table(table, missing, chosen)
+    fitted = fit_method(chosen, choice.settings, complete, standardize, complete.rows_of(y))
     save(fitted.model, path)
-    n_rows = int(getattr(fitted.estimator, "n_samples_", None) or table.rows().count)
-    return fit_output("fit", data, table, fitted, n_rows, [path], perf_counter() - start)
+    n_rows = int(getattr(fitted.estimator, "n_samples_", None) or complete.table.rows().count)
+    return fit_output("fit", data, complete.table, fitted, n_rows, [path], perf_counter() - start)
 
 
 def transform(
@@ -84,6 +104,7 @@ def transform(
     id: Id = None,
     drop: Drop = None,
     columns: Columns = None,
+    missing: ApplyMissing = None,
 ) -> CommandOutput:
     """Apply a saved model to new rows.
 
@@ -96,7 +117,7 @@ def transform(
     from lowdim.workflow.apply import apply_transform
 
     selection = column_selection(columns, label, id, drop)
-    return _apply("transform", "coordinate", apply_transform, model, data, output, selection)
+    return _apply("transform", "coordinate", partial(apply_transform, missing=missing), model, data, output, selection)
 
 
 def inverse(

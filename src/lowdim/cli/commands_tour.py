@@ -16,6 +16,7 @@ from lowdim.cli.options import (
     Drop,
     Id,
     Label,
+    Missing,
     RandomState,
     Standardize,
     Target,
@@ -65,6 +66,7 @@ def draw_tour(  # noqa: PLR0913  (one argument per flag)
     drop: Drop = None,
     columns: Columns = None,
     target: Target = None,
+    missing: Missing = None,
     standardize: Standardize = None,
     random_state: RandomState = 0,
     output: TourOutput = "tour.html",
@@ -79,6 +81,8 @@ def draw_tour(  # noqa: PLR0913  (one argument per flag)
 
     """
     from lowdim import plot
+    from lowdim.cli.fit_output import table_lines
+    from lowdim.workflow.missing import complete_table
     from lowdim.workflow.outputs import PAGES, check_outputs
     from lowdim.workflow.source import column_values, label_vector, read_with_target
     from lowdim.workflow.summary import summarize_table
@@ -89,6 +93,8 @@ def draw_tour(  # noqa: PLR0913  (one argument per flag)
     selection = column_selection(columns, label, id, drop)
     table, y = read_with_target(data, selection, target, color)
     colors = label_vector(table) if color is None else column_values(data, table, selection, color, "color")
+    complete = complete_table(table, missing)
+    table, colors, y = complete.table, complete.rows_of(colors), complete.rows_of(y)
     made = make_tour(table, kind.value, index.value, y, standardize, random_state)
     name = f"{kind.value} tour" + (f" by {index.value}" if kind is TourKind.guided else "")
     title = f"{printable(Path(data).name)}, {name}"
@@ -96,6 +102,7 @@ def draw_tour(  # noqa: PLR0913  (one argument per flag)
     n, spent = len(made.rows), perf_counter() - start
     lines = [
         (printable(Path(data).name), printable(summarize_table(table, n))),
+        *table_lines(complete),
         ("columns", made.columns),
         ("tour", f"{name}, {seconds:g} s"),
         ("time", f"{spent:.1f} s"),

@@ -18,10 +18,13 @@ __all__ = [
     "Columns",
     "Data",
     "Drop",
+    "Encode",
     "Id",
     "Label",
     "MethodName",
+    "Missing",
     "ModelPath",
+    "NumericOnly",
     "RandomState",
     "Standardize",
     "TableOutputs",
@@ -31,7 +34,10 @@ __all__ = [
 
 Data = Annotated[
     str,
-    typer.Argument(metavar="DATA", help="A file (.csv, .tsv, .parquet, .arrow, .npy, .npz, …) or a built-in data set."),
+    typer.Argument(
+        metavar="DATA",
+        help="A file (.csv, .parquet, .xlsx, .npy, …), - for standard input, or a built-in data set.",
+    ),
 ]
 ModelPath = Annotated[str, typer.Argument(metavar="MODEL", help="A file written by `fit` or `map --save-model`.")]
 MethodName = Annotated[str, typer.Option("--method", metavar="NAME", help="The method; `lowdim methods` lists them.")]
@@ -52,6 +58,22 @@ Color = Annotated[
 ]
 Columns = Annotated[
     list[str] | None, typer.Option(metavar="COLUMNS", help="Columns to use, comma-separated. Repeatable.")
+]
+Encode = Annotated[
+    str,
+    typer.Option(metavar="HOW", help="Text that is neither label nor row names: drop, or one-hot (0 and 1 per value)."),
+]
+NumericOnly = Annotated[
+    bool, typer.Option("--numeric-only", help="Read numbers alone; take no label or row names from text.")
+]
+Missing = Annotated[
+    str | None,
+    typer.Option(
+        metavar="HOW",
+        help="Missing values: em (estimate them), drop-rows, drop-columns or error. Rows without any value are left "
+        "out.",
+        show_default="em",
+    ),
 ]
 TableOutputs = Annotated[
     list[str],
@@ -76,12 +98,18 @@ RandomState = Annotated[
 
 
 def column_selection(
-    columns: Sequence[str] | None, label: str | None, id: str | None, drop: Sequence[str] | None
+    columns: Sequence[str] | None,
+    label: str | None,
+    id: str | None,
+    drop: Sequence[str] | None,
+    encode: str = "drop",
+    numeric_only: bool = False,
 ) -> ColumnSelection:
-    """The columns that --columns, --label, --id and --drop name."""
+    """The columns that --columns, --label, --id and --drop name, and what becomes of the others."""
     from lowdim.data.io.column_roles import ColumnSelection
 
-    return ColumnSelection.of(_split_names(columns) or None, label, id, _split_names(drop), flags=True)
+    used = _split_names(columns) or None
+    return ColumnSelection.of(used, label, id, _split_names(drop), flags=True, encode=encode, numeric_only=numeric_only)
 
 
 def _split_names(words: Sequence[str] | None) -> tuple[str, ...]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -11,9 +11,23 @@ from numpy.typing import NDArray
 
 from lowdim.data.rows import ArrayRows, Rows
 
-__all__ = ["NamedArrayRows", "Table", "default_names"]
+__all__ = ["ColumnReport", "NamedArrayRows", "Table", "default_names"]
 
 Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class ColumnReport:
+    """What became of the columns of a file that were not named as label, id or drop."""
+
+    numbers: tuple[str, ...]  # used as they are
+    label: str | None = None  # text of few values, taken as the label
+    id: str | None = None  # text or whole numbers that are all different, taken as row names
+    annotations: tuple[str, ...] = ()  # text and dates, kept beside the numbers
+    encoded: tuple[str, ...] = ()  # text, turned into a column of 0 and 1 per value
+    left_out: tuple[tuple[str, str], ...] = ()  # name and reason
+    constant: tuple[str, ...] = ()  # among the numbers
+    notes: tuple[str, ...] = ()  # how the file was read, if not as one would expect
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +46,15 @@ class Table:
     source: str = ""  # a path or a citation
     kind: Literal["rows", "distances"] = "rows"  # distances: X[i, j] is the distance from i to j
     image_shape: tuple[int, ...] | None = None  # of each row, if rows are images
+    annotations: Mapping[str, Array] = field(default_factory=dict)  # name to (n,): text and dates beside the numbers
+    report: ColumnReport | None = None  # what became of the columns of a file
+
+    def select_rows(self, kept: Array) -> Table:
+        """The rows that a mask (n,) or indices select, with their labels, ids and annotations; in memory."""
+        labels, ids = (None if part is None else part[kept] for part in (self.labels, self.ids))
+        annotations = {name: values[kept] for name, values in self.annotations.items()}
+        X = NamedArrayRows(self.array()[kept], getattr(self.rows(), "feature_names", None))
+        return replace(self, X=X, labels=labels, ids=ids, annotations=annotations)
 
     def array(self) -> Array:
         """X as one array; raises `MemoryTooSmall` if it does not fit into memory."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
+from lowdim.data.io.anndata import anndata_rows, is_anndata
 from lowdim.data.rows import (
     Chunk,
     Rows,
@@ -53,6 +54,8 @@ def read_rows(owner: Any, X: Any, *, fitting: bool, min_rows: int = 1) -> Rows:
         X = read_table(X)
     if isinstance(X, Table):
         X = _table_rows(X)
+    elif is_anndata(X):
+        X = anndata_rows(X)
     if isinstance(X, Rows):
         rows, named = X, None
     elif is_stream(X):
@@ -183,10 +186,6 @@ def _check_table(owner: Any, X: Any) -> Any:
     X = unmasked(X)
     if sp.issparse(X):
         return X
-    if all(hasattr(X, part) for part in ("X", "obs", "var_names")):
-        raise BadInputType(
-            f"X is {type(X).__name__} with annotations. Give its matrix (X.X), or X.to_df() to keep the column names."
-        )
     if isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind in "fiub":
         return X
     frame = as_frame(X)

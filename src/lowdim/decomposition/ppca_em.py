@@ -29,7 +29,7 @@ from lowdim.linalg.centered import nonzero_scale
 from lowdim.runtime.progress import report
 from lowdim.summaries.moments import Moments, merge, moments_of
 
-__all__ = ["PPCAModel", "axes_by_em", "impute"]
+__all__ = ["PPCAModel", "axes_by_em", "impute", "impute_by_em"]
 
 Array = NDArray[np.float64]
 
@@ -57,6 +57,22 @@ def impute(X: Array, model: PPCAModel) -> Array:
         parts.append(_conditional_moments(X[block], model)[0])
         report("imputing rows", min(block.stop, len(X)), len(X))
     return np.concatenate(parts)
+
+
+def impute_by_em(rows: Rows, share: float, threads: int) -> NDArray[Any]:
+    """A copy of rows with NaN, (n, d), whose NaN are replaced by their expectation under probabilistic PCA.
+
+    The model is fitted by EM to standardized columns, with as many components as explain this share of the variance.
+    """
+    options = PCAOptions(share, 0, True, None, 200, 0, threads)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LowdimWarning)  # a rough fit is good enough to fill gaps
+        axes = axes_by_em(rows, None, options)
+    assert axes.scale is not None
+    model = replace(PPCAModel.from_axes(axes), mean=np.zeros(rows.d))
+    X = np.array(rows.whole(), dtype=np.float64)
+    filled = impute((X - axes.mean) / axes.scale, model) * axes.scale + axes.mean
+    return np.where(np.isnan(X), filled, X).astype(rows.dtype)
 
 
 def _blocks(X: Array, model: PPCAModel) -> Iterator[slice]:

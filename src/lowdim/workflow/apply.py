@@ -12,7 +12,8 @@ from lowdim.errors import BadInput, BadParameter, ModelFileError
 from lowdim.knn.graph import Graph
 from lowdim.persistence import load
 from lowdim.registry import find_method, methods
-from lowdim.workflow.fit import MissingValues, count_missing, naming_nonfinite, require_rows
+from lowdim.workflow.fit import naming_nonfinite, require_rows
+from lowdim.workflow.missing import MissingValues, complete_table
 from lowdim.workflow.source import read_columns
 from lowdim.workflow.standardize import inner_estimator
 
@@ -28,7 +29,7 @@ class AppliedModel:
     table: Table
     result: Any  # (n, k) coordinates, or (n, d) rows
     names: Names  # of the columns of the result, if they have names
-    missing: MissingValues | None = None  # None: missing values are an error
+    missing: MissingValues | None = None  # None: nothing was missing
 
 
 def load_fitted(path: str) -> Any:
@@ -43,12 +44,21 @@ def load_fitted(path: str) -> Any:
     return model
 
 
-def apply_transform(model: Any, data: str, selection: ColumnSelection) -> AppliedModel:
+def apply_transform(model: Any, data: str, selection: ColumnSelection, missing: str | None = None) -> AppliedModel:
     """Coordinates of the rows of a file or data set."""
+    inner = inner_estimator(model)
+    by_em = getattr(inner, "missing", None) == "em"
+    if missing not in (None, "drop-rows", "error") and not (missing == "em" and by_em):
+        raise BadParameter(
+            f"--missing {missing} is not possible here: {type(inner).__name__} was fitted without it. Use drop-rows or "
+            "error, or fit PCA with --missing em."
+        )
     table = _read_expected(model, data, selection, _feature_names(model), int(model.n_features_in_))
-    missing = count_missing(table, getattr(inner_estimator(model), "missing", None))
+    method = find_method(type(inner).__name__) if by_em else None
+    complete = complete_table(table, missing or ("em" if by_em else "error"), method)
+    table = complete.table
     with naming_nonfinite(table.rows(), table, model, "fit the model with"):
-        return AppliedModel(table, model.transform(table.rows()), _axis_names(model), missing)
+        return AppliedModel(table, model.transform(table.rows()), _axis_names(model), complete.missing)
 
 
 def apply_inverse(model: Any, data: str, selection: ColumnSelection) -> AppliedModel:
@@ -59,7 +69,7 @@ def apply_inverse(model: Any, data: str, selection: ColumnSelection) -> AppliedM
         raise BadParameter(f"{type(inner_estimator(model)).__name__} can't be inverted; {able}.")
     axes = _axis_names(model)
     table = _read_expected(model, data, selection, axes, len(axes))
-    with naming_nonfinite(table.rows(), table, None):
+    with naming_nonfinite(table.rows(), table, None, None):
         return AppliedModel(table, model.inverse_transform(table.array()), _feature_names(model))
 
 

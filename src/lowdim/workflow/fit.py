@@ -14,16 +14,16 @@ from lowdim.base.estimator import Method
 from lowdim.data.rows import Rows, first_nonfinite
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
-from lowdim.registry import methods
+from lowdim.registry import find_method, methods
 from lowdim.runtime.param import parameters
+from lowdim.workflow.missing import CompleteTable, MissingValues
 from lowdim.workflow.source import label_vector
 from lowdim.workflow.standardize import build_estimator, inner_estimator, should_standardize
 
 __all__ = [
     "FittedModel",
-    "MissingValues",
     "check_target",
-    "count_missing",
+    "default_method",
     "fit_method",
     "naming_nonfinite",
     "require_rows",
@@ -50,14 +50,6 @@ REPORTED = (
 
 
 @dataclass(frozen=True)
-class MissingValues:
-    """Values that were missing and have been estimated, and the number of rows that they are in."""
-
-    values: int
-    rows: int
-
-
-@dataclass(frozen=True)
 class FittedModel:
     """A fitted model and the rows that it was fitted to."""
 
@@ -65,7 +57,7 @@ class FittedModel:
     model: Any
     standardized: bool | None  # None: the data are distances
     rows: Rows
-    missing: MissingValues | None = None  # None: missing values are an error
+    missing: MissingValues | None = None  # None: nothing was missing
 
     @property
     def estimator(self) -> Any:
@@ -82,24 +74,23 @@ class FittedModel:
         model = self.estimator
         given = {"method": self.method.name, "standardized": self.standardized, "parameters": model.get_params()}
         if self.missing is not None:
-            given |= {"missing_values": self.missing.values, "rows_with_missing_values": self.missing.rows}
+            given |= self.missing.to_dict()
         return given | {name.rstrip("_"): getattr(model, name) for name in REPORTED if hasattr(model, name)}
 
 
 def fit_method(
-    method: Method, settings: dict[str, Any], table: Table, standardize: bool | None, target: Any = None
+    method: Method, settings: dict[str, Any], complete: CompleteTable, standardize: bool | None, target: Any = None
 ) -> FittedModel:
     """Fit a method, to a target if one is given; `standardize` None leaves that to `should_standardize`.
 
     A method that can't do without a target, as it is set, takes the labels if none is given.
     """
-    settings = dict(settings)
+    settings, table = {**settings, **(complete.settings or {})}, complete.table
     standardized = should_standardize(settings, table, standardize)
     if table.kind == "distances":
         require_rows(table, method)
         settings.setdefault("metric", "precomputed")
     rows = table.rows()
-    missing = count_missing(table, settings.get("missing"))
     model = build_estimator(method, settings, standardized)
     if target is None and get_tags(model).target_tags.required:
         target = label_vector(table)
@@ -109,7 +100,12 @@ def fit_method(
             )
     with naming_nonfinite(rows, table, model):
         model.fit(rows) if target is None else model.fit(rows, target)
-    return FittedModel(method, model, standardized, rows, missing)
+    return FittedModel(method, model, standardized, rows, complete.missing)
+
+
+def default_method(table: Table, method: Method) -> Method:
+    """The method if nobody named one: classical scaling where the table holds distances."""
+    return find_method("classicalmds") if table.kind == "distances" else method
 
 
 def check_target(method: Method, settings: Mapping[str, Any], target: str | None) -> None:
@@ -122,23 +118,6 @@ def check_target(method: Method, settings: Mapping[str, Any], target: str | None
             if name.startswith(TARGET_PREFIX):
                 flag = f"--{name.replace('_', '-')}"
                 raise BadParameter(f"{flag} has no effect without --target COLUMN, the column of classes or numbers.")
-
-
-def count_missing(table: Table, treatment: Any) -> MissingValues | None:
-    """How many values EM has to estimate; None unless the parameter `missing` of the method is "em"."""
-    if treatment != "em":
-        return None
-    values = in_rows = 0
-    for chunk in table.rows().chunks():
-        counts = np.isnan(chunk.load()).sum(axis=1)
-        empty = np.flatnonzero(counts == len(table.names))
-        if len(empty):
-            raise BadInput(
-                f"{table.source}: row {chunk.start + empty[0] + 1} has no value at all, so EM has nothing to estimate "
-                "it from. Drop such rows."
-            )
-        values, in_rows = values + int(counts.sum()), in_rows + int(np.count_nonzero(counts))
-    return MissingValues(values, in_rows)
 
 
 def require_rows(table: Table, method: Method | None) -> None:
@@ -154,19 +133,22 @@ def require_rows(table: Table, method: Method | None) -> None:
 
 
 @contextmanager
-def naming_nonfinite(rows: Rows, table: Table, model: Any, use: str = "use") -> Iterator[None]:
-    """Replace an error about values that are not finite by one that names the row, the column and the remedy."""
+def naming_nonfinite(rows: Rows, table: Table, model: Any, use: str | None = "use") -> Iterator[None]:
+    """Replace an error about values that are not finite by one that names the row, the column and the remedy.
+
+    `use` is how to come by --missing em; None if nothing estimates such values.
+    """
     try:
         yield
     except (BadParameter, NotEnoughData):
         raise
     except ValueError as error:  # BadInput, or scikit-learn's own
-        missing = getattr(model, "missing", None)  # how the method treats NaN, if it has a choice
-        found = None if missing == "em" else first_nonfinite((chunk.start, chunk.load()) for chunk in rows.chunks())
+        by_method = getattr(inner_estimator(model), "missing", None) == "em"
+        found = None if by_method else first_nonfinite((chunk.start, chunk.load()) for chunk in rows.chunks())
         if found is None:
             raise
         row, column, value = found
-        remedy = f", or {use} --missing em, which imputes NaN" if missing and np.isnan(value) else ""
+        remedy = f", or {use} --missing em, which imputes NaN" if use and np.isnan(value) else ""
         raise BadInput(
             f"{table.source}: column {table.names[column]!r} of row {row + 1} is {value}, but values must be finite. "
             f"Drop or fill such rows{remedy}."

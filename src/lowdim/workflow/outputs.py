@@ -118,7 +118,8 @@ def _write_page(path: Path, output: EmbeddingOutput) -> None:
     from lowdim import plot
 
     table, Z = output.table, output.embedding
-    plot.page(Z, output.colors, ids=table.ids, images=_images(table, len(Z)), title=output.title, path=path)
+    images, hover = _images(table, len(Z)), dict(table.annotations)
+    plot.page(Z, output.colors, ids=table.ids, hover=hover, images=images, title=output.title, path=path)
 
 
 def _axis_titles(output: EmbeddingOutput) -> list[str]:

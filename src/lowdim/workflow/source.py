@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,40 +20,54 @@ from lowdim.data import datasets
 from lowdim.data.io.column_roles import ColumnSelection, assign_roles, require_column
 from lowdim.data.io.read import READ_EXTENSIONS, read_selection
 from lowdim.data.table import Table
-from lowdim.errors import BadInput, BadInputType
+from lowdim.errors import BadInput
+
+STDIN = "-"
+MAGIC = ((b"PAR1", ".parquet"), (b"ARROW1", ".arrow"), (b"\x93NUMPY", ".npy"), (b"\x1f\x8b", ".csv.gz"))
 
 __all__ = ["column_values", "label_vector", "read_columns", "read_data", "read_with_target"]
 
 
-def read_data(data: str, selection: ColumnSelection, color: str | None = None) -> Table:
-    """Read a file or a built-in data set; a text column to color by is no feature, and the label if there is none."""
+def read_data(data: str, selection: ColumnSelection) -> Table:
+    """Read a file, standard input ("-") or a built-in data set."""
+    if data == STDIN:
+        return replace(read_selection(_stdin_file(), selection), source="standard input")
     if _is_built_in(data):
         return _select_columns(replace(datasets.load(data), source=data), selection)
     _require_known(data)
-    try:
-        return read_selection(data, selection)
-    except BadInputType:
-        if color is None:
-            raise
-    if selection.label is None:
-        return _read_naming(data, replace(selection, label=color), "color")
-    return _read_naming(data, replace(selection, drop=(*selection.drop, color)), "color")
+    return read_selection(data, selection)
 
 
 def read_with_target(
     data: str, selection: ColumnSelection, target: str | None, color: str | None = None
 ) -> tuple[Table, Any]:
-    """The table without the target column, and the target's values; it is the label if no other is named."""
+    """The table without the target column, and the target's values; it is the label if no other is named.
+
+    Without either, text to color by is the label.
+    """
     if target is None:
-        return read_data(data, selection, color), None
+        table = read_data(data, selection)
+        return (_labeled_by(table, color) if selection.label is None else table), None
     if selection.label in (None, target):
-        table = read_data(data, replace(selection, label=target), color)
+        table = _named_by("target", lambda: read_data(data, replace(selection, label=target)))
         values = label_vector(table)
     else:
-        table = read_data(data, replace(selection, drop=(*selection.drop, target)), color)
+        without = replace(selection, drop=(*selection.drop, target))
+        table = _named_by("target", lambda: read_data(data, without))
         values = column_values(data, table, selection, target, "target")
     # An empty cell is a class that is not known, not one of its own.
     return table, np.where(values == "", None, values) if values.dtype.kind == "U" else values
+
+
+def _labeled_by(table: Table, name: str | None) -> Table:
+    """The table with an annotation as its label; an inferred label becomes an annotation instead."""
+    if name is None or name not in table.annotations:
+        return table
+    annotations = {key: values for key, values in table.annotations.items() if key != name}
+    if table.label_name is not None and table.labels is not None:
+        annotations[table.label_name] = table.labels
+    report = None if table.report is None else replace(table.report, label=None, annotations=tuple(annotations))
+    return replace(table, labels=table.annotations[name], label_name=name, annotations=annotations, report=report)
 
 
 def column_values(data: str, table: Table, selection: ColumnSelection, name: str, flag: str) -> Any:
@@ -56,7 +77,9 @@ def column_values(data: str, table: Table, selection: ColumnSelection, name: str
     if name in table.names:
         column = table.names.index(name)
         return np.concatenate([chunk.load()[:, column] for chunk in table.rows().chunks()])
-    if name == selection.id and table.ids is not None:
+    if name in table.annotations:
+        return table.annotations[name]
+    if table.ids is not None and name in (selection.id, table.report.id if table.report else None):
         return table.ids
     if _is_built_in(data):
         whole = datasets.load(data)
@@ -64,7 +87,8 @@ def column_values(data: str, table: Table, selection: ColumnSelection, name: str
         require_column(name, (*whole.names, *labels), f"--{flag}", data)
         return label_vector(whole) if name == whole.label_name else whole.array()[:, whole.names.index(name)]
     alone = ColumnSelection(table.names[:1], name, None, (), selection.flags)
-    return label_vector(_read_naming(data, alone, flag))
+    path = _stdin_file() if data == STDIN else data
+    return label_vector(_named_by(flag, lambda: read_selection(path, alone)))
 
 
 def read_columns(data: str, selection: ColumnSelection, names: tuple[str, ...] | None) -> Table:
@@ -93,15 +117,29 @@ def label_vector(table: Table) -> Any:
     return table.labels[:, 0]
 
 
-def _read_naming(data: str, selection: ColumnSelection, flag: str) -> Table:
+def _named_by(flag: str, read: Callable[[], Table]) -> Table:
     """Read a selection in which `flag` named a column; an error about that column names the flag."""
     try:
-        return read_selection(data, selection)
+        return read()
     except BadInput as error:
         for stand_in in ("--label: ", "--drop: "):
             if str(error).startswith(stand_in):
                 raise BadInput(f"--{flag}: {str(error).removeprefix(stand_in)}") from error
         raise
+
+
+@cache
+def _stdin_file() -> str:
+    """Standard input as a file, which is removed when Python ends; its first bytes tell the format."""
+    stream = sys.stdin.buffer
+    head = stream.read(8)
+    extension = next((ending for magic, ending in MAGIC if head.startswith(magic)), ".csv")
+    handle, path = tempfile.mkstemp(suffix=extension)
+    atexit.register(Path(path).unlink, missing_ok=True)
+    with os.fdopen(handle, "wb") as file:
+        file.write(head)
+        shutil.copyfileobj(stream, file)
+    return path
 
 
 def _is_built_in(data: str) -> bool:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from lowdim.data.table import Table
+from lowdim.data.table import ColumnReport, Table
 from lowdim.runtime.param import parameters
-from lowdim.workflow.fit import FittedModel, MissingValues
+from lowdim.workflow.fit import FittedModel
+from lowdim.workflow.missing import MissingValues
 from lowdim.workflow.source import label_vector
 
-__all__ = ["count", "summarize_fit", "summarize_missing", "summarize_table"]
+__all__ = ["count", "summarize_columns", "summarize_fit", "summarize_missing", "summarize_table"]
+
+MOST_NAMES = 8  # of columns, in a line
 
 # Measures of fit, by the fitted attribute that holds them.
 MEASURES: dict[str, Callable[[Any], str]] = {
@@ -41,11 +44,47 @@ def summarize_table(table: Table, n_rows: int) -> str:
     return size if label_vector(table) is None else f"{size}, labels {table.label_name or 'label'!r}"
 
 
+def summarize_columns(report: ColumnReport) -> list[tuple[str, str]]:
+    """What became of the columns: a line for every kind that nobody named."""
+    lines = []
+    if report.label is not None:
+        lines.append(("label", f"{report.label} (text of few values; --label names another)"))
+    if report.id is not None:
+        lines.append(("row names", f"{report.id} (all values differ; --id names another)"))
+    if report.encoded:
+        lines.append(("encoded", f"{_listed(report.encoded)} (one-hot: a column of 0 and 1 per value)"))
+    if report.annotations:
+        lines.append(("not used", f"{_listed(report.annotations)} (text or dates: shown on the page)"))
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in report.left_out:
+        by_reason.setdefault(reason, []).append(name)
+    lines += [("left out", f"{_listed(names)} ({reason})") for reason, names in by_reason.items()]
+    lines += [("note", note) for note in report.notes]
+    if report.constant:
+        lines.append(("constant", f"{_listed(report.constant)} (no effect)"))
+    return lines
+
+
 def summarize_missing(missing: MissingValues) -> str:
-    """How many values were estimated."""
-    if not missing.values:
-        return "none"
-    return f"{count(missing.values, 'value')} in {count(missing.rows, 'row')} estimated by EM"
+    """How many values are missing, and what was done about them."""
+    if missing.values:
+        gaps = f"{count(missing.values, 'value')} in {count(missing.rows, 'row')}"
+        done = {
+            "em": "estimated by EM",
+            "drop-rows": "missing: the rows were left out",
+            "drop-columns": f"missing: left out {_listed(missing.dropped_columns)}",
+        }
+        parts = [f"{gaps} {done[missing.treatment]}"]
+    else:
+        parts = []
+    if missing.empty_rows:
+        parts.append(f"{count(missing.empty_rows, 'row')} without any value left out")
+    return "; ".join(parts) or "none"
+
+
+def _listed(names: Sequence[str]) -> str:
+    text = ", ".join(names[:MOST_NAMES])
+    return text if len(names) <= MOST_NAMES else f"{text}, … ({len(names)} in all)"
 
 
 def summarize_fit(fitted: FittedModel) -> str:

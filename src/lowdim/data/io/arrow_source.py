@@ -1,7 +1,7 @@
 """What the formats read by pyarrow share: a source of record batches, and rows made of them.
 
 A source knows its columns and yields record batches of the selected ones, in as many passes as needed. Each pass
-opens the file again and keeps a few batches in memory. `load_table` turns any source into a Table.
+opens the file again and keeps a few batches in memory. `load_table.py` turns any source into a Table.
 """
 
 from __future__ import annotations
@@ -15,13 +15,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.data.io.column_roles import ColumnSelection, assign_roles, not_numeric_error, require_unique_names
 from lowdim.data.rows import Block, Chunk, Rows
-from lowdim.data.table import NamedArrayRows, Table
 from lowdim.errors import BadInput, LowdimError, MemoryTooSmall, MissingExtra
 from lowdim.runtime.memory import require_memory
 
-__all__ = ["IN_MEMORY_BYTES", "RecordBatchRows", "TableSource", "file_errors", "is_number", "load_table", "pyarrow"]
+__all__ = [
+    "IN_MEMORY_BYTES",
+    "RecordBatchRows",
+    "TableSource",
+    "file_errors",
+    "is_number",
+    "numbers",
+    "pyarrow",
+    "type_name",
+]
 
 Array = NDArray[Any]
 Batch = Any  # a pyarrow.RecordBatch
@@ -67,6 +74,7 @@ class TableSource(ABC):
     n: int | None  # None if the number of rows is unknown before a pass
     named = True  # whether the column names come from the file
     large = False  # whether it is known to be too large for memory
+    notes: tuple[str, ...] = ()  # how it was read, if not as one would expect
 
     @abstractmethod
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
@@ -77,14 +85,6 @@ class TableSource(ABC):
         pa = pyarrow()
         parts = [batch.column(0) for batch in self.batches([name])]
         return pa.chunked_array(parts, type=parts[0].type if parts else self.schema.field(name).type)
-
-    def example(self, name: str) -> str:
-        """A value of a column that does not hold numbers, for a message."""
-        for batch in self.batches([name]):
-            values = batch.column(0).drop_null()
-            if len(values):
-                return f" (for example {str(values[0].as_py())[:60]!r})"
-        return ""
 
 
 class RecordBatchRows(Rows):
@@ -149,23 +149,6 @@ class RecordBatchRows(Rows):
         )
 
 
-def load_table(source: TableSource, selection: ColumnSelection) -> Table:
-    """The table of a source: in memory if it is small, else read again in every pass."""
-    where = str(source.path)
-    require_unique_names(source.names, where)
-    roles = assign_roles(source.names, selection, where)
-    for name in roles.numbers:
-        kind = source.schema.field(name).type
-        if not is_number(kind):
-            raise not_numeric_error(name, _type_name(kind), source.example(name), where, selection)
-    rows = _in_memory(RecordBatchRows(source, roles.numbers))
-    labels, ids = (None if name is None else _values(source, name) for name in (roles.label, roles.id))
-    for column in (labels, ids):
-        if column is not None and rows.n is not None and len(column) != rows.n:
-            raise BadInput(f"{where} has columns of {rows.n} and of {len(column)} rows; it is damaged.")
-    return Table(rows, roles.numbers, labels, roles.label, ids, where)
-
-
 def is_number(kind: Any) -> bool:
     """Whether a column of this Arrow type can be a feature: numbers, booleans, and all-null columns."""
     types = pyarrow().types
@@ -178,28 +161,12 @@ def is_number(kind: Any) -> bool:
     )
 
 
-def _type_name(kind: Any) -> str:
+def type_name(kind: Any) -> str:
     """An Arrow type in plain words, for messages."""
     types = pyarrow().types
     kind = kind.value_type if types.is_dictionary(kind) else kind
     text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
     return "text" if text else "dates" if types.is_date(kind) else f"values of type {kind}"
-
-
-def _in_memory(rows: RecordBatchRows) -> Rows:
-    """The rows as an array if they are few, else unchanged."""
-    row_bytes = rows.d * rows.dtype.itemsize
-    if rows.source.large or (rows.n is not None and rows.n * row_bytes > IN_MEMORY_BYTES):
-        return rows
-    blocks, size = [], 0
-    for chunk in rows.chunks():
-        size += (chunk.stop - chunk.start) * row_bytes
-        if size > IN_MEMORY_BYTES:
-            return rows
-        blocks.append(chunk.load())
-    if not blocks:
-        raise BadInput(f"{rows.source.path} has columns ({rows.columns[0]!r}, …) but no rows.")
-    return NamedArrayRows(blocks[0] if len(blocks) == 1 else np.concatenate(blocks), rows.feature_names)
 
 
 def _regroup(batches: Iterable[Batch], size: int) -> Iterator[list[Batch]]:
@@ -227,12 +194,12 @@ def _block(parts: Sequence[Batch], d: int, dtype: np.dtype[Any]) -> Array:
     for part in parts:
         for j, column in enumerate(part.columns):
             with np.errstate(invalid="ignore"):  # NaN is reported by the caller
-                transposed[j, start : start + part.num_rows] = _numbers(column)
+                transposed[j, start : start + part.num_rows] = numbers(column)
         start += part.num_rows
     return np.ascontiguousarray(transposed.T)
 
 
-def _numbers(column: Any) -> Array:
+def numbers(column: Any) -> Array:
     """An Arrow array as NumPy numbers; nulls become NaN."""
     pa = pyarrow()
     kind = column.type
@@ -241,20 +208,3 @@ def _numbers(column: Any) -> Array:
     elif pa.types.is_decimal(kind) or pa.types.is_null(kind):
         column = column.cast(pa.float64())
     return np.asarray(column.to_numpy(zero_copy_only=False))
-
-
-def _values(source: TableSource, name: str) -> Array:
-    """A column of labels or ids: numbers if it holds numbers, else text (nulls become '')."""
-    pa = pyarrow()
-    column = source.column(name)
-    with file_errors(source.path, source.format):
-        if pa.types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type)
-        if pa.types.is_boolean(column.type) and not column.null_count:
-            return np.asarray(column.to_numpy())
-        if is_number(column.type):
-            return np.concatenate([_numbers(part) for part in column.chunks] or [np.empty(0)])
-        cells = [cell or "" for cell in column.cast(pa.string()).to_pylist()]
-        longest = max(map(len, cells), default=0)
-        require_memory(4 * longest * len(cells), f"column {name!r} of {source.path}", "Shorten its longest text.")
-        return np.asarray(cells, dtype=str)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -12,12 +12,14 @@ __all__ = [
     "ColumnSelection",
     "Roles",
     "assign_roles",
+    "no_numbers_error",
     "not_numeric_error",
     "require_any_column",
     "require_column",
     "require_unique_names",
 ]
 
+ENCODINGS = ("drop", "one-hot")  # of text that is neither label nor id
 MOST_NAMES = 12  # in a message; a file may have thousands
 
 
@@ -30,6 +32,8 @@ class ColumnSelection:
     id: str | None
     drop: tuple[str, ...]
     flags: bool = False  # spell arguments as command-line flags: --drop x instead of drop=['x']
+    encode: str = "drop"  # what to do with text that is neither label nor id: drop (kept as annotation) or one-hot
+    numeric_only: bool = False  # read numbers alone: no label, ids or annotations unless they are named
 
     @classmethod
     def of(
@@ -40,12 +44,18 @@ class ColumnSelection:
         drop: str | Sequence[str],
         *,
         flags: bool = False,
+        encode: str = "drop",
+        numeric_only: bool = False,
     ) -> ColumnSelection:
         """The arguments of `read_table`, where a single name may stand for a list."""
+        if encode not in ENCODINGS:
+            spelled = "--encode" if flags else "encode"
+            raise BadParameter(f"{spelled} must be one of {', '.join(ENCODINGS)}; got {encode!r}.")
         for name, value in (("label", label), ("id", id)):
             if value is not None and not isinstance(value, str):
                 raise BadParameter(f"{name} must be a column name or None; got {value!r}.")
-        return cls(None if columns is None else _names("columns", columns), label, id, _names("drop", drop), flags)
+        used = None if columns is None else _names("columns", columns)
+        return cls(used, label, id, _names("drop", drop), flags, encode, numeric_only)
 
     def spell(self, argument: str, column: str | None = None) -> str:
         """An argument as the caller writes it, alone or with a column name."""
@@ -63,6 +73,9 @@ class Roles:
     numbers: tuple[str, ...]  # the features
     label: str | None = None
     id: str | None = None
+    annotations: tuple[str, ...] = ()  # text and dates that are kept beside the numbers
+    encoded: tuple[str, ...] = ()  # text that becomes columns of 0 and 1
+    left_out: tuple[tuple[str, str], ...] = ()  # name and reason
 
 
 def assign_roles(names: Sequence[str], selection: ColumnSelection, where: str) -> Roles:
@@ -97,6 +110,14 @@ def require_any_column(numbers: tuple[str, ...], where: str) -> tuple[str, ...]:
     return numbers
 
 
+def no_numbers_error(text: Sequence[str], where: str, selection: ColumnSelection) -> BadInput:
+    """The error for a file none of whose columns holds numbers."""
+    return BadInputType(
+        f"{where} has no column of numbers: {_join(text)} hold text or dates. Encode text by "
+        f"{selection.spell('encode')} one-hot."
+    )
+
+
 def require_unique_names(names: Sequence[str], where: str) -> None:
     """Raise BadInput if two columns have the same name."""
     seen: dict[str, int] = {}
@@ -109,13 +130,11 @@ def require_unique_names(names: Sequence[str], where: str) -> None:
         seen[name] = position
 
 
-def not_numeric_error(name: str, kind: str, example: str, where: str, selection: ColumnSelection) -> BadInputType:
-    """The error for a feature column that does not hold numbers."""
-    drop, label, id_ = (selection.spell(argument, name) for argument in ("drop", "label", "id"))
-    return BadInputType(
-        f"{where}: column {name!r} holds {kind}, not numbers{example}. Leave it out with {drop}, use it as "
-        f"{label} or {id_}, or encode it as numbers first (one-hot, for instance)."
-    )
+def not_numeric_error(columns: Mapping[str, str], where: str, selection: ColumnSelection) -> BadInputType:
+    """The error for columns that were named as features and do not hold numbers, each with what it holds."""
+    listed = ", ".join(f"{name!r} holds {kind}" for name, kind in columns.items())
+    remedy = f"Leave out {'it' if len(columns) == 1 else 'them'}, or encode by {selection.spell('encode')}"
+    return BadInputType(f"{where}: column {listed}, not numbers. {remedy} one-hot.")
 
 
 def _names(argument: str, value: str | Sequence[str]) -> tuple[str, ...]:

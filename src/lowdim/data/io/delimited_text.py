@@ -5,11 +5,13 @@
 - The first line is the header, unless all its cells are unquoted numbers: then the file has no header.
 - A first column without a name holds the ids, which is how pandas and R write row names.
 - Column types are inferred from the first block. A column that is numeric there must be numeric to the end.
-- Empty cells, NA, NaN, null and the like are missing values: NaN.
+- Empty cells, NA, NaN, null, ? and the like are missing values: NaN.
+- Text that is not UTF-8 is read as Latin-1, and numbers with a decimal comma as such where commas do not delimit.
 """
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
@@ -18,6 +20,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +34,14 @@ from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
 from lowdim.runtime.threads import interruptible
 
-__all__ = ["COMPRESSIONS", "DELIMITERS", "TextSource"]
+__all__ = ["COMPRESSIONS", "DELIMITERS", "TextSource", "missing_words"]
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": "\t", ".tab": "\t"}
 
+UTF8 = "utf8"
+ENCODING_BYTES = 16 << 20  # that must be UTF-8
+LINES_LOOKED_AT = 20  # in search of decimal commas
+COMMA_NUMBER, POINT_NUMBER = re.compile(r"[+-]?\d+,\d+"), re.compile(r"[+-]?\d+\.\d+")
 BLOCK_BYTES = 4 << 20
 READ_BYTES = 1 << 16  # in search of the first line
 LONGEST_LINE = 16 << 20
@@ -53,18 +60,29 @@ class TextSource(TableSource):
         self._selection = selection
         with file_errors(path, self.format):
             first = _first_line(path)
+            self._encoding = _encoding(path)
         self._delimiter = _delimiter(first, DELIMITERS[extension])
+        self._decimal = "."
         # pyarrow needs every line to fit into a block.
         self._block_bytes = max(BLOCK_BYTES, 4 * len(first))
         with file_errors(path, self.format):
             header = self._header()
+            self._decimal = "," if self._delimiter != "," and self._has_decimal_commas() else "."
             # Programs that quote text do not quote numbers, so quotes mean names.
-            self.named = '"' in first or not all(_is_number_text(cell) for cell in header)
+            self.named = '"' in first or not all(self._is_number(cell) for cell in header)
         self._require_width(len(header))
         self._default_names = None if self.named else list(default_names(len(header)))
         self.schema = self._infer_schema(len(header))
         self.names = tuple(self.schema.names)
         # A number takes about as many bytes as text as in memory: such a file is not worth trying to load.
+        self.notes = tuple(
+            note
+            for note, true in (
+                ("read as Latin-1 text, since it is not UTF-8", self._encoding != UTF8),
+                ("numbers with decimal commas", self._decimal == ","),
+            )
+            if true
+        )
         self.large = path.suffix.lower() not in COMPRESSIONS and path.stat().st_size > 2 * arrow_source.IN_MEMORY_BYTES
 
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
@@ -77,15 +95,7 @@ class TextSource(TableSource):
         """One column in a pass of its own: integers, floats or text, whatever fits all of its cells."""
         pa = pyarrow()
         cells = pa.chunked_array([b.column(0) for b in self._batches({name: pa.string()})], type=pa.string())
-        return _infer_type(cells)
-
-    def example(self, name: str) -> str:
-        """The first cell that is not a number, with its line."""
-        column = self.schema.get_field_index(name)
-        for line in self._lines(body=True):
-            if column < len(line.cells) and not _is_number_cell(line.cells[column]):
-                return f" (first in {line}: {line.cells[column][:60]!r})"
-        return ""
+        return _infer_type(cells, self._decimal)
 
     def selection(self) -> ColumnSelection:
         """The selection, with an unnamed first column as the ids."""
@@ -93,6 +103,14 @@ class TextSource(TableSource):
         unnamed = self.names[:1] == ("",) and given.id is None
         selected = (*(given.columns or ()), *given.drop, given.label)
         return replace(given, id="") if unnamed and "" not in selected else given
+
+    def _is_number(self, cell: str) -> bool:
+        return _is_number_text(cell.replace(",", ".", 1) if self._decimal == "," else cell)
+
+    def _has_decimal_commas(self) -> bool:
+        """Whether the first lines have numbers such as 1,5 and none such as 1.5."""
+        cells = [cell for line in islice(self._lines(), LINES_LOOKED_AT) for cell in line.cells]
+        return any(map(COMMA_NUMBER.fullmatch, cells)) and not any(map(POINT_NUMBER.fullmatch, cells))
 
     def _header(self) -> list[str]:
         for line in self._lines():
@@ -134,9 +152,16 @@ class TextSource(TableSource):
     def _opened(self, kinds: dict[str, Any]) -> Iterator[Any]:
         import pyarrow.csv as arrow_csv
 
-        read = arrow_csv.ReadOptions(block_size=self._block_bytes, column_names=self._default_names)
+        read = arrow_csv.ReadOptions(
+            block_size=self._block_bytes, column_names=self._default_names, encoding=self._encoding
+        )
         parse = arrow_csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True)
-        convert = arrow_csv.ConvertOptions(include_columns=list(kinds), column_types=kinds)
+        convert = arrow_csv.ConvertOptions(
+            include_columns=list(kinds),
+            column_types=kinds,
+            decimal_point=self._decimal,
+            null_values=sorted(missing_words()),
+        )
         bytes_ = open_decompressed(self.path)  # no Python object: pyarrow's threads may read on while Python ends
         try:
             yield interruptible(partial(arrow_csv.open_csv, bytes_, read, parse, convert), once=True)
@@ -147,7 +172,8 @@ class TextSource(TableSource):
     def _lines(self, *, body: bool = False) -> Iterator[_Line]:
         """Lines that are not empty, split by the standard library: slow, for a few lines or to locate an error."""
         with _bytes(self.path) as bytes_:
-            text = io.TextIOWrapper(bytes_, encoding="utf-8-sig", errors="replace", newline="")
+            encoding = "utf-8-sig" if self._encoding == UTF8 else self._encoding
+            text = io.TextIOWrapper(bytes_, encoding=encoding, errors="replace", newline="")
             reader = csv.reader(text, delimiter=self._delimiter)
             row = 0 if self.named else 1
             with suppress(csv.Error):  # a cell too long for it, or a byte of 0: pyarrow reads what this can't
@@ -194,7 +220,7 @@ class TextSource(TableSource):
         where = "a line"
         for line in self._lines(body=True):
             cell = line.cells[column] if column < len(line.cells) else ""
-            if not (_is_boolean_cell(cell) if boolean else _is_number_cell(cell)):
+            if not (_is_boolean_cell(cell) if boolean else self._is_number(cell) or cell in missing_words()):
                 where = f"{line}: {cell[:60]!r}"
                 break
         kind = "booleans" if boolean else "numbers"
@@ -240,6 +266,20 @@ def _first_line(path: Path) -> str:
     return line.decode("utf-8", errors="replace")
 
 
+def _encoding(path: Path) -> str:
+    """UTF-8, or Latin-1 if the beginning of the file is not UTF-8."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    seen = 0
+    with _bytes(path) as bytes_:
+        while seen < ENCODING_BYTES and (part := bytes_.read(READ_BYTES)):
+            seen += len(part)
+            try:
+                decoder.decode(part)
+            except UnicodeDecodeError:
+                return "latin-1"
+    return UTF8
+
+
 def _delimiter(line: str, default: str) -> str:
     return next((character for character in (default, ";", "\t", ",") if character in line), default)
 
@@ -250,7 +290,7 @@ def _column_type(kind: Any) -> Any:
     return kind if pa.types.is_boolean(kind) or not is_number(kind) else pa.float64()
 
 
-def _infer_type(cells: Any) -> Any:
+def _infer_type(cells: Any, decimal: str) -> Any:
     """Text as integers if no digit is lost (007 stays text), else as floats, else unchanged."""
     pa = pyarrow()
     import pyarrow.compute as compute
@@ -259,8 +299,9 @@ def _infer_type(cells: Any) -> Any:
     if present.null_count == len(present):
         return cells
     for kind in (pa.int64(), pa.float64()):
+        pointed = compute.replace_substring(present, ",", ".") if decimal == "," and kind == pa.float64() else present
         try:
-            numbers = present.cast(kind)
+            numbers = pointed.cast(kind)
         except pa.ArrowInvalid:
             continue
         exact = kind == pa.float64() or numbers.cast(pa.string()).equals(present)
@@ -276,19 +317,16 @@ def _is_number_text(cell: str) -> bool:
     return "_" not in cell
 
 
-def _is_number_cell(cell: str) -> bool:
-    return _is_number_text(cell) or cell in _missing_words()
-
-
 def _is_boolean_cell(cell: str) -> bool:
-    return cell in _boolean_words() or cell in _missing_words()
+    return cell in _boolean_words() or cell in missing_words()
 
 
 @cache
-def _missing_words() -> frozenset[str]:
+def missing_words() -> frozenset[str]:
+    """What stands for a missing value in a cell of text: empty, NA, NaN, null and the like."""
     import pyarrow.csv as arrow_csv
 
-    return frozenset(arrow_csv.ConvertOptions().null_values)
+    return frozenset((*arrow_csv.ConvertOptions().null_values, "?", ".", "-", "--"))
 
 
 @cache

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
 from lowdim.data.io.arrow_formats import ArrowSource, ParquetSource
-from lowdim.data.io.arrow_source import file_errors, load_table
+from lowdim.data.io.arrow_source import TableSource, file_errors
 from lowdim.data.io.column_roles import ColumnSelection
 from lowdim.data.io.decompression import COMPRESSIONS
 from lowdim.data.io.delimited_text import DELIMITERS, TextSource
+from lowdim.data.io.excel import ExcelSource
+from lowdim.data.io.load_table import load_table
 from lowdim.data.io.numpy_files import read_npy, read_npz
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadInputType
@@ -26,7 +28,16 @@ READ_EXTENSIONS = (
     ".feather",
     ".npy",
     ".npz",
+    ".xlsx",
 )
+
+
+SOURCES: dict[str, Callable[[Path], TableSource]] = {
+    ".parquet": ParquetSource,
+    ".arrow": ArrowSource,
+    ".feather": ArrowSource,
+    ".xlsx": ExcelSource,
+}
 
 
 def read_table(
@@ -36,11 +47,17 @@ def read_table(
     label: str | None = None,
     id: str | None = None,
     drop: str | Sequence[str] = (),
+    encode: str = "drop",
+    numeric_only: bool = False,
 ) -> Table:
-    """Read a table of numbers from a CSV, TSV, Parquet, Arrow (Feather), npy or npz file.
+    """Read a table from a CSV, TSV, Parquet, Arrow (Feather), Excel, npy or npz file.
 
-    Numeric and boolean columns are the features; any other column must be named in `label`, `id` or `drop`. Missing
-    values become NaN. If all columns are float32 they stay float32; otherwise they are read as float64.
+    Numeric and boolean columns are the features. A text column of few values is taken as the label and one whose values
+    all differ as the ids, unless `label` and `id` name others; further text and dates are kept in `annotations`.
+    Row numbers, numeric ids and columns without any value are left out. `report` of the table says what became of
+    every column. A square symmetric table with zeros on its diagonal holds distances: its `kind` is "distances".
+
+    Missing values become NaN. If all columns are float32 they stay float32; otherwise they are read as float64.
 
     A table of less than 256 MB is loaded into memory. A larger one is read chunk by chunk in every pass over `X`,
     so that `PCA().fit(read_table("big.parquet").X)` needs little memory. Labels and ids are always loaded.
@@ -49,19 +66,24 @@ def read_table(
     ----------
     path : path of a file
         The extension tells the format: .csv, .tsv, .txt, .tab (also compressed: .csv.gz, .bz2, .zst), .parquet,
-        .arrow, .feather, .npy, .npz. The first line of a text file is the header, unless it holds only unquoted
-        numbers; a first column without a name holds the ids. Columns without names are called x0, x1, …; images
-        (n, h, w) are flattened. Of an npz file the array `X` or `data` is read, or the only table; `y` or `labels`,
-        `ids` and `names` are used if their lengths fit.
+        .arrow, .feather, .xlsx, .npy, .npz. The first line of a text file is the header, unless it holds only
+        unquoted numbers; a first column without a name holds the ids. Columns without names are called x0, x1, …;
+        images (n, h, w) are flattened. Of an npz file the array `X` or `data` is read, or the only table; `y` or
+        `labels`, `ids` and `names` are used if their lengths fit. Of a workbook, the first sheet is read.
     columns : names, optional
-        The columns to use, in this order; all others are left out.
+        The columns to use, in this order, all of which must hold numbers; all others are left out.
     label, id : name, optional
         Columns that hold a label and a name for each row. They are kept, but are not features.
     drop : names, optional
         Columns to leave out.
+    encode : "drop" or "one-hot"
+        What becomes of text that is neither label nor ids: nothing, or a feature of 0 and 1 per value (of columns with
+        at most 50 values), named column=value.
+    numeric_only : bool
+        Take neither labels nor ids nor annotations from columns that are not named.
 
     """
-    return read_selection(path, ColumnSelection.of(columns, label, id, drop))
+    return read_selection(path, ColumnSelection.of(columns, label, id, drop, encode=encode, numeric_only=numeric_only))
 
 
 def read_selection(path: str | os.PathLike[str], selection: ColumnSelection) -> Table:
@@ -74,7 +96,7 @@ def read_selection(path: str | os.PathLike[str], selection: ColumnSelection) -> 
             return load_table(text, text.selection())
         if extension in (".npy", ".npz"):
             return (read_npy if extension == ".npy" else read_npz)(file, selection)
-        return load_table((ParquetSource if extension == ".parquet" else ArrowSource)(file), selection)
+        return load_table(SOURCES[extension](file), selection)
 
 
 def _require_file(path: str | os.PathLike[str]) -> Path:

@@ -1,0 +1,167 @@
+"""Infer the roles of columns that nobody named: numbers are features, text is a label, row names or an annotation.
+
+The first rows of a file decide, so that a file of any size costs one look. What was inferred is said in the table's
+`report`, and every guess can be overruled by naming the column.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim.data.io.arrow_source import TableSource, is_number, pyarrow, type_name
+from lowdim.data.io.column_roles import (
+    ColumnSelection,
+    Roles,
+    assign_roles,
+    no_numbers_error,
+    not_numeric_error,
+)
+
+__all__ = ["infer_roles"]
+
+MOST_LABELS = 30  # different values of a text column that is taken as the label
+MOST_ENCODED = 50  # different values of a text column that one-hot encoding takes
+FEWEST_COUNTED = 10  # rows from which a first column 1, 2, 3, … is taken for row numbers, whatever its name
+
+NUMBER = re.compile(r"[+-]?(0|[1-9]\d*|\d*\.\d+|\d+\.)([eE][+-]?\d+)?")
+ID_NAME = re.compile(
+    r"(id|uid|uuid|guid|key|index|idx|obs|no|nr|row|rownames?|row.?(id|number|name|index)|unnamed.*|case|sample|subject"
+    r"|.*[_ .-]id|.*[a-z]Id|.*[a-z]ID)",
+)
+
+
+@dataclass(frozen=True)
+class _Look:
+    """What the first rows of a text column tell."""
+
+    rows: int
+    values: int  # different ones
+    missing: int
+    stray: str | None = None  # a text among what are mostly numbers
+
+    @property
+    def all_different(self) -> bool:
+        return self.values == self.rows > 1 and not self.missing
+
+    @property
+    def is_category(self) -> bool:
+        """Few values, each of which recurs."""
+        return 2 <= self.values <= min(MOST_LABELS, self.rows // 2)
+
+
+def infer_roles(source: TableSource, selection: ColumnSelection, where: str) -> Roles:
+    """The roles that the selection gives, and inferred ones for the columns that it does not name."""
+    roles = assign_roles(source.names, selection, where)
+    kinds = {name: source.schema.field(name).type for name in roles.numbers}
+    other = {name: type_name(kind) for name, kind in kinds.items() if not is_number(kind)}
+    if selection.columns is not None:  # the caller knows what to use
+        if other:
+            raise not_numeric_error(other, where, selection)
+        return roles
+    numbers = tuple(name for name in roles.numbers if name not in other)
+    roles = _with_text(source, replace(roles, numbers=numbers), tuple(other), selection)
+    roles = _without_row_numbers(source, roles, selection)
+    if not roles.numbers and not roles.encoded:
+        raise no_numbers_error(tuple(other) or source.names, where, selection)
+    return roles
+
+
+def _with_text(source: TableSource, roles: Roles, text: tuple[str, ...], selection: ColumnSelection) -> Roles:
+    """Text columns by role: row names, label, encoded, or annotation."""
+    if not text or selection.numeric_only:
+        return replace(roles, left_out=tuple((name, "not numbers") for name in text))
+    looks = _look(source, text)
+    mixed = tuple((n, f"numbers mixed with text such as {look.stray!r}") for n, look in looks.items() if look.stray)
+    roles = replace(roles, left_out=mixed)
+    rest = [name for name in text if not looks[name].stray]
+    if roles.id is None and (name := next((n for n in rest if looks[n].all_different), None)) is not None:
+        roles = replace(roles, id=name)
+        rest.remove(name)
+    if roles.label is None and (name := next((n for n in rest if looks[n].is_category), None)) is not None:
+        roles = replace(roles, label=name)
+        rest.remove(name)
+    if selection.encode == "one-hot":
+        encoded = tuple(name for name in rest if 1 < looks[name].values <= MOST_ENCODED)
+        rest = [name for name in rest if name not in encoded]
+        roles = replace(roles, encoded=encoded)
+    return replace(roles, annotations=tuple(rest))
+
+
+def _look(source: TableSource, names: tuple[str, ...]) -> dict[str, _Look]:
+    import pyarrow.compute as compute
+
+    pa = pyarrow()
+    batch = next(iter(source.batches(names)), None)
+    if batch is None:
+        return dict.fromkeys(names, _Look(0, 0, 0))
+    looks = {}
+    for name in names:
+        column = batch.column(batch.schema.get_field_index(name))
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        cells = column.cast(pa.string())
+        filled = compute.if_else(compute.equal(cells, ""), pa.scalar(None, pa.string()), cells).drop_null()
+        different = int(compute.count_distinct(filled).as_py())
+        looks[name] = _Look(len(cells), different, len(cells) - len(filled), _stray_text(filled.to_pylist()))
+    return looks
+
+
+def _stray_text(cells: list[str]) -> str | None:
+    """The first text among cells most of which are numbers with or without decimals, but not codes such as 007."""
+    strays = [cell for cell in cells if NUMBER.fullmatch(cell) is None]
+    return strays[0][:40] if strays and len(strays) < len(cells) / 2 else None
+
+
+def _without_row_numbers(source: TableSource, roles: Roles, selection: ColumnSelection) -> Roles:
+    """Without columns of row numbers or numeric ids, which measure nothing; ids become row names."""
+    first = source.names[0]
+    candidates = [name for name in roles.numbers if name == first or ID_NAME.fullmatch(name) or _lower_id(name)]
+    if not candidates or len(roles.numbers) + len(roles.encoded) < 2:
+        return roles
+    for name in candidates[:8]:
+        values = _first_numbers(source, name)
+        named = bool(ID_NAME.fullmatch(name)) or _lower_id(name)
+        counted = _is_sequence(values) and (named or len(values) >= FEWEST_COUNTED)
+        identifies = named and _all_different_integers(values)
+        if not (counted or identifies) or len(roles.numbers) + len(roles.encoded) < 2:
+            continue
+        keep = selection.spell("columns")
+        reason = f"{'row numbers' if counted else 'numeric ids'}; {keep} can name it"
+        as_id = roles.id is None and not counted and not selection.numeric_only
+        roles = replace(
+            roles,
+            numbers=tuple(other for other in roles.numbers if other != name),
+            id=name if as_id else roles.id,
+            left_out=roles.left_out if as_id else (*roles.left_out, (name, reason)),
+        )
+    return roles
+
+
+def _lower_id(name: str) -> bool:
+    return ID_NAME.fullmatch(name.lower()) is not None
+
+
+def _first_numbers(source: TableSource, name: str) -> NDArray[Any]:
+    batch = next(iter(source.batches([name])), None)
+    if batch is None:
+        return np.empty(0)
+    return np.asarray(batch.column(0).cast(pyarrow().float64(), safe=False).to_numpy(zero_copy_only=False))
+
+
+def _is_sequence(values: NDArray[Any]) -> bool:
+    """Whether they are 0, 1, 2, … or 1, 2, 3, …."""
+    if len(values) < 2 or values[0] not in (0, 1):
+        return False
+    return bool(np.array_equal(values, values[0] + np.arange(len(values))))
+
+
+def _all_different_integers(values: NDArray[Any]) -> bool:
+    finite = np.isfinite(values).all()
+    return bool(
+        len(values) > 1 and finite and (values == np.rint(values)).all() and len(np.unique(values)) == len(values)
+    )

@@ -1,0 +1,104 @@
+"""Missing values of a table: estimated by EM, or their rows or columns left out, for every method."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim.base.estimator import Method
+from lowdim.data.table import NamedArrayRows, Table
+from lowdim.decomposition.ppca_em import impute_by_em
+from lowdim.errors import BadInput, BadParameter
+from lowdim.runtime.param import parameters
+from lowdim.runtime.threads import thread_count
+
+__all__ = ["TREATMENTS", "CompleteTable", "MissingValues", "complete_table"]
+
+TREATMENTS = ("em", "drop-rows", "drop-columns", "error")
+SHARE = 0.8  # of the variance that the components explain by which values are estimated
+
+
+@dataclass(frozen=True)
+class MissingValues:
+    """What was missing, and what was done about it."""
+
+    values: int  # missing ones, in rows that have others
+    rows: int  # that they are in
+    treatment: str
+    empty_rows: int = 0  # without any value: left out
+    dropped_columns: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """For programs."""
+        return {
+            "missing": self.treatment,
+            "missing_values": self.values,
+            "rows_with_missing_values": self.rows,
+            "rows_without_values": self.empty_rows,
+            "columns_left_out": list(self.dropped_columns),
+        }
+
+
+@dataclass(frozen=True)
+class CompleteTable:
+    """A table that a method can take, and the rows of the original one that it has."""
+
+    table: Table
+    missing: MissingValues | None  # None: nothing was missing
+    kept: NDArray[np.bool_] | None = None  # (n,) rows that were kept; None for all
+    settings: dict[str, Any] | None = None  # of a method that takes care of NaN itself
+
+    def rows_of(self, values: Any) -> Any:
+        """The values (n,) of the rows that were kept."""
+        return values if values is None or self.kept is None else values[self.kept]
+
+
+def complete_table(table: Table, treatment: str | None, method: Method | None = None) -> CompleteTable:
+    """Treat missing values; None estimates them by EM in a table in memory, and leaves a larger one as it is.
+
+    A method that has a parameter `missing`, as PCA, estimates them itself, so that it can map new rows with gaps.
+    """
+    if treatment is not None and treatment not in TREATMENTS:
+        raise BadParameter(f"--missing must be one of {', '.join(TREATMENTS)}; got {treatment!r}.")
+    in_memory = isinstance(table.rows(), NamedArrayRows)
+    by_method = method is not None and "missing" in parameters(method.cls)
+    if table.kind == "distances" or treatment == "error" or (treatment is None and not in_memory):
+        return CompleteTable(table, None)
+    if not in_memory and treatment == "em" and by_method:
+        return CompleteTable(table, None, settings={"missing": "em"})
+    absent = np.isnan(table.array()) if np.asarray(table.array()).dtype.kind == "f" else None
+    if absent is None or not absent.any():
+        return CompleteTable(table, None)
+    return _treat(table, absent, treatment or "em", by_method)
+
+
+def _treat(table: Table, absent: NDArray[np.bool_], treatment: str, by_method: bool) -> CompleteTable:
+    empty = absent.all(axis=1)
+    kept: NDArray[np.bool_] = np.asarray(~(absent.any(axis=1) if treatment == "drop-rows" else empty))
+    if not kept.any():
+        hint = "" if treatment == "em" else " Use --missing em, which estimates them."
+        raise BadInput(f"{table.source}: every row has missing values, so that none is left.{hint}")
+    table, count = (table if kept.all() else table.select_rows(kept)), int(empty.sum())
+    inside = absent[~empty]
+    missing = MissingValues(int(inside.sum()), int(inside.any(axis=1).sum()), treatment, count)
+    mask = None if kept.all() else kept
+    absent = absent[kept]
+    if treatment == "drop-columns":
+        incomplete = absent.any(axis=0)
+        if incomplete.all():
+            raise BadInput(f"{table.source}: every column has missing values. Use --missing em or drop-rows.")
+        names = np.asarray(table.names, dtype=object)
+        used = tuple(names[~incomplete].tolist())
+        rows = NamedArrayRows(table.array()[:, ~incomplete], used)
+        table = replace(table, X=rows, names=used, image_shape=None)
+        return CompleteTable(table, replace(missing, dropped_columns=tuple(names[incomplete].tolist())), mask)
+    if treatment == "drop-rows" or not absent.any():
+        return CompleteTable(table, missing, mask)
+    if by_method:
+        return CompleteTable(table, missing, mask, {"missing": "em"})
+    whole = impute_by_em(table.rows(), SHARE, thread_count())
+    rows = NamedArrayRows(whole, getattr(table.rows(), "feature_names", None))
+    return CompleteTable(replace(table, X=rows), missing, mask)

@@ -1,0 +1,170 @@
+"""Tables as they come: text, dates, ids, decimal commas, Latin-1, Excel, AnnData, distances; nothing lost silently."""
+
+from __future__ import annotations
+
+import datetime
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+import lowdim
+from lowdim import PCA, read_table
+from lowdim.errors import BadInput, BadParameter
+
+
+def save(folder, content, name="a.csv"):
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def frame(n=30):
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "name": [f"row {i}" for i in range(n)],
+            "kind": np.resize(["x", "y", "z"], n),
+            "place": np.resize(["here", "there"], n),
+            "when": pd.date_range("2024-01-31", periods=n).astype(str),
+            "a": rng.normal(size=n),
+            "flag": rng.random(n) > 0.5,
+            "b": rng.normal(size=n),
+        }
+    )
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".xlsx", ".tsv.gz"])
+def test_every_column_has_a_place(tmp_path, ending):
+    path = tmp_path / f"t{ending}"
+    table = frame()
+    if ending == ".parquet":
+        table.to_parquet(path)
+    elif ending == ".xlsx":
+        table.to_excel(path, index=False)
+    else:
+        table.to_csv(path, index=False, sep="\t" if "tsv" in ending else ",")
+    found = read_table(path)
+    assert found.names == ("a", "flag", "b") == found.report.numbers
+    assert (found.label_name, found.report.label, found.report.id) == ("kind", "kind", "name")
+    assert found.report.annotations == ("place", "when") == tuple(found.annotations)
+    assert found.ids[3] == "row 3" and found.annotations["when"][1] == "2024-02-01"
+    np.testing.assert_allclose(found.array()[:, 0], table["a"], rtol=1e-15)
+    named = read_table(path, label="place", id="when")
+    assert (named.report.label, named.report.id) == (None, None) and named.report.annotations == ("name", "kind")
+    alone = read_table(path, numeric_only=True)
+    assert alone.labels is None and alone.ids is None and not alone.annotations
+    assert [name for name, _ in alone.report.left_out] == ["name", "kind", "place", "when"]
+
+
+@pytest.mark.parametrize(
+    ("header", "values", "role"),
+    [
+        ("rownames", [1, 2, 3], "row numbers"),
+        ("Unnamed: 0", [0, 1, 2], "row numbers"),
+        ("x", list(range(1, 13)), "row numbers"),  # long enough to be sure
+        ("customer_id", [17, 23, 11], "id"),
+        ("PassengerId", [10, 20, 30], "id"),
+        ("x", [1, 2, 3], "number"),
+        ("id", [1.5, 2.5, 3.5], "number"),
+        ("paid", [3, 1, 2], "number"),
+        ("id", [7, 7, 8], "number"),
+    ],
+)
+def test_row_numbers_and_numeric_ids(tmp_path, header, values, role):
+    rows = "\n".join(f"{v},{i * 2.5},{i % 3}" for i, v in enumerate(values))
+    table = read_table(save(tmp_path, f"{header},a,b\n{rows}\n"))
+    assert (header in table.names) == (role == "number")
+    if role == "row numbers":
+        assert table.report.left_out[0][0] == header and "row numbers" in table.report.left_out[0][1]
+    if role == "id":
+        assert table.ids.tolist() == values and table.report.id == header
+    assert header in read_table(save(tmp_path, f"{header},a,b\n{rows}\n"), columns=[header, "a"]).names
+
+
+def test_empty_constant_and_mixed_columns_are_named(tmp_path):
+    text = "a,b,c,d\n1,,5,1\n2,,5,x\n3,,5,3\n"
+    report = read_table(save(tmp_path, text)).report
+    assert report.numbers == ("a", "c") and report.constant == ("c",)
+    assert dict(report.left_out) == {"b": "no value", "d": "numbers mixed with text such as 'x'"}
+
+
+def test_missing_words(tmp_path):
+    table = read_table(save(tmp_path, "a,b\n1,?\n2,NA\n.,4\n-,5\n"))
+    np.testing.assert_array_equal(table.array(), [[1, np.nan], [2, np.nan], [np.nan, 4], [np.nan, 5]])
+
+
+def test_decimal_commas_and_latin_1(tmp_path):
+    table = read_table(save(tmp_path, "größe;b\n1,5;2\n2,5;-3,25\n".encode("latin-1")))
+    assert table.names == ("größe", "b")
+    np.testing.assert_array_equal(table.array(), [[1.5, 2], [2.5, -3.25]])
+    assert len(table.report.notes) == 2
+    label = read_table(save(tmp_path, "a;b\n1,5;2\n2,5;3\n"), label="a")
+    np.testing.assert_array_equal(label.labels, [1.5, 2.5])
+    assert not read_table(save(tmp_path, "a;b\n1.5;2\n2.5;3\n")).report.notes
+
+
+def test_distances_are_recognized(tmp_path):
+    text = ",A,B,C\nA,0,1,2\nB,1,0,3\nC,2,3,0\n"
+    table = read_table(save(tmp_path, text))
+    assert table.kind == "distances" and table.ids.tolist() == ["A", "B", "C"]
+    assert read_table(save(tmp_path, text.replace("3,0", "2,0"))).kind == "rows"  # not symmetric
+    assert read_table(save(tmp_path, text.replace("A,0", "A,1"))).kind == "rows"  # a diagonal
+    assert read_table(save(tmp_path, text), columns=["A", "B", "C"]).kind == "rows"
+
+
+def test_one_hot(tmp_path):
+    path = save(tmp_path, "a,k,m\n1,x,u\n2,y,u\n3,NA,v\n4,x,v\n")
+    table = read_table(path, encode="one-hot", label="m")
+    assert table.names == ("a", "k=x", "k=y") and table.report.encoded == ("k",)
+    np.testing.assert_array_equal(table.array()[:, 1:], [[1, 0], [0, 1], [np.nan, np.nan], [1, 0]])
+    again = read_table(path, columns=["a", "k=y", "k=unseen"])
+    np.testing.assert_array_equal(again.array()[:, 1:], [[0, 0], [1, 0], [np.nan, np.nan], [0, 0]])
+    with pytest.raises(BadParameter, match="encode must be one of drop, one-hot"):
+        read_table(path, encode="ordinal")
+
+
+def test_excel_cells_of_every_kind(tmp_path):
+    book = openpyxl.Workbook()
+    sheet = book.active
+    for row in (
+        ["n", "d", "t", "e"],
+        [1, datetime.date(2024, 1, 31), "x", "#N/A"],
+        [2.5, None, "y", 4],
+        [3, None, "", 5],
+    ):
+        sheet.append(row)
+    book.save(tmp_path / "a.xlsx")
+    table = read_table(tmp_path / "a.xlsx")
+    np.testing.assert_array_equal(table.array(), [[1, np.nan], [2.5, 4], [3, 5]])
+    assert table.annotations["d"][0].startswith("2024-01-31")
+    (tmp_path / "b.xlsx").write_bytes(b"PK no")
+    with pytest.raises(BadInput, match="can't be read as"):
+        read_table(tmp_path / "b.xlsx")
+
+
+class AnnData:
+    """What lowdim knows of anndata's class."""
+
+    def __init__(self, X):
+        self.X, self.obs, self.var_names = X, None, pd.Index([f"g{j}" for j in range(X.shape[1])])
+
+
+def test_annotated_data():
+    X = sp.random(20, 5, 0.5, format="csr", random_state=0, dtype=np.float32)
+    for matrix in (X, X.toarray()):
+        model = PCA(2).fit(AnnData(matrix))
+        assert list(model.feature_names_in_) == [f"g{j}" for j in range(5)]
+        np.testing.assert_allclose(model.transform(AnnData(matrix)), PCA(2).fit_transform(X.toarray()), atol=1e-5)
+    with pytest.raises(BadInput, match="5 features"):
+        model.transform(AnnData(X[:, :3]))
+
+
+def test_the_rows_of_a_table_can_be_selected(tmp_path):
+    frame().to_csv(tmp_path / "t.csv", index=False)
+    table = read_table(tmp_path / "t.csv")
+    part = table.select_rows(np.arange(30) % 2 == 0)
+    assert part.ids[1] == "row 2" and len(part.annotations["when"]) == 15 and len(part.array()) == 15
+    assert isinstance(lowdim.PCA(2).fit(part), PCA)
