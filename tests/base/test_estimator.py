@@ -150,7 +150,7 @@ def test_what_a_partial_fit_had_learned_outlives_an_error(cls, monkeypatch):
     model = cls().partial_fit(*first)
     before = fitted_parts(model)
 
-    def interrupt(step):
+    def interrupt(*_):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt), lowdim.watch(interrupt):

@@ -23,6 +23,7 @@ MODELS = {
     "PHD": lowdim.PHD(2),
     "DirectionalRegression": lowdim.DirectionalRegression(2),
     "LSIR": lowdim.LSIR(2),
+    "ProjectionPursuit": lowdim.ProjectionPursuit(2, n_init=2, n_null=0),
     "KernelPCA": lowdim.KernelPCA(2),
     "KernelPCA, Nyström": lowdim.KernelPCA(2, solver="nystrom", n_landmarks=20),
     "MDS": lowdim.MDS(max_iter=20),
@@ -40,7 +41,7 @@ KEEPING = [
     name
     for name in MODELS
     if name
-    not in ("PCA", "ICA", *SUPERVISED, "ClassicalMDS", "KernelPCA, Nyström")  # which keep no rows, or a selection
+    not in ("PCA", "ICA", "ProjectionPursuit", *SUPERVISED, "ClassicalMDS", "KernelPCA, Nyström")  # no rows, or a few
 ]
 PRECOMPUTED = {
     name: clone(MODELS[name]).set_params(metric="precomputed")

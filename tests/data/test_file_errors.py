@@ -16,7 +16,7 @@ import pytest
 import scipy.sparse as sp
 
 from lowdim import PCA
-from lowdim.data.io import arrow_source, delimited_text, load_table
+from lowdim.data.io import arrow_source, delimited_text, load_table, text_dialect
 from lowdim.data.io.arrow_source import RecordBatchRows
 from lowdim.data.io.column_roles import ColumnSelection
 from lowdim.data.io.read import read_table
@@ -107,7 +107,7 @@ def test_a_missing_value_in_a_stream_is_located(rng):
 def test_an_endless_line(tmp_path, monkeypatch):
     monkeypatch.setattr(delimited_text, "BLOCK_BYTES", 200)
     says(save(tmp_path, 'a,b\n1,"' + "x" * 5000), "line of more than 200 bytes", "quote", label="b")
-    monkeypatch.setattr(delimited_text, "LONGEST_LINE", 1000)
+    monkeypatch.setattr(text_dialect, "LONGEST_LINE", 1000)
     says(save(tmp_path, b"\0" * (1 << 17)), "does not end")
 
 

@@ -10,7 +10,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from lowdim.data.io import decompression, delimited_text
+from lowdim.data.io import decompression, delimited_text, text_dialect
 from lowdim.data.io.read import read_table
 from lowdim.errors import BadInput, MemoryTooSmall
 
@@ -37,7 +37,7 @@ def test_a_small_file_that_expands_to_a_huge_one_is_refused_in_time(tmp_path, mo
 
 @pytest.mark.parametrize("body", [b"0", b"\n", b"\r\n", b"1,", b'"', b"\xef\xbb\xbf"])
 def test_a_first_line_without_an_end(tmp_path, monkeypatch, body):
-    monkeypatch.setattr(delimited_text, "LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr(text_dialect, "LONGEST_LINE", 1 << 20)
     for path in (tmp_path / "a.csv", tmp_path / "a.csv.gz"):
         open_ = gzip.open if path.suffix == ".gz" else open
         with open_(path, "wb") as stream:
@@ -67,10 +67,10 @@ def test_the_work_for_a_long_first_line_is_linear(tmp_path, monkeypatch):
 
     path = tmp_path / "a.csv"
     path.write_text("x" * 3_000_000 + "\n1\n")
-    plain = delimited_text._bytes
-    monkeypatch.setattr(delimited_text, "_bytes", lambda path: Counting(plain(path)))
-    assert len(delimited_text._first_line(path)) == 3_000_000
-    assert sum(sizes) <= 3_000_000 + delimited_text.READ_BYTES
+    plain = text_dialect.open_text
+    monkeypatch.setattr(text_dialect, "open_text", lambda path: Counting(plain(path)))
+    assert len(text_dialect.first_line(path)) == 3_000_000
+    assert sum(sizes) <= 3_000_000 + text_dialect.READ_BYTES
 
 
 def test_a_later_line_without_an_end(tmp_path, monkeypatch):

@@ -188,7 +188,7 @@ def test_invalid_requests(rng, monkeypatch):
     for options, words in [
         ({"n_landmarks": 21}, "at most the number of rows, 20; got 21"),
         ({"n_landmarks": 2}, "more than n_components = 2"),
-        ({"n_components": 21}, "n_components must be at most"),
+        ({"n_components": 21}, "n_components=21 must be at most"),
         ({"radius": 0}, "radius must be"),
         ({"metric": "nonsense"}, "metric must be one of"),
     ]:

@@ -37,6 +37,7 @@ FITS = {
     "PCA": (lambda: lowdim.PCA(2), ROWS, NEW),
     "PCA whitened": (lambda: lowdim.PCA(2, whiten=True, standardize=True), ROWS, NEW),
     "ICA": (lambda: lowdim.ICA(2), ROWS, NEW),
+    "ProjectionPursuit": (lambda: lowdim.ProjectionPursuit(2, n_init=2, n_null=2), ROWS, NEW),
     "KernelPCA": (lambda: lowdim.KernelPCA(2, kernel=kernels.rbf(0.5)), ROWS, NEW),
     "KernelPCA linear": (lambda: lowdim.KernelPCA(2, kernel="linear"), ROWS, NEW),
     "KernelPCA precomputed": (lambda: lowdim.KernelPCA(2, kernel="precomputed"), ROWS @ ROWS.T, NEW @ ROWS.T),

@@ -90,15 +90,14 @@ def draw_map(  # noqa: PLR0913  (one argument per flag)
     chosen = choice.method if choice.named else default_method(table, choice.method)
     colors = label_vector(table) if color is None else column_values(data, table, selection, color, "color")
     complete = complete_table(table, missing, chosen)
-    table, colors, y = complete.table, complete.rows_of(colors), complete.rows_of(y)
-    fitted = fit_method(chosen, choice.settings, complete, standardize, y)
+    table, colors = complete.table, complete.rows_of(colors)
+    fitted = fit_method(chosen, choice.settings, complete, standardize, complete.rows_of(y))
     embedding = fitted.embedding()
     axes = [str(axis) for axis in fitted.model.get_feature_names_out()]
     title = f"{printable(Path(data).name)}, {fitted.method.name}"
     ratios = getattr(fitted.estimator, "explained_variance_ratio_", None)
-    drawn = EmbeddingOutput(
-        embedding, axes, table, colors, id, title, ratios, fitted.estimator._explained, fitted.method.supervised
-    )
+    shown = ratios, fitted.estimator._explained, fitted.method.supervised
+    drawn = EmbeddingOutput(embedding, axes, table, colors, id, title, *shown)
     for path in paths:
         write_embedding(path, drawn)
     if model_path is not None:

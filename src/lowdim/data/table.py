@@ -7,11 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lowdim.data.rows import ArrayRows, Rows
+from lowdim.data.rows import ArrayRows, Rows, SparseRows
+from lowdim.errors import BadInput
 
-__all__ = ["ColumnReport", "NamedArrayRows", "Table", "default_names"]
+__all__ = ["ColumnReport", "NamedArrayRows", "Table", "anndata_rows", "default_names", "is_anndata"]
 
 Array = NDArray[Any]
 
@@ -79,3 +81,26 @@ class NamedArrayRows(ArrayRows):
 def default_names(d: int) -> tuple[str, ...]:
     """Default column names: x0, x1, …."""
     return tuple(f"x{j}" for j in range(d))
+
+
+class NamedSparseRows(SparseRows):
+    """Rows of a sparse matrix, with feature names."""
+
+    def __init__(self, X: Any, feature_names: tuple[str, ...]) -> None:
+        super().__init__(X)
+        self.feature_names = feature_names
+
+
+def is_anndata(X: Any) -> bool:
+    """Whether X is an annotated matrix; anndata itself is not imported."""
+    return all(hasattr(X, part) for part in ("X", "obs", "var_names"))
+
+
+def anndata_rows(adata: Any) -> Rows:
+    """The matrix X of annotated data as rows whose feature names are those of the variables."""
+    if adata.X is None:
+        raise BadInput("the AnnData has no matrix X. Set adata.X, or give one of its layers.")
+    names = tuple(str(name) for name in adata.var_names)
+    if sp.issparse(adata.X):
+        return NamedSparseRows(adata.X, names)
+    return NamedArrayRows(np.asarray(adata.X), names)

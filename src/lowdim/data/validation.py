@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
-from lowdim.data.io.anndata import anndata_rows, is_anndata
 from lowdim.data.rows import (
     Chunk,
     Rows,
@@ -24,7 +23,7 @@ from lowdim.data.rows import (
     open_rows,
     unmasked,
 )
-from lowdim.data.table import Table
+from lowdim.data.table import Table, anndata_rows, is_anndata
 from lowdim.errors import BadInput, BadInputType, NotEnoughData
 
 __all__ = [

@@ -13,7 +13,6 @@ from lowdim.plot._colors import FADED, INK, LIGHT, palette
 from lowdim.plot._text import shorten
 from lowdim.plot._theme import SMALL, axes_for, caption, name_axes, split_below, style_axes, themed
 from lowdim.runtime.param import Integer
-from lowdim.select._wrapper import standard_errors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,6 +58,8 @@ def selection_path(
 
     """
     from matplotlib.ticker import MaxNLocator
+
+    from lowdim.select._wrapper import standard_errors  # imports scikit-learn
 
     sizes, scores, selected = _path(source)
     means, errors = scores.mean(axis=1), standard_errors(scores)

@@ -141,10 +141,8 @@ def moments_of(rows: Rows, y: Any, weights: Array | None, threads: int) -> Momen
         "Use solver='krylov', which needs no such matrix, or fewer columns.",
     )
     if rows.n is None and (y is not None or weights is not None):
-        raise BadInput(
-            "labels and weights need a known number of rows, which a stream does not have. Labels can come with the "
-            "chunks: pairs (X, y)."
-        )
+        advice = "Labels can come with the chunks: pairs (X, y)."
+        raise BadInput(f"labels and weights need a known number of rows, which a stream does not have. {advice}")
     known = None if y is None else class_labels(y, rows.n)
 
     def summarize(chunk: Chunk, block: Block) -> Moments:
@@ -152,8 +150,7 @@ def moments_of(rows: Rows, y: Any, weights: Array | None, threads: int) -> Momen
         classes, code = (None, None) if labels is None else (labels.classes, labels.codes)
         code = code if known is None or code is None else code[chunk.start : chunk.stop]
         weight = None if weights is None else weights[chunk.start : chunk.stop]
-        part = block_moments(block, classes, code, weight)
-        if part is None:
+        if (part := block_moments(block, classes, code, weight)) is None:
             raise not_finite_error(rows, chunk)
         return part
 
@@ -195,8 +192,7 @@ def merge(a: Moments, b: Moments) -> Moments:
     _native.add_scatter(a.within, b.within, correction)
     moved = np.abs(shift) > MEAN_ROUNDING * np.finfo(a.dtype).eps * np.abs(a.means)
     _mark_underflow(a, lambda columns: moved[:, columns].any(axis=0))
-    only_b = a.counts == 0
-    a.means = np.where(only_b[:, None], b.means, a.means + share[:, None] * shift)
+    a.means = np.where((a.counts == 0)[:, None], b.means, a.means + share[:, None] * shift)
     a.counts, a.rows = counts, a.rows + b.rows
     return a
 
@@ -216,8 +212,7 @@ def _dense_part(block: Block, classes: Any, codes: Any, weights: Any) -> Moments
     sums = np.empty((len(counts), d))
     if not _native.column_sums(block, codes, weights, sums):
         return None
-    divisors = np.where(counts > 0, counts, 1.0)[:, None]
-    means = sums / divisors
+    means = sums / (divisors := np.where(counts > 0, counts, 1.0)[:, None])
     panel, roots = scratch((n, d), block.dtype), None if weights is None else np.sqrt(weights)
     if not _native.center(block, means, panel, codes, None, roots):
         return None
@@ -273,13 +268,11 @@ def _sparse_part(block: Block, classes: Any, codes: Any, weights: Any) -> Moment
 
 
 def _densified(block: Block, classes: Any, codes: Any, weights: Any) -> Moments | None:
-    total: Moments | None = None
-    size = chunk_rows(block.shape[1])
+    total, size = None, chunk_rows(block.shape[1])
     for start in range(0, block.shape[0], size):
         cut = slice(start, start + size)
         code, weight = (None if part is None else part[cut] for part in (codes, weights))
-        part = _dense_part(block[cut].toarray(), classes, code, weight)
-        if part is None:
+        if (part := _dense_part(block[cut].toarray(), classes, code, weight)) is None:
             return None
         total = part if total is None else merge(total, part)
     return total

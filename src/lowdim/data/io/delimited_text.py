@@ -11,7 +11,6 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import re
@@ -19,7 +18,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -27,24 +26,32 @@ from typing import Any
 from lowdim.data.io import arrow_source
 from lowdim.data.io.arrow_source import Batch, TableSource, file_errors, is_number, pyarrow
 from lowdim.data.io.column_roles import ColumnSelection
-from lowdim.data.io.decompression import COMPRESSIONS, CountedStream, open_decompressed, require_file_expansion
+from lowdim.data.io.decompression import COMPRESSIONS, open_decompressed, require_file_expansion
+from lowdim.data.io.text_dialect import (
+    UTF8,
+    column_type,
+    detect_delimiter,
+    detect_encoding,
+    first_line,
+    infer_type,
+    is_boolean_text,
+    is_number_text,
+    missing_words,
+    open_text,
+)
 from lowdim.data.table import default_names
 from lowdim.errors import BadInput
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
 from lowdim.runtime.threads import interruptible
 
-__all__ = ["COMPRESSIONS", "DELIMITERS", "TextSource", "missing_words"]
+__all__ = ["DELIMITERS", "TextSource"]
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": "\t", ".tab": "\t"}
 
-UTF8 = "utf8"
-ENCODING_BYTES = 16 << 20  # that must be UTF-8
 LINES_LOOKED_AT = 20  # in search of decimal commas
 COMMA_NUMBER, POINT_NUMBER = re.compile(r"[+-]?\d+,\d+"), re.compile(r"[+-]?\d+\.\d+")
 BLOCK_BYTES = 4 << 20
-READ_BYTES = 1 << 16  # in search of the first line
-LONGEST_LINE = 16 << 20
 MOST_COLUMNS = 100_000
 COLUMN_BYTES = 20_000  # that pyarrow's reader needs for each column
 
@@ -59,9 +66,9 @@ class TextSource(TableSource):
         self.path = path
         self._selection = selection
         with file_errors(path, self.format):
-            first = _first_line(path)
-            self._encoding = _encoding(path)
-        self._delimiter = _delimiter(first, DELIMITERS[extension])
+            first = first_line(path)
+            self._encoding = detect_encoding(path)
+        self._delimiter = detect_delimiter(first, DELIMITERS[extension])
         self._decimal = "."
         # pyarrow needs every line to fit into a block.
         self._block_bytes = max(BLOCK_BYTES, 4 * len(first))
@@ -95,7 +102,7 @@ class TextSource(TableSource):
         """One column in a pass of its own: integers, floats or text, whatever fits all of its cells."""
         pa = pyarrow()
         cells = pa.chunked_array([b.column(0) for b in self._batches({name: pa.string()})], type=pa.string())
-        return _infer_type(cells, self._decimal)
+        return infer_type(cells, self._decimal)
 
     def selection(self) -> ColumnSelection:
         """The selection, with an unnamed first column as the ids."""
@@ -105,7 +112,7 @@ class TextSource(TableSource):
         return replace(given, id="") if unnamed and "" not in selected else given
 
     def _is_number(self, cell: str) -> bool:
-        return _is_number_text(cell.replace(",", ".", 1) if self._decimal == "," else cell)
+        return is_number_text(cell.replace(",", ".", 1) if self._decimal == "," else cell)
 
     def _has_decimal_commas(self) -> bool:
         """Whether the first lines have numbers such as 1,5 and none such as 1.5."""
@@ -134,7 +141,7 @@ class TextSource(TableSource):
             raise self._explain(error, {}) from error
         if len(names) != width:
             raise BadInput(f"{self.path}: the header can't be split into names; quote them.")
-        return pa.schema([(name, _column_type(schema.field(i).type)) for i, name in enumerate(names)])
+        return pa.schema([(name, column_type(schema.field(i).type)) for i, name in enumerate(names)])
 
     def _batches(self, kinds: dict[str, Any]) -> Iterator[Batch]:
         try:
@@ -171,7 +178,7 @@ class TextSource(TableSource):
 
     def _lines(self, *, body: bool = False) -> Iterator[_Line]:
         """Lines that are not empty, split by the standard library: slow, for a few lines or to locate an error."""
-        with _bytes(self.path) as bytes_:
+        with open_text(self.path) as bytes_:
             encoding = "utf-8-sig" if self._encoding == UTF8 else self._encoding
             text = io.TextIOWrapper(bytes_, encoding=encoding, errors="replace", newline="")
             reader = csv.reader(text, delimiter=self._delimiter)
@@ -220,7 +227,7 @@ class TextSource(TableSource):
         where = "a line"
         for line in self._lines(body=True):
             cell = line.cells[column] if column < len(line.cells) else ""
-            if not (_is_boolean_cell(cell) if boolean else self._is_number(cell) or cell in missing_words()):
+            if not (is_boolean_text(cell) if boolean else self._is_number(cell) or cell in missing_words()):
                 where = f"{line}: {cell[:60]!r}"
                 break
         kind = "booleans" if boolean else "numbers"
@@ -238,100 +245,3 @@ class _Line:
 
     def __str__(self) -> str:
         return f"line {self.number} (row {self.row})" if self.row else f"line {self.number}"
-
-
-def _bytes(path: Path) -> Any:
-    """The bytes of the file, counted where they are decompressed."""
-    stream = open_decompressed(path)
-    return CountedStream(stream, path) if path.suffix.lower() in COMPRESSIONS else stream
-
-
-def _first_line(path: Path) -> str:
-    """The first line that is not empty: it shows the delimiter and how long lines are."""
-    line, size = bytearray(), 0
-    with _bytes(path) as bytes_:
-        while part := bytes_.read(READ_BYTES):
-            if size == 0 and part[:2] in (b"\xff\xfe", b"\xfe\xff"):
-                raise BadInput(f"{path} is UTF-16 text. Save it as UTF-8.")
-            size += len(part)
-            if size > LONGEST_LINE:
-                raise BadInput(f"{path}: the first line does not end within {LONGEST_LINE >> 20} MB; is it text?")
-            part = part if line else part.lstrip(b"\xef\xbb\xbf\r\n")
-            if ended := re.search(rb"[\r\n]", part):
-                line += part[: ended.start()]
-                break
-            line += part
-    if not line.strip():
-        raise BadInput(f"{path} is empty: it has no header and no rows.")
-    return line.decode("utf-8", errors="replace")
-
-
-def _encoding(path: Path) -> str:
-    """UTF-8, or Latin-1 if the beginning of the file is not UTF-8."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    seen = 0
-    with _bytes(path) as bytes_:
-        while seen < ENCODING_BYTES and (part := bytes_.read(READ_BYTES)):
-            seen += len(part)
-            try:
-                decoder.decode(part)
-            except UnicodeDecodeError:
-                return "latin-1"
-    return UTF8
-
-
-def _delimiter(line: str, default: str) -> str:
-    return next((character for character in (default, ";", "\t", ",") if character in line), default)
-
-
-def _column_type(kind: Any) -> Any:
-    """float64 for all numbers: integers in the first block do not rule out fractions later."""
-    pa = pyarrow()
-    return kind if pa.types.is_boolean(kind) or not is_number(kind) else pa.float64()
-
-
-def _infer_type(cells: Any, decimal: str) -> Any:
-    """Text as integers if no digit is lost (007 stays text), else as floats, else unchanged."""
-    pa = pyarrow()
-    import pyarrow.compute as compute
-
-    present = compute.if_else(compute.equal(cells, ""), pa.scalar(None, pa.string()), cells)
-    if present.null_count == len(present):
-        return cells
-    for kind in (pa.int64(), pa.float64()):
-        pointed = compute.replace_substring(present, ",", ".") if decimal == "," and kind == pa.float64() else present
-        try:
-            numbers = pointed.cast(kind)
-        except pa.ArrowInvalid:
-            continue
-        exact = kind == pa.float64() or numbers.cast(pa.string()).equals(present)
-        return numbers if exact else cells
-    return cells
-
-
-def _is_number_text(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return "_" not in cell
-
-
-def _is_boolean_cell(cell: str) -> bool:
-    return cell in _boolean_words() or cell in missing_words()
-
-
-@cache
-def missing_words() -> frozenset[str]:
-    """What stands for a missing value in a cell of text: empty, NA, NaN, null and the like."""
-    import pyarrow.csv as arrow_csv
-
-    return frozenset((*arrow_csv.ConvertOptions().null_values, "?", ".", "-", "--"))
-
-
-@cache
-def _boolean_words() -> frozenset[str]:
-    import pyarrow.csv as arrow_csv
-
-    options = arrow_csv.ConvertOptions()
-    return frozenset((*options.true_values, *options.false_values))

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from lowdim.data.io import arrow_source
 from lowdim.data.io.arrow_source import RecordBatchRows, TableSource, file_errors, is_number, numbers, pyarrow
 from lowdim.data.io.column_roles import ColumnSelection, Roles, require_unique_names
-from lowdim.data.io.delimited_text import missing_words
 from lowdim.data.io.infer_roles import infer_roles
+from lowdim.data.io.text_dialect import missing_words
 from lowdim.data.rows import Rows
 from lowdim.data.table import ColumnReport, NamedArrayRows, Table
 from lowdim.errors import BadInput
