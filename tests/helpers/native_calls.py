@@ -262,6 +262,9 @@ def block_rows():
 
 # Index arrays: (function, argument) and the largest value plus one.
 INDICES = [
+    ("interval_bitmaps", 0),
+    ("unit_supports", 1),
+    ("unit_rows", 1),
     ("column_sums", 1, 2),
     ("center", 3, 2),
     ("sparse_times", 1, 4),
@@ -321,6 +324,7 @@ STARTS = [
     ("umap_epochs", 2),
     ("umap_epochs 2", 2),
     ("densmap_sums", 2),
+    ("interval_bitmaps", 1),
 ]
 
 # Lengths that no other argument fixes: (function, argument, axis).
@@ -340,6 +344,8 @@ FREE = {
     ("graph_search_queries", 2, 1),
     ("half_symmetric_times", 2, 0),
     ("hash_rows", 0, 1),
+    ("interval_bitmaps", 0, 1),
+    ("interval_bitmaps", 3, 1),
     ("local_grams", 0, 0),
     ("map_distances", 0, 0),
     ("mds_sgd_round 2", 8, 1),
@@ -367,6 +373,12 @@ FREE = {
     ("tsne_out_of_sample", 4, 2),
     ("umap_epochs 2", 1, 0),
     ("umap_epochs", 0, 1),
+    ("unit_rows", 0, 0),
+    ("unit_rows", 1, 0),
+    ("unit_rows", 1, 1),
+    ("unit_supports", 0, 0),
+    ("unit_supports", 0, 1),
+    ("unit_supports", 1, 1),
 }
 # Optional inputs, of which nanobind makes a private copy in the right type.
 CONVERTED = {
