@@ -262,9 +262,6 @@ def block_rows():
 
 # Index arrays: (function, argument) and the largest value plus one.
 INDICES = [
-    ("interval_bitmaps", 0),
-    ("unit_supports", 1),
-    ("unit_rows", 1),
     ("column_sums", 1, 2),
     ("center", 3, 2),
     ("sparse_times", 1, 4),
