@@ -22,6 +22,7 @@ from lowdim.data.rows import Block, Chunk, Rows
 from lowdim.data.table import NamedArrayRows, Table
 from lowdim.errors import BadInput, LowdimError, MemoryTooSmall, MissingExtra
 from lowdim.runtime.memory import require_memory
+from lowdim.runtime.threads import interruptible
 
 __all__ = ["IN_MEMORY_BYTES", "RecordBatchRows", "TableSource", "file_errors", "is_number", "load_table", "pyarrow"]
 
@@ -203,7 +204,8 @@ def _in_memory(rows: RecordBatchRows) -> Rows:
         blocks.append(chunk.load())
     if not blocks:
         raise BadInput(f"{rows.source.path} has columns ({rows.columns[0]!r}, …) but no rows.")
-    return NamedArrayRows(blocks[0] if len(blocks) == 1 else np.concatenate(blocks), rows.feature_names)
+    X = blocks[0] if len(blocks) == 1 else interruptible(lambda: np.concatenate(blocks))
+    return NamedArrayRows(X, rows.feature_names)
 
 
 def _regroup(batches: Iterable[Batch], sizes: Iterable[int]) -> Iterator[list[Batch]]:
