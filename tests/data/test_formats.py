@@ -13,7 +13,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from lowdim import PCA
-from lowdim.data.io import arrow_source, delimited_text
+from lowdim.data.io import arrow_source, delimited_text, numpy_files
 from lowdim.data.io.arrow_source import RecordBatchRows
 from lowdim.data.io.read import read_table
 from lowdim.data.io.write import write_table
@@ -53,6 +53,16 @@ def test_round_trips_are_exact(tmp_path, rng, ending, dtype):
     assert table.source == str(path)
     text = ending in (".csv", ".tsv")
     assert table.array().dtype == (np.float64 if text else dtype)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_some_columns_of_an_npy_are_copied_in_pieces(tmp_path, rng, monkeypatch, order):
+    X = np.asarray(rng.normal(size=(57, 4)), order=order)
+    np.save(tmp_path / "a.npy", X)
+    monkeypatch.setattr(numpy_files, "READ_BYTES", 320)  # ten rows
+    table = read_table(tmp_path / "a.npy", columns=["x3", "x0"], label="x1")
+    assert_array_equal(table.array(), X[:, [3, 0]])
+    assert_array_equal(table.labels, X[:, 1])
 
 
 def test_npy_round_trip_has_no_feature_names(tmp_path, rng):

@@ -18,6 +18,7 @@ from lowdim.data.rows import Rows
 from lowdim.data.table import ColumnReport, NamedArrayRows, Table
 from lowdim.errors import BadInput
 from lowdim.runtime.memory import require_memory
+from lowdim.runtime.threads import interruptible
 
 __all__ = ["load_table"]
 
@@ -113,7 +114,8 @@ def _in_memory(rows: RecordBatchRows) -> Rows:
         blocks.append(chunk.load())
     if not blocks:
         raise BadInput(f"{rows.source.path} has columns ({rows.columns[0]!r}, …) but no rows.")
-    return NamedArrayRows(blocks[0] if len(blocks) == 1 else np.concatenate(blocks), rows.feature_names)
+    whole = blocks[0] if len(blocks) == 1 else interruptible(lambda: np.concatenate(blocks))
+    return NamedArrayRows(whole, rows.feature_names)
 
 
 def _values(source: TableSource, name: str) -> Array:

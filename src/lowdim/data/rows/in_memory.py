@@ -11,8 +11,11 @@ import numpy as np
 from lowdim.data.rows.base import Array, Block, Rows, float_dtype
 from lowdim.data.rows.checks import checked_array, checked_csr
 from lowdim.errors import BadInput, BadInputType
+from lowdim.runtime.threads import interruptible
 
 __all__ = ["ArrayRows", "FrameRows", "SparseRows", "as_frame", "frame_rows"]
+
+LONG_COPY = 64 << 20  # bytes that take some 50 ms
 
 
 class ArrayRows(Rows):
@@ -30,6 +33,9 @@ class ArrayRows(Rows):
             _release_pages(part)
             return block
         return np.ascontiguousarray(part, dtype=self.dtype)
+
+    def whole(self) -> Block:
+        return interruptible(super().whole) if self.X.nbytes > LONG_COPY else super().whole()
 
     def columns(self, start: int, stop: int) -> Block:
         """Columns start…stop of all rows."""
