@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "core/counting_sort.hpp"
@@ -23,13 +24,13 @@ class BidirectionalEdges {
                        const ThreadTeam& team)
         : n_(n),
           starts_(starts),
-          forward_(static_cast<std::size_t>(starts[n])),
-          reverse_(forward_.size()),
+          forward_(std::make_unique_for_overwrite<Edge[]>(static_cast<std::size_t>(starts[n]))),
+          reverse_(std::make_unique_for_overwrite<Edge[]>(static_cast<std::size_t>(starts[n]))),
           reverse_starts_(static_cast<std::size_t>(n + 1)) {
         parallel_ranges(n, rows_per_block, team, [&](std::int64_t begin, std::int64_t end) {
             for (std::int64_t p = starts[begin]; p < starts[end]; ++p) forward_[p] = {columns[p], value_of(p)};
             for (std::int64_t i = begin; i < end; ++i)
-                std::sort(forward_.begin() + starts[i], forward_.begin() + starts[i + 1],
+                std::sort(forward_.get() + starts[i], forward_.get() + starts[i + 1],
                           [](const Edge& a, const Edge& b) { return a.column < b.column; });
         });
         if (!team.stopped()) transpose(team);
@@ -38,8 +39,8 @@ class BidirectionalEdges {
     // Calls visit(column, forward, reverse) for the columns of row i, ascending; a missing direction is Value{}.
     template <class Visit>
     void row(std::int64_t i, const Visit& visit) const {
-        const Edge *a = forward_.data() + starts_[i], *a_end = forward_.data() + starts_[i + 1];
-        const Edge *b = reverse_.data() + reverse_starts_[i], *b_end = reverse_.data() + reverse_starts_[i + 1];
+        const Edge *a = forward_.get() + starts_[i], *a_end = forward_.get() + starts_[i + 1];
+        const Edge *b = reverse_.get() + reverse_starts_[i], *b_end = reverse_.get() + reverse_starts_[i + 1];
         while (a != a_end || b != b_end) {
             const bool forward = b == b_end || (a != a_end && a->column <= b->column);
             const bool reverse = a == a_end || (b != b_end && b->column <= a->column);
@@ -79,7 +80,7 @@ class BidirectionalEdges {
 
     std::int64_t n_;
     const std::int64_t* starts_;
-    std::vector<Edge> forward_, reverse_;
+    std::unique_ptr<Edge[]> forward_, reverse_;  // not set to zero first: that would hold up Ctrl-C
     std::vector<std::int64_t> reverse_starts_;
 };
 
@@ -99,7 +100,11 @@ void symmetrize_rows(const BidirectionalEdges<Value>& edges, std::vector<std::in
             });
     });
     for (std::int64_t i = 0; i < n; ++i) starts[i + 1] += starts[i];
+    team.stop->poll();
+    if (team.stopped()) return;
     columns.resize(static_cast<std::size_t>(starts[n]));
+    team.stop->poll();
+    if (team.stopped()) return;
     reserve(columns.size());
     parallel_ranges(n, rows_per_block, team, [&](std::int64_t begin, std::int64_t end) {
         std::int64_t at = starts[begin];

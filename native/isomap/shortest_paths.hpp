@@ -75,8 +75,17 @@ struct ShortestPathScratch {
     std::vector<std::uint8_t> active;    // (n,) whether a neighbor's distance has decreased
 };
 
+// Asks for Ctrl-C, which only the first thread may; true if the work is to stop.
+inline bool interrupted(const ThreadTeam& team) {
+    if (thread_index() == 0) team.stop->poll();
+    return team.stopped();
+}
+
+constexpr std::int64_t nodes_per_poll = 1 << 14;
+
 // Distances from one query to every node (infinite if unreachable), and the nodes in that order.
-inline void dijkstra(const WeightedGraph& g, const Seeds& seeds, std::int64_t query, ShortestPathScratch& scratch) {
+inline void dijkstra(const WeightedGraph& g, const Seeds& seeds, std::int64_t query, ShortestPathScratch& scratch,
+                     const ThreadTeam& team) {
     scratch.distances.assign(g.n, std::numeric_limits<float>::infinity());
     scratch.order.clear();
     float* distances = scratch.distances.data();
@@ -87,6 +96,7 @@ inline void dijkstra(const WeightedGraph& g, const Seeds& seeds, std::int64_t qu
         scratch.heap.push(seeds.lengths[s], node);
     }
     while (!scratch.heap.empty()) {
+        if (scratch.order.size() % nodes_per_poll == 0 && interrupted(team)) return;
         float distance;
         const std::int32_t v = scratch.heap.pop(&distance);
         if (distance > distances[v]) continue;  // outdated entry: a shorter path has been found since
@@ -106,7 +116,8 @@ constexpr int max_visits_per_node = 24;  // beyond this, separate searches are c
 
 // Distances of a batch of nearby queries. In the order of the distances from one of them, a few relaxation sweeps find all
 // shortest paths; the fixed point is Dijkstra's, bit for bit. Returns false if the queries are too far apart for it.
-inline bool relax_batch(const WeightedGraph& g, const Seeds& seeds, std::int64_t first, ShortestPathScratch& scratch) {
+inline bool relax_batch(const WeightedGraph& g, const Seeds& seeds, std::int64_t first, ShortestPathScratch& scratch,
+                        const ThreadTeam& team) {
     scratch.batch_distances.assign(g.n * batch_sources, std::numeric_limits<float>::infinity());
     scratch.active.assign(g.n, 1);
     for (std::int64_t l = 0; l < batch_sources; ++l)
@@ -115,7 +126,7 @@ inline bool relax_batch(const WeightedGraph& g, const Seeds& seeds, std::int64_t
             position = std::min(position, seeds.lengths[s]);
         }
     std::int64_t visits = 0;
-    for (int sweep = 0; visits < max_visits_per_node * g.n; ++sweep) {
+    for (int sweep = 0; visits < max_visits_per_node * g.n && !interrupted(team); ++sweep) {
         const bool backwards = sweep > 2 && sweep % 2 == 0;  // paths lead outward, so forward sweeps find most of them
         const std::int64_t more =
             kernels().isomap.relax_sweep(g, scratch.order.data(), backwards, scratch.active.data(), scratch.batch_distances.data());
@@ -133,7 +144,7 @@ inline void shortest_paths(const WeightedGraph& g, const Seeds& seeds, const std
     parallel_ranges(seeds.count, batches_per_block * batch_sources, team, [&](std::int64_t begin, std::int64_t end) {
         ShortestPathScratch& scratch = scratches[thread_index()];
         if (end - begin >= batch_sources) {
-            dijkstra(g, seeds, (begin + end) / 2, scratch);
+            dijkstra(g, seeds, (begin + end) / 2, scratch, team);
             for (std::int64_t v = 0; v < g.n && static_cast<std::int64_t>(scratch.order.size()) < g.n; ++v)
                 if (std::isinf(scratch.distances[v])) scratch.order.push_back(static_cast<std::int32_t>(v));
         }
@@ -141,7 +152,7 @@ inline void shortest_paths(const WeightedGraph& g, const Seeds& seeds, const std
         for (std::int64_t first = begin; first < end && !team.stopped();) {
             const std::int64_t count = std::min<std::int64_t>(batch_sources, end - first);
             if (batch_distances && count == batch_sources) {
-                batch_distances = relax_batch(g, seeds, first, scratch);
+                batch_distances = relax_batch(g, seeds, first, scratch, team);
                 if (batch_distances) {
                     for (std::int64_t l = 0; l < batch_sources; ++l) {
                         float* row = out + seeds.slots[first + l] * g.n;
@@ -152,7 +163,7 @@ inline void shortest_paths(const WeightedGraph& g, const Seeds& seeds, const std
                 }
             }
             for (std::int64_t query = first; query < first + count && !team.stopped(); ++query) {
-                dijkstra(g, seeds, query, scratch);
+                dijkstra(g, seeds, query, scratch, team);
                 float* row = out + seeds.slots[query] * g.n;
                 for (std::int64_t v = 0; v < g.n; ++v) row[node_columns[v]] = scratch.distances[v];
             }

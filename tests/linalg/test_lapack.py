@@ -51,12 +51,28 @@ def test_the_factor_has_the_scatter_of_the_rows(shape, dtype, rng):
     assert_allclose(R.T @ R, A.T @ A, atol=1e-4 if dtype == np.float32 else 1e-12)
 
 
+@pytest.mark.parametrize("rows", [(40, 40), (6, 6), (4, 40), (40, 3), (2, 1)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_two_factors_merge_into_that_of_all_rows(rows, dtype, rng):
+    A, B = (rng.standard_normal((n, 6)).astype(dtype) for n in rows)
+    upper, lower = lapack.r_factor(A), lapack.r_factor(B)
+    before = upper.copy(), lower.copy()
+    R = lapack.merged_r_factor(upper, lower)
+    assert R.shape == (6, 6) and R.dtype == dtype
+    assert_array_equal(np.tril(R, -1), 0)
+    assert_allclose(R.T @ R, A.T @ A + B.T @ B, atol=1e-4 if dtype == np.float32 else 1e-12)
+    assert_array_equal(upper, before[0])
+    assert_array_equal(lower, before[1])
+
+
 @pytest.mark.parametrize("solve", [
     lambda A: lapack.eigh(A, None, "evd"),
     lambda A: lapack.eigh(A, (390, 399), "evr"),
     lapack.svd,
     lambda A: lapack.r_factor(np.vstack([A] * 6)),
-], ids=["evd", "evr", "svd", "qr"])  # fmt: skip
+    lambda A: lapack.qr(np.vstack([A] * 6)),
+    lambda A: [lapack.merged_r_factor(np.triu(A), np.triu(A)) for _ in range(6)],
+], ids=["evd", "evr", "svd", "r", "qr", "merge"])  # fmt: skip
 def test_other_threads_go_on(solve, rng):
     A = rng.standard_normal((400, 400))
     A = A + A.T

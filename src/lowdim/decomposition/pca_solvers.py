@@ -17,7 +17,7 @@ from lowdim.errors import BadParameter, NotEnoughData
 from lowdim.linalg import lapack
 from lowdim.linalg.block_lanczos import block_lanczos
 from lowdim.linalg.centered import Centered, column_means, nonzero_scale
-from lowdim.linalg.dense_eigen import eigh_largest, fix_signs
+from lowdim.linalg.dense_eigen import eigh_largest, fix_signs, orthonormal
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.random import normal
 from lowdim.runtime.threads import interruptible
@@ -255,5 +255,4 @@ def _orthonormal_axes(images: Array, seed: int) -> Array:
     if alive.all() and lengths.min() > 1e-4 * lengths.max():
         return images / lengths
     axes = np.where(alive, images, normal(images.shape, seed)) / np.where(alive, lengths, 1.0)
-    Q, R = interruptible(lambda: np.linalg.qr(axes))
-    return Q * np.where(np.diagonal(R) < 0, -1.0, 1.0)
+    return orthonormal(axes)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc
 
 from lowdim.choose._table import spectrum
+from lowdim.linalg.dense_eigen import eigh
 
 __all__ = ["Correlations", "correlations"]
 
@@ -65,7 +66,7 @@ def _sampling_adequacy(R: Array, n: int) -> tuple[float | None, float | None]:
     p = len(R)
     if n <= p:
         return None, None
-    values, V = np.linalg.eigh(R)
+    values, V = eigh(R)
     if values[0] <= 1e-10 * values[-1]:
         return None, None
     inverse = (V / values) @ V.T

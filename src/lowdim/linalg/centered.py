@@ -158,7 +158,7 @@ class Centered:
             indicators[np.arange(len(panel)), code] = 1.0 if roots is None else roots
             return _r_factor(np.column_stack([indicators, panel]))
 
-        R = fold(self.rows, summarize, lambda a, b: _r_factor(np.vstack([a, b])), self.threads)
+        R = fold(self.rows, summarize, _merged_r_factor, self.threads)
         return R[classes:, classes:]
 
     def _sums_and_squares(self, chunk: Chunk, panel: Array) -> NDArray[np.float64]:
@@ -278,6 +278,10 @@ def interruptible_product(product: Callable[[], Array], size: int) -> Array:
 
 def _r_factor(A: Array) -> Array:
     return interruptible(lambda: lapack.r_factor(A))
+
+
+def _merged_r_factor(a: Array, b: Array) -> Array:
+    return interruptible(lambda: lapack.merged_r_factor(a, b))
 
 
 def _double(part: Array) -> NDArray[np.float64]:

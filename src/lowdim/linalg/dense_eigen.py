@@ -18,7 +18,16 @@ from lowdim.errors import LowdimWarning, NotConverged
 from lowdim.linalg import lapack
 from lowdim.runtime.threads import interruptible
 
-__all__ = ["Eigenpairs", "eigh", "eigh_largest", "eigh_smallest", "fix_signs", "generalized_eigh", "symmetrized"]
+__all__ = [
+    "Eigenpairs",
+    "eigh",
+    "eigh_largest",
+    "eigh_smallest",
+    "fix_signs",
+    "generalized_eigh",
+    "orthonormal",
+    "symmetrized",
+]
 
 Array = NDArray[Any]
 
@@ -84,7 +93,7 @@ def eigh_smallest(A: Array, k: int, null: Array | None = None) -> Eigenpairs:
         kept = np.linalg.norm(vectors, axis=0) > 0.5
         values, vectors = values[kept], vectors[:, kept]
     order = np.argsort(values, kind="stable")[:k]
-    return Eigenpairs(values[order], fix_signs(np.linalg.qr(vectors[:, order])[0]))
+    return Eigenpairs(values[order], fix_signs(orthonormal(vectors[:, order])))
 
 
 def generalized_eigh(A: Array, B: Array, k: int | None = None, tol: float | None = None) -> Eigenpairs:
@@ -119,6 +128,12 @@ def eigh(A: Array, wanted: tuple[int, int] | None = None) -> tuple[Array, Array]
     order = np.argsort(values, kind="stable")
     order = order if wanted is None else order[wanted[0] : wanted[1] + 1]
     return values[order], U[:, order]
+
+
+def orthonormal(A: Array) -> Array:
+    """Q of A = QR with a nonnegative diagonal of R: the columns, each made orthogonal to those before it."""
+    Q, R = interruptible(lambda: lapack.qr(A))
+    return Q * np.where(np.diagonal(R) < 0, -1.0, 1.0).astype(Q.dtype)
 
 
 def symmetrized(A: Array) -> Array:

@@ -23,6 +23,7 @@ from lowdim.decomposition.principal_axes import (
     principal_axes,
 )
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
+from lowdim.linalg.centered import interruptible_product
 from lowdim.runtime.param import Choice, Flag, Integer, Maybe, Real, param
 from lowdim.runtime.random import seed_of
 from lowdim.runtime.threads import thread_count
@@ -188,7 +189,7 @@ class PCA(ThreadsMixin, SeedMixin, LinearProjection):
         """Precision matrix: the inverse of `get_covariance()`, (d, d)."""
         C = self.get_covariance()
         try:
-            return np.linalg.inv(C)
+            return interruptible_product(lambda: np.linalg.inv(C), len(C) ** 3)
         except np.linalg.LinAlgError as error:
             raise NotEnoughData("the covariance is singular; ask for fewer components.") from error
 

@@ -25,7 +25,7 @@ from lowdim.decomposition.shrinkage import CovarianceNorms, fourth_powers, shrin
 from lowdim.errors import NotEnoughData
 from lowdim.linalg import lapack
 from lowdim.linalg.centered import Centered
-from lowdim.linalg.dense_eigen import eigh
+from lowdim.linalg.dense_eigen import eigh, orthonormal
 from lowdim.linear.lda.within_whitening import (
     CholeskyWhitening,
     SpectralWhitening,
@@ -133,8 +133,8 @@ def solve_gram(rows: Rows, y: Any, weights: Array | None, options: LDAOptions) -
     squares = np.divide(np.diagonal(G) ** 2, roots**2, out=np.zeros(n), where=roots > 0)
     floor = max(options.tol**2, rounding_floor(n, rows.dtype) * float(values[-1]))
     kept = np.flatnonzero(values > floor)[::-1]
-    images = centered.transpose_times(U[:, kept])[found.columns]  # (c, r), columns of length √(λ degrees)
-    return _spectral(found, values[kept], _orthonormal(images), (total, float(squares.sum())), options)
+    images = centered.transpose_times(U[:, kept])[found.columns]  # (c, r), orthogonal but for rounding, longest first
+    return _spectral(found, values[kept], orthonormal(images), (total, float(squares.sum())), options)
 
 
 def solve_svd(rows: Rows, y: Any, weights: Array | None, options: LDAOptions) -> WithinClass:
@@ -239,12 +239,6 @@ def _factors(d: int, columns: NDArray[np.intp], scale: Array) -> Array:
     out = np.zeros(d)
     out[columns] = 1 / scale
     return out
-
-
-def _orthonormal(images: Array) -> Array:
-    """Orthogonal columns, longest first, made orthonormal to working precision."""
-    Q, R = np.linalg.qr(images)
-    return Q * np.where(np.diagonal(R) < 0, -1.0, 1.0)
 
 
 def _is_resolved(found: WithinClass, rows: Rows, y: Any, weights: Array | None, options: LDAOptions) -> bool:

@@ -13,7 +13,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from lowdim.linalg import lapack
-from lowdim.linalg.dense_eigen import eigh
+from lowdim.linalg.dense_eigen import eigh, orthonormal
 from lowdim.runtime.threads import interruptible
 
 __all__ = ["CholeskyWhitening", "SpectralWhitening", "WithinWhitening", "cholesky_whitening", "whiten_covariance"]
@@ -124,7 +124,7 @@ def _cholesky(S: Array, tol: float, rounding: float) -> CholeskyWhitening | None
     if len(below):  # S N = 0 for N = [-L⁻ᵀ belowᵀ; I]
         null[order[:rank]] = -scipy.linalg.solve_triangular(top, below.T, lower=True, trans="T")
         null[order[rank:]] = np.eye(len(below))
-        null = np.linalg.qr(null)[0]
+        null = orthonormal(null)
     return CholeskyWhitening(top, order[:rank], null, reciprocal * norm)
 
 
