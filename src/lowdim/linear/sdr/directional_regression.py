@@ -33,8 +33,8 @@ class DirectionalRegression(SlicedReduction):
 
     with the second moments A_h = Σ_{i in h} (x - μ)(x - μ)ᵀ / n_h of the rows in slice h about the mean of all rows,
     and SIR's B. It is the expectation of (2I - E[(z - z̃)(z - z̃)ᵀ | y, ỹ])² over pairs of whitened rows, and finds what
-    SIR finds and what SAVE finds, with fewer rows than SAVE. `fit` takes what SIR takes. The order tests are
-    permutation tests.
+    SIR finds and what SAVE finds, with fewer rows than SAVE. `fit` takes what SIR takes, except Moments. The order
+    tests are permutation tests.
 
     {parameters}
 

@@ -35,7 +35,7 @@ class SAVE(SlicedReduction):
     with the covariance S_h of the rows in slice h of the response (dividing by n_h - 1), their share p_h, and the
     covariance S of all rows. A slice whose mean moves or whose variance shrinks is seen alike, so SAVE also finds
     dependences that are symmetric about the mean, which SIR misses. It needs more rows per slice than SIR, and
-    n_slices=5 is often better than 10. `fit` takes what SIR takes.
+    n_slices=5 is often better than 10. `fit` takes what SIR takes, except Moments, which hold no covariances by slice.
 
     {parameters}
 
