@@ -144,6 +144,9 @@ def test_sir_takes_moments_by_slice():
     for model in (SIR(order_test="permutation"), SIR(order_test="weighted_chi2"), SIR(shrinkage="ledoit-wolf")):
         with pytest.raises(BadParameter, match="Moments do not include the rows"):
             model.fit(moments)
+    for model in (SAVE(), PHD(), DirectionalRegression()):
+        with pytest.raises(BadInput, match="needs the rows, which Moments do not include"):
+            model.fit(moments)
     for arguments in ((moments, labels), (lowdim.moments(X),), (lowdim.moments(X, np.zeros(200)),)):
         with pytest.raises(BadInput, match="Moments"):
             SIR().fit(*arguments)

@@ -30,6 +30,7 @@ from lowdim.runtime.blas import single_blas
 from lowdim.runtime.param import Choice, Either, Integer, Maybe, Real, param
 from lowdim.runtime.random import seed_of
 from lowdim.runtime.threads import thread_count
+from lowdim.summaries.moments import Moments
 
 __all__ = ["SDRState", "SufficientReduction"]
 
@@ -172,6 +173,8 @@ class SufficientReduction(RegularizationMixin, ThreadsMixin, SeedMixin, WhiteSco
         return self._keep(sample, solution, tests, self._count(tests, most))
 
     def _read(self, X: Any, y: Any, sample_weight: Any, fitting: bool = True) -> Sample:
+        if isinstance(X, Moments):
+            raise BadInput(f"{type(self).__name__} needs the rows, which Moments do not include. SIR fits Moments.")
         rows, y = read_supervised(self, X, y, fitting=fitting, min_rows=2)
         threads = thread_count(self.n_jobs)
         if isinstance(rows, StreamRows) and rows.labeled:
