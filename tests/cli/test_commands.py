@@ -108,6 +108,7 @@ BAD = {
     "map iris --target species": (2, "--target: PCA does not use a target. Methods that do: .*UMAP"),
     "map iris --method umap --target-weight 0.9": (2, "--target-weight has no effect without --target COLUMN"),
     "fit iris --method umap --target-metric numeric -o m.lowdim": (2, "--target-metric has no effect without --target"),
+    "map iris --method projectionpursuit --target species": (2, "--target: the index 'holes' does not .* lda, pda"),
     "map iris --method projectionpursuit --index hole": (2, "--index must be one of 'holes', .* got 'hole'"),
     "map plain.csv --method projection-pursuit --index lda": (3, "needs a target, and plain.csv has no labels"),
     "tour iris --kind magic": (2, "--kind.*'grand', 'guided', 'local'"),

@@ -145,7 +145,7 @@ def test_tests_that_have_no_law_are_refused():
     assert SIR(ridge=0.1).fit(X, y).order_p_values_ is None
     assert SIR("test", ridge=0.1, n_permutations=20).fit(X, y).order_p_values_ is not None
     with pytest.raises(BadInput, match="known law"):
-        DirectionalRegression().fit(X, y).test_predictors()
+        DirectionalRegression(ridge=0.1).fit(X, y).test_predictors()
     with pytest.raises(BadInput, match="bias"):
         SIR(shrinkage=0.1).fit(X, y).standard_errors(X, y)
 
@@ -153,18 +153,53 @@ def test_tests_that_have_no_law_are_refused():
 # ---- single predictors ----
 
 
-@pytest.mark.parametrize("model", [SIR(1, n_slices=5), SAVE(1, n_slices=4)], ids=lambda m: type(m).__name__)
-def test_predictor_p_values_are_uniform_for_columns_that_do_not_matter(model):
+@pytest.mark.parametrize(
+    ("model", "bend"),
+    [
+        (SIR(1, n_slices=5), 0),
+        (SAVE(1, n_slices=4), 0),
+        (DirectionalRegression(1, n_slices=4), 0),
+        (DirectionalRegression(1, n_slices=4), 1),
+        (PHD(1), 1),
+        (PHD(1, response="y"), 1),
+    ],
+    ids=lambda value: str(value),
+)
+def test_predictor_p_values_are_uniform_for_columns_that_do_not_matter(model, bend):
     values, real = [], []
     for seed in range(REPLICATES):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(300, 3)) @ np.array([[1, 0.5, 0], [0, 1, 0.5], [0, 0, 1]])
-        y = X[:, 0] + 0.3 * rng.normal(size=300)
+        y = (1 - bend) * X[:, 0] + bend * X[:, 0] ** 2 + 0.3 * rng.normal(size=300)
         tests = model.fit(X, y).test_predictors()
         values.append(tests.p_values[1])
         real.append(tests.p_values[0])
     assert_uniform(np.array(values))
     assert max(real) < 1e-3
+
+
+def test_columns_that_interact_are_seen_by_their_row_of_the_hessian():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 4))
+    y = X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=500)  # both diagonal entries of the Hessian are zero
+    p = PHD(1).fit(X, y).test_predictors().p_values
+    assert p[:2].max() < 1e-6 and p[2:].min() > 0.01
+    linear = PHD(1, response="y").fit(X, X[:, 0]).test_predictors().p_values
+    assert linear.shape == (4,)
+    with pytest.warns(LowdimWarning, match="linear function"):
+        np.testing.assert_array_equal(PHD(1).fit(X, X[:, 0]).test_predictors().p_values, np.ones(4))
+
+
+def test_the_statistic_of_directional_regression_is_those_of_sir_and_of_second_moments():
+    X, y, _ = rational_model(300)
+    n, codes = len(X), np.argsort(np.argsort(y)) // 75
+    found = DirectionalRegression(1, n_slices=4).fit(X, y).test_predictors().statistics
+    Z = X - X.mean(axis=0)
+    P = np.linalg.inv(Z.T @ Z / n)
+    units = Z @ P / np.sqrt(np.diag(P))  # (n, d) scores on whitened unit vectors of the columns
+    slices = [units[codes == h] for h in range(4)]
+    want = sum(75 * part.mean(axis=0) ** 2 + 75 / 2 * ((part**2).mean(axis=0) - 1) ** 2 for part in slices)
+    np.testing.assert_allclose(found, want, rtol=1e-9)
 
 
 def test_predictor_tests_read_well():

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 import lowdim
 from lowdim import LSIR, PHD, SAVE, SIR, DirectionalRegression, datasets
+from lowdim.errors import BadInput, BadParameter
 from lowdim.linear.sdr.slicing import slice_responses
-from sdr_models import largest_angle, rational_model
+from sdr_models import largest_angle, linear_model, rational_model
 
 METHODS = {
     "SIR": SIR(2, n_slices=5),
@@ -126,6 +127,29 @@ def test_the_influence_of_a_row_is_the_derivative_by_its_weight(name):
         derivative = n * (kernel(1 + change) - kernel(1 - change)) / (2 * step)
         bound = (0.02 if name == "SAVE" else 1e-6) * np.abs(derivative).max()
         np.testing.assert_allclose(influence[row], derivative, atol=bound)
+
+
+def test_sir_takes_moments_by_slice():
+    X, _, _ = linear_model(200)
+    labels = np.arange(200) // 40
+    weights = 1.0 + np.arange(200) % 3
+    want = SIR(2).fit(X, labels, sample_weight=weights)
+    moments = lowdim.moments(X[:90], labels[:90], sample_weight=weights[:90])
+    moments += lowdim.moments(X[90:], labels[90:], sample_weight=weights[90:])
+    found = SIR(2).fit(moments)
+    np.testing.assert_allclose(found.components_, want.components_, atol=1e-10)
+    np.testing.assert_allclose(found.order_p_values_, want.order_p_values_, atol=1e-10)
+    np.testing.assert_allclose(found.test_predictors().p_values, want.test_predictors().p_values, atol=1e-10)
+    assert found.slice_names_.tolist() == want.slice_names_.tolist() and found.n_features_in_ == X.shape[1]
+    for model in (SIR(order_test="permutation"), SIR(order_test="weighted_chi2"), SIR(shrinkage="ledoit-wolf")):
+        with pytest.raises(BadParameter, match="Moments do not include the rows"):
+            model.fit(moments)
+    for model in (SAVE(), PHD(), DirectionalRegression()):
+        with pytest.raises(BadInput, match="needs the rows, which Moments do not include"):
+            model.fit(moments)
+    for arguments in ((moments, labels), (lowdim.moments(X),), (lowdim.moments(X, np.zeros(200)),)):
+        with pytest.raises(BadInput, match="Moments"):
+            SIR().fit(*arguments)
 
 
 # ---- slices ----

@@ -137,15 +137,15 @@ def test_boruta_finds_all_relevant_features_and_no_others():
     y = (hidden > 0).astype(int)
     copies = hidden[:, None] + 0.5 * rng.normal(size=(200, 3))  # redundant, but relevant
     data = np.column_stack([copies, rng.normal(size=(200, 15))])
-    model = Boruta(estimator=ExtraTreesClassifier(30, max_depth=5), max_iter=40).fit(data, y)
+    model = Boruta(estimator=ExtraTreesClassifier(20, max_depth=5), max_iter=25).fit(data, y)
     assert list(model.decision_[:3]) == [1] * 3
     assert (model.decision_[3:] < 1).all() and (model.decision_ == -1).sum() >= 8
     assert len(model.shadow_importances_) == model.n_iter_
     assert (model.importances_[:3] > model.shadow_importances_.mean()).all()
-    again = Boruta(estimator=ExtraTreesRegressor(30, max_depth=5), max_iter=12).fit(data, hidden)
+    again = Boruta(estimator=ExtraTreesRegressor(15, max_depth=5), max_iter=12).fit(data, hidden)
     assert list(np.flatnonzero(again.support_)) == [0, 1, 2]
-    other = Boruta(estimator=ExtraTreesRegressor(30, max_depth=5), max_iter=12, random_state=5).fit(data, hidden)
-    assert not np.array_equal(other.importances_, again.importances_)
+    seeded = [Boruta(estimator=ExtraTreesRegressor(3), max_iter=1, tentative=True, random_state=i) for i in (0, 5)]
+    assert not np.array_equal(*(model.fit(data, hidden).importances_ for model in seeded))
 
 
 def test_borutas_test_is_a_two_sided_binomial_one():

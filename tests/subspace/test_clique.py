@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import lowdim
 from lowdim.errors import SearchTooLarge
 from lowdim.subspace import CLIQUE, planted_clusters, scores
-from lowdim.subspace._dense_units import connected_units, mdl_cut
+from lowdim.subspace._dense_units import connected_units, dense_units, mdl_cut, projected_supports
 from lowdim.subspace._description import cover_boxes, describe_boxes, edge_texts
 from lowdim.subspace._grid import adaptive_grid, uniform_grid
 
@@ -101,6 +101,37 @@ def test_planted_clusters_on_the_adaptive_grid(seed):
     planted = planted_clusters(10_000, 10, 3, 4, noise=0.1, random_state=seed)
     found = scores(CLIQUE(grid="adaptive").fit(planted.X), planted)
     assert found.f1 >= 0.9 and found.e4sc >= 0.9 and found.ce >= 0.85
+
+
+def test_the_default_lists_what_stands_out():
+    """Three clusters of 4 columns are planted; every one of them would also be dense along any of the other 6."""
+    planted = planted_clusters(1000, 10, 3, 4, noise=0.1, random_state=0)
+    model = CLIQUE().fit(planted.X)
+    assert len(model.clusters_) <= 8 < len(CLIQUE(redundancy=1.0).fit(planted.X).clusters_) / 20
+    want = {tuple(cluster.dimensions.tolist()) for cluster in planted.clusters}
+    assert {tuple(cluster.dimensions.tolist()) for cluster in model.clusters_[:3]} == want
+
+
+@pytest.mark.parametrize("grid", ["uniform", "adaptive"])
+def test_uniform_rows_have_no_clusters(grid):
+    X = np.random.default_rng(0).uniform(size=(2000, 6))
+    assert CLIQUE(8, 0.01, grid=grid).fit(X).clusters_ == []
+
+
+def test_rows_expected_by_chance():
+    X = np.random.default_rng(0).integers(0, 3, (300, 3)) * 1.0
+    model = CLIQUE(3, 0.0, redundancy=1.0)
+    rows = model._read(X, fitting=True)
+    grid = model._make_grid(rows)
+    levels = dense_units(grid, model._bitmaps(rows, grid), prune=False, max_units=1000)
+    for k in (1, 2, 3):
+        supports, shares = projected_supports(levels, k, grid, 300)
+        for unit, support, share in zip(levels[k - 1].units, supports, shares, strict=True):
+            inside = [X[:, item // 3] == item % 3 for item in unit]
+            for j in range(k):
+                rest = np.logical_and.reduce(inside[:j] + inside[j + 1 :], initial=True)
+                assert support[j] == (rest.sum() if k > 1 else 300)
+                assert share[j] == pytest.approx(inside[j].mean() if k > 1 else 1 / 3)
 
 
 def test_redundancy():

@@ -119,6 +119,23 @@ def test_sparse_is_dense(rng, density, weighted, chunk, monkeypatch):
     assert_allclose(sparse.total, dense.total, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sparse_classes_are_dense_classes(rng, weighted, monkeypatch):
+    """Without ever being dense; but columns that are full within a class are, as their differences would cancel."""
+    S = sp.random(400, 60, density=0.05, random_state=0, format="csr")
+    y, w = rng.integers(0, 4, 400), rng.uniform(0, 2, 400) if weighted else None
+    dense = lowdim.moments(S.toarray(), y, sample_weight=w)
+    wide = S.tolil()
+    wide[y == 3, 7] = 1e6
+    full, full_dense = (lowdim.moments(rows, y, sample_weight=w) for rows in (wide.tocsr(), wide.toarray()))
+    assert_allclose(full.within, full_dense.within, rtol=1e-9, atol=1e-12)
+    monkeypatch.setattr("lowdim.summaries.moments._densified", None)
+    sparse = lowdim.moments(S, y, sample_weight=w)
+    assert_allclose(sparse.means, dense.means, atol=1e-14)
+    assert_allclose(sparse.within, dense.within, rtol=1e-9, atol=1e-12)
+    assert_array_equal(sparse.counts, dense.counts)
+
+
 def test_sparse_with_a_full_column_of_large_mean(rng):
     X = np.zeros((300, 4))
     X[:, 0] = 1e8 + rng.standard_normal(300)

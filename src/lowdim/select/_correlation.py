@@ -80,11 +80,12 @@ class CorrelationPruning(ThreadsMixin, TaskMixin, Selector):
     def _prune(self, correlation: Floats, order: NDArray[np.intp]) -> None:
         d = len(order)
         support, nearest = np.zeros(d, dtype=bool), np.zeros(d)
-        representative = np.arange(d)
+        representative, waiting = np.arange(d), np.ones(d, dtype=bool)
         for step, j in enumerate(order):
+            waiting[j] = False
             if nearest[j] <= self.threshold:
                 support[j] = True
-                later = ~support & (correlation[j] > nearest)
+                later = waiting & (correlation[j] > nearest)  # a feature is represented by a better one
                 nearest[later], representative[later] = correlation[j, later], j
             if step % 256 == 0:
                 report("pruning correlated features", step + 1, d)

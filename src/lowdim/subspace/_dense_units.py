@@ -21,7 +21,7 @@ from lowdim.errors import SearchTooLarge
 from lowdim.runtime.progress import report
 from lowdim.subspace._grid import Grid
 
-__all__ = ["Bitmaps", "DenseUnits", "connected_units", "dense_units", "mdl_cut", "subspaces_of"]
+__all__ = ["Bitmaps", "DenseUnits", "connected_units", "dense_units", "mdl_cut", "projected_supports", "subspaces_of"]
 
 Array = NDArray[Any]
 Units = NDArray[np.int32]  # (m, k), rows in lexicographic order
@@ -129,6 +129,25 @@ def connected_units(units: Units, axis_of: NDArray[np.int32]) -> list[NDArray[np
     count, label = connected_components(graph, directed=False)
     order = np.argsort(label, kind="stable")
     return np.split(order, np.cumsum(np.bincount(label, minlength=count))[:-1])
+
+
+def projected_supports(levels: list[DenseUnits], k: int, grid: Grid, n: int) -> tuple[Array, Array]:
+    """For each dense unit of k columns, the rows without the condition of one of them, (m, k), and the share that would
+    fulfill it if that column were independent of the others.
+
+    The share is that of all rows in the column's interval; for units of one column it is the interval's width.
+    """
+    units = levels[k - 1].units
+    if k == 1:
+        widths = np.concatenate([np.diff(edges) / (edges[-1] - edges[0]) for edges in grid.edges])
+        return np.full(units.shape, n), widths[units]
+    shares = np.zeros(len(grid.least))
+    shares[levels[0].units[:, 0]] = levels[0].supports / n
+    known, supports = _keys(levels[k - 2].units), np.empty(units.shape, dtype=np.int64)
+    for position in range(k):
+        place = np.searchsorted(known, _keys(np.delete(units, position, axis=1)))
+        supports[:, position] = levels[k - 2].supports[place]
+    return supports, shares[units]
 
 
 def mdl_cut(coverages: Array) -> int:

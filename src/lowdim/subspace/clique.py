@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import bdtrc
 from sklearn.base import ClusterMixin
 
 from lowdim import _native
@@ -21,7 +22,7 @@ from lowdim.runtime.progress import report
 from lowdim.runtime.threads import thread_count
 from lowdim.subspace._base import SubspaceClusterer
 from lowdim.subspace._cluster import SubspaceCluster, make_cluster
-from lowdim.subspace._dense_units import Bitmaps, DenseUnits, connected_units, dense_units
+from lowdim.subspace._dense_units import Bitmaps, DenseUnits, connected_units, dense_units, projected_supports
 from lowdim.subspace._description import cover_boxes, describe_boxes, edge_texts
 from lowdim.subspace._grid import Grid, adaptive_grid, histogram_bins, uniform_grid
 
@@ -29,6 +30,9 @@ __all__ = ["CLIQUE", "CliqueState"]
 
 Array = NDArray[Any]
 Boxes = NDArray[np.int32]  # (b, k, 2)
+
+# A cluster is reported if it has so many times the rows that chance would give it, and that by so small a chance.
+LIFT, CHANCE = 1.2, 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +52,11 @@ class CLIQUE(ThreadsMixin, ClusterMixin, SubspaceClusterer):  # type: ignore[mis
     units that share a face form a cluster.
 
         Agrawal, Gehrke, Gunopulos and Raghavan 1998; grid="adaptive": Nagesh, Goil and Choudhary 2001 (MAFIA)
+
+    Every projection of a cluster is dense too, and so is its extension along any column if it has many rows: the
+    paper's list is long. By default (`redundancy`), a cluster is left out if most of its rows are in clusters of larger
+    subspaces, and if one of its columns adds nothing: if it has hardly more rows than expected with that column
+    independent of the others.
 
     Clusters may overlap. The label of a row is the first of `clusters_` that holds it: the one of most dimensions, then
     the largest. Constant columns are in no subspace. A value outside the range of the fit is in no cluster.
@@ -83,7 +92,7 @@ class CLIQUE(ThreadsMixin, ClusterMixin, SubspaceClusterer):  # type: ignore[mis
         0.5,
         Real(0, 1),
         "Leave out a cluster if more than this share of its rows is in reported clusters of subspaces that contain its "
-        "own, and one that extends over the whole range of a column. 1 keeps all clusters, as the paper does.",
+        "own, or if one of its columns adds nothing to the others. 1 keeps all clusters, as the paper does.",
     )
     max_units: int = param(5_000_000, Integer(1), "Refuse a search with more candidate units at one level.")
 
@@ -131,14 +140,15 @@ class CLIQUE(ThreadsMixin, ClusterMixin, SubspaceClusterer):  # type: ignore[mis
     ) -> Iterator[tuple[SubspaceCluster, Boxes]]:
         """Connected dense units of every subspace, with their rows and boxes; redundant ones are left out."""
         starts, names, texts = grid.starts, self._column_names(), [edge_texts(edges) for edges in grid.edges]
-        sizes, reported = np.diff(starts), _Reported(bitmaps, self.redundancy)
-        for level in reversed(levels):
+        reported = _Reported(bitmaps, self.redundancy)
+        for k, level in reversed(list(enumerate(levels, 1))):
+            supports, shares = projected_supports(levels, k, grid, bitmaps.n)
             for done, connected in enumerate(connected_units(level.units, grid.axis_of)):
-                report("CLIQUE: clusters", done, dimensions=level.units.shape[1])
+                report("CLIQUE: clusters", done, dimensions=k)
                 units = np.ascontiguousarray(level.units[connected])
                 axes = grid.axis_of[units[0]]
-                cells = units - starts[axes]
-                if self.redundancy < 1 and _spans_a_column(cells, sizes[axes]):
+                cells, size = units - starts[axes], int(level.supports[connected].sum())
+                if self.redundancy < 1 and not _is_more_than_chance(size, supports[connected], shares[connected]):
                     continue
                 bitmap = bitmaps.union(units)
                 if not reported.add(set(axes.tolist()), bitmap):
@@ -191,11 +201,12 @@ class _Reported:
         return True
 
 
-def _spans_a_column(cells: Array, sizes: Array) -> bool:
-    """Whether the cells (m, k) of a cluster extend over all intervals of a column, which then says nothing of it."""
-    spans = (np.ptp(cells, axis=0) + 1 == sizes) & (len(cells) % sizes == 0)
-    for axis in np.flatnonzero(spans):
-        rest = {row.tobytes() for row in np.delete(cells, axis, axis=1)}  # no cell is there twice
-        if len(cells) == len(rest) * sizes[axis]:
-            return True
-    return False
+def _is_more_than_chance(size: int, supports: Array, shares: Array) -> bool:
+    """Whether a cluster has notably more rows than if any one of its columns were independent of the others.
+
+    `supports` (units, k) are the rows without the condition of a column, `shares` those that would fulfill it by
+    chance. The tail is that of a binomial variable.
+    """
+    expected, trials = (supports * shares).sum(axis=0), supports.sum(axis=0)
+    rare = bdtrc(size - 1, trials, np.minimum(expected / trials, 1.0)) <= CHANCE
+    return bool((rare & (size > LIFT * expected)).all())

@@ -45,7 +45,9 @@ class PROCLUS(ThreadsMixin, SeedMixin, StandardizeMixin, ClusterMixin, SubspaceC
 
         Aggarwal, Procopiuc, Wolf, Yu and Park 1999
 
-    Distances are in the units of the columns: use `standardize` where they differ.
+    Distances are in the units of the columns: use `standardize` where they differ. An outlier is farther from every
+    medoid than the medoid's nearest other one, and these spheres are wide: noise within them joins a cluster, which
+    more searches do not change.
 
     {parameters}
 

@@ -252,19 +252,29 @@ def _unweighted_part(block: Block) -> Moments | None:
 
 
 def _sparse_part(block: Block, classes: Any, codes: Any, weights: Any) -> Moments | None:
-    """Implicit centering: XᵀX - n μμᵀ. For sparse columns the second term is small."""
+    """Implicit centering: XᵀX - Σ n_c μ_c μ_cᵀ over the classes. For sparse columns the second term is small."""
     n, d = block.shape
     filled = np.bincount(block.indices, minlength=d) if block.nnz else np.zeros(d, dtype=int)
-    if codes is not None or filled.max(initial=0) > n // 4:
+    if filled.max(initial=0) > n // 4:
         # In a nearly dense column the mean may be large, and the difference would cancel.
         return _densified(block, classes, codes, weights)
     if not np.isfinite(block.data).all():
         return None
     counts, wide = _counts(n, classes, codes, weights), block.astype(np.float64)
     left = wide if weights is None else sp.diags_array(weights).tocsr() @ wide
-    mean = np.asarray(left.sum(axis=0)).ravel() / max(counts[0], np.finfo(float).tiny)
-    scatter = (left.T @ wide).toarray() - counts[0] * np.outer(mean, mean)
-    return Moments(n, counts, mean[None], np.ascontiguousarray(scatter), classes, block.dtype)
+    means = _class_sums(left, codes, len(counts)) / np.maximum(counts, np.finfo(float).tiny)[:, None]
+    scatter = (left.T @ wide).toarray()
+    roots = np.sqrt(counts)[:, None] * means
+    if codes is not None and ((roots**2).sum(axis=0) > np.diagonal(scatter) / 2).any():  # dense within classes
+        return _densified(block, classes, codes, weights)
+    return Moments(n, counts, means, np.ascontiguousarray(scatter - roots.T @ roots), classes, block.dtype)
+
+
+def _class_sums(block: Block, codes: Any, count: int) -> Array:
+    """Sums of sparse rows by class, (C, d)."""
+    n = block.shape[0]
+    rows = np.zeros(n, dtype=np.int32) if codes is None else codes
+    return np.asarray((sp.csr_array((np.ones(n), (rows, np.arange(n))), shape=(count, n)) @ block).toarray())
 
 
 def _densified(block: Block, classes: Any, codes: Any, weights: Any) -> Moments | None:

@@ -113,6 +113,9 @@ def check_target(method: Method, settings: Mapping[str, Any], target: str | None
     if target is not None and not _uses_target(method):
         able = ", ".join(known.name for known in methods() if _uses_target(known))
         raise BadParameter(f"--target: {method.name} does not use a target. Methods that do: {able}.")
+    why = None if target is None else getattr(method.cls(**settings), "_why_target_is_ignored", lambda: None)()
+    if why is not None:
+        raise BadParameter(f"--target: {why}.")
     if target is None and not method.supervised:
         for name in settings:
             if name.startswith(TARGET_PREFIX):

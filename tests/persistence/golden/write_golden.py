@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -34,6 +35,8 @@ from lowdim import (
     NonmetricMDS,
     ProjectionPursuit,
     Standardized,
+    select,
+    subspace,
 )
 
 
@@ -86,15 +89,48 @@ def models(t: dict[str, np.ndarray]) -> dict[str, tuple[object, str]]:
         "umap": (UMAP(2, n_neighbors=5, n_epochs=50).fit(narrow), "new_narrow"),
         "umap_densmap": (UMAP(2, n_neighbors=5, n_epochs=50, densmap=True).fit(X), "new"),
         "standardized": (Standardized(UMAP(2, n_neighbors=5, n_epochs=50)).fit(X), "new"),
+    } | {name: (model, "X") for name, model in selectors_and_clusterers(X).items()}
+
+
+def selectors_and_clusterers(X: np.ndarray) -> dict[str, object]:
+    """Fitted selectors and subspace clusterers: what they are asked is X itself."""
+    y, positive = (X[:, 1] > X[:, 1].mean()).astype(int), np.abs(X)
+    wrapped = {"estimator": None, "cv": 2}
+    return {
+        "select_variance": select.VarianceThreshold(2).fit(X),
+        "select_correlation": select.CorrelationPruning(0.1).fit(X),
+        "select_f": select.FTest(2).fit(X, y),
+        "select_fisher": select.FisherScore(2).fit(X, y),
+        "select_chi2": select.ChiSquared(2).fit(positive, y),
+        "select_mutual_information": select.MutualInformation(2).fit(X, y),
+        "select_mrmr": select.MRMR(2).fit(X, y),
+        "select_relieff": select.ReliefF(2).fit(X, y),
+        "select_surf": select.SURF(2).fit(X, y),
+        "select_multisurf": select.MultiSURF(2).fit(X, y),
+        "select_laplacian": select.LaplacianScore(2).fit(X),
+        "select_principal_features": select.PrincipalFeatureAnalysis(2).fit(X),
+        "select_sequential": select.SequentialSelection(1, **wrapped).fit(X, y),
+        "select_rfe": select.RFE(1, **wrapped).fit(X, y),
+        "select_boruta": select.Boruta(max_iter=3, tentative=True).fit(X, y),
+        "subspace_clique": subspace.CLIQUE(3, 0.1, redundancy=1.0).fit(X),
+        "subspace_proclus": subspace.PROCLUS(2, n_init=2).fit(X),
+        "subspace_pcluster": subspace.PCluster(1.0, min_rows=4).fit(X),
+        "subspace_subclu": subspace.SUBCLU(1.5, 4).fit(X),
     }
+
+
+def answer(model: Any, table: np.ndarray) -> np.ndarray:
+    """What a model says of rows: scores, selected columns, or clusters."""
+    return model.transform(table) if hasattr(model, "transform") else model.predict(table)
 
 
 def add(folder: Path, names: list[str]) -> None:
     known = tables()
+    fitted = models(known)
     for name in names:
-        model, table = models(known)[name]
+        model, table = fitted[name]
         lowdim.save(model, folder / f"{name}.lowdim")
-        np.savez(folder / f"{name}.npz", **{f"{name} of {table}": model.transform(known[table])})
+        np.savez(folder / f"{name}.npz", **{f"{name} of {table}": answer(model, known[table])})
 
 
 def main(folder: Path) -> None:
@@ -103,7 +139,7 @@ def main(folder: Path) -> None:
     results = dict(known)
     for name, (model, table) in models(known).items():
         lowdim.save(model, folder / f"{name}.lowdim")
-        results[f"{name} of {table}"] = model.transform(known[table])
+        results[f"{name} of {table}"] = answer(model, known[table])
     graph = lowdim.neighbors(known["X"], 4)
     lowdim.save(graph, folder / "graph.lowdim")
     results |= {"graph indices": graph.indices, "graph distances": graph.distances}

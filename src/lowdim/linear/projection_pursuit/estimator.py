@@ -68,11 +68,11 @@ class ProjectionPursuit(ThreadsMixin, SeedMixin, LinearProjection):
     the structure found is removed: the scores on that direction become the normal quantiles of their ranks (Friedman
     1987).
 
-    An index has many local maxima, so the best of `n_init` ascents from random frames is taken; they use the gradient
-    on the Stiefel manifold, or a random search if the index is a function of one's own. Whatever is maximized so
-    eagerly grows on noise as well: `p_value_` compares it with the same search on spherical normal noise. Above 5,000
-    rows, restarts and noise have as many, and the best restart goes on with all rows. friedman_tukey has the most local
-    maxima: raise `n_init`.
+    An index has many local maxima, so the best of `n_init` ascents is taken: two from the directions of least and of
+    largest kurtosis (eigenvectors of the fourth moment, as in invariant coordinate selection), the others from random
+    frames. They use the gradient on the Stiefel manifold, or a random search if the index is a function of one's own.
+    Whatever is maximized so eagerly grows on noise as well: `p_value_` compares it with the same search on spherical
+    normal noise. Above 5,000 rows, restarts and noise have as many, and the best restart goes on with all rows.
 
     {parameters}
 
@@ -105,7 +105,7 @@ class ProjectionPursuit(ThreadsMixin, SeedMixin, LinearProjection):
     index: str | Callable[[Array], float] = param(
         "holes", index_domain, "What is maximized: a projection index, or a function from scores (n, k) to a number."
     )
-    n_init: int = param(6, Integer(1, 10_000), "Ascents from random frames, of which the best is taken.")
+    n_init: int = param(6, Integer(1, 10_000), "Ascents, of which the best is taken.")
     n_null: int = param(19, Integer(0, 100_000), "Samples of spherical noise for the p-value; 0 for none.")
     deflation: str = param(
         "structure_removal",
@@ -157,6 +157,12 @@ class ProjectionPursuit(ThreadsMixin, SeedMixin, LinearProjection):
         if self.p_value_ is None:
             return "not compared with noise (n_null=0)"
         return "; ".join(verdict(float(p), len(self.null_index_)) for p in self.p_value_)
+
+    def _why_target_is_ignored(self) -> str | None:
+        """What a target on the command line is told; None if the index uses it."""
+        if self._is_supervised():
+            return None
+        return f"the index {self.index!r} does not use a target. Indices that do: {', '.join(SUPERVISED)}"
 
     def _is_supervised(self) -> bool:
         return isinstance(self.index, str) and self.index in SUPERVISED

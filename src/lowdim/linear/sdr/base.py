@@ -30,6 +30,7 @@ from lowdim.runtime.blas import single_blas
 from lowdim.runtime.param import Choice, Either, Integer, Maybe, Real, param
 from lowdim.runtime.random import seed_of
 from lowdim.runtime.threads import thread_count
+from lowdim.summaries.moments import Moments
 
 __all__ = ["SDRState", "SufficientReduction"]
 
@@ -80,25 +81,21 @@ class SufficientReduction(RegularizationMixin, ThreadsMixin, SeedMixin, WhiteSco
         A stream of pairs (X, y) is given as a function, and read once for y alone, then for the moments.
         """
         with self._fitting():
-            sample = self._read(X, y, sample_weight)
-            solution = self._solve(sample)
-            most = self._most(solution)
-            fixed_count(self.n_components, most, self._limit(solution))
-            tests = self._order_tests(sample, solution, most)
-            return self._keep(sample, solution, tests, self._count(tests, most))
+            return self._fit_sample(self._read(X, y, sample_weight))
 
     def test_predictors(self) -> PredictorTests:
         """Test for each column that it matters, given all others (Cook 2004; Shao, Cook and Weisberg 2007).
 
         The hypothesis is that no direction of the central subspace involves the column; the law of the statistic
-        holds for normal columns.
+        holds for normal columns. SIR's compares slice means along the column, SAVE's slice variances,
+        DirectionalRegression's is the sum of both, and PHD's compares the column's row of the Hessian matrix with zero.
         """
         check_is_fitted(self, "components_")
         state: SDRState = self._state
         if state.predictor_statistics is None or state.predictor_weights is None:
             raise BadInput(
-                f"tests of predictors need {type(self).__name__} to have a known law: SIR and SAVE without "
-                "shrinkage and ridge have one."
+                f"tests of predictors have a known law without shrinkage and ridge alone, and {type(self).__name__} "
+                "was fitted with them. Drop columns, or give more rows."
             )
         return predictor_tests(self._input_names(), state.predictor_statistics, state.predictor_weights)
 
@@ -152,9 +149,9 @@ class SufficientReduction(RegularizationMixin, ThreadsMixin, SeedMixin, WhiteSco
         """Influences of rows on columns of the kernel matrix in the coordinates of the directions, (m, r, columns)."""
         raise NotImplementedError
 
-    def _predictor_statistics(self, solution: Solution) -> tuple[Floats, Floats] | None:
+    def _predictor_statistics(self, sample: Sample, solution: Solution) -> tuple[Floats, Floats]:
         """Statistics of the tests of predictors, (d,), and the weights of their χ² law."""
-        return None
+        raise NotImplementedError
 
     def _tail(self, values: Floats, n: float, k: int) -> float:
         """The statistic of the k-th permutation test, from all eigenvalues."""
@@ -168,7 +165,16 @@ class SufficientReduction(RegularizationMixin, ThreadsMixin, SeedMixin, WhiteSco
 
     # ---- the steps of fit ----
 
+    def _fit_sample(self, sample: Sample) -> Self:
+        solution = self._solve(sample)
+        most = self._most(solution)
+        fixed_count(self.n_components, most, self._limit(solution))
+        tests = self._order_tests(sample, solution, most)
+        return self._keep(sample, solution, tests, self._count(tests, most))
+
     def _read(self, X: Any, y: Any, sample_weight: Any, fitting: bool = True) -> Sample:
+        if isinstance(X, Moments):
+            raise BadInput(f"{type(self).__name__} needs the rows, which Moments do not include. SIR fits Moments.")
         rows, y = read_supervised(self, X, y, fitting=fitting, min_rows=2)
         threads = thread_count(self.n_jobs)
         if isinstance(rows, StreamRows) and rows.labeled:
@@ -264,7 +270,7 @@ class SufficientReduction(RegularizationMixin, ThreadsMixin, SeedMixin, WhiteSco
         self.order_statistics_ = None if tests is None else tests.statistics
         self.order_dof_ = None if tests is None else tests.dof
         self.order_p_values_ = None if tests is None else tests.p_values
-        found = None if white.regularized else self._predictor_statistics(solution)
+        found = None if white.regularized else self._predictor_statistics(sample, solution)
         statistics, weights = (None, None) if found is None else found
         precision = None if white.regularized else (white.root**2).sum(axis=1)
         self._state = SDRState((white.covariance @ V).T, precision, statistics, weights)

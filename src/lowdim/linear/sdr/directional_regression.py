@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.base.estimator import estimator
+from lowdim.linear.sdr.predictor_tests import covariance_statistics, mean_statistics
 from lowdim.linear.sdr.regularized_whitening import RegularizedWhitening
 from lowdim.linear.sdr.slice_moments import SliceMoments, slice_moments
 from lowdim.linear.sdr.sliced import SlicedReduction
@@ -32,8 +33,8 @@ class DirectionalRegression(SlicedReduction):
 
     with the second moments A_h = Σ_{i in h} (x - μ)(x - μ)ᵀ / n_h of the rows in slice h about the mean of all rows,
     and SIR's B. It is the expectation of (2I - E[(z - z̃)(z - z̃)ᵀ | y, ỹ])² over pairs of whitened rows, and finds what
-    SIR finds and what SAVE finds, with fewer rows than SAVE. `fit` takes what SIR takes. The order tests are
-    permutation tests.
+    SIR finds and what SAVE finds, with fewer rows than SAVE. `fit` takes what SIR takes, except Moments. The order
+    tests are permutation tests.
 
     {parameters}
 
@@ -96,6 +97,14 @@ class DirectionalRegression(SlicedReduction):
             return np.asarray(2 * half[:, :, columns])
 
         return influence
+
+    def _predictor_statistics(self, sample: Sample, solution: Solution) -> tuple[Floats, Floats]:
+        """SIR's statistic plus SAVE's, which are independent for normal columns: M α = 0 only if both vanish."""
+        V, n = solution.vectors, solution.moments.n
+        shares, means, E = _parts(solution.summary, V)
+        by_mean, mean_weights = mean_statistics(V, (means.T * shares) @ means, n, len(shares))
+        by_covariance, covariance_weights = covariance_statistics(V, E, shares, n)
+        return by_mean + by_covariance, np.concatenate([mean_weights, covariance_weights])
 
 
 def _parts(summary: SliceMoments, root: Floats) -> tuple[Floats, Floats, Floats]:

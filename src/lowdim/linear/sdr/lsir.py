@@ -59,6 +59,9 @@ class LSIR(RegularizationMixin, SlicingMixin, ThreadsMixin, WhiteScores):
     Rows without a label (y is NaN or None, or `unlabeled`) count in the covariance matrix S, not in B: semi-supervised
     learning. To our knowledge this is the first implementation in Python.
 
+    Neighbors are sought among all rows, so the table must fit into memory: a file is read into it, and an iterator of
+    chunks is refused. Rows have no weights, since n_neighbors counts rows.
+
     {parameters}
 
     Attributes

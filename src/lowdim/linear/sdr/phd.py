@@ -15,7 +15,9 @@ from lowdim.data.rows import Block, Chunk
 from lowdim.data.target import numeric_responses
 from lowdim.errors import BadInput, LowdimWarning
 from lowdim.linalg.centered import Centered, interruptible_product
+from lowdim.linalg.dense_eigen import eigh, symmetrized
 from lowdim.linear.sdr.base import SufficientReduction
+from lowdim.linear.sdr.predictor_tests import ratio
 from lowdim.linear.sdr.regularized_whitening import RegularizedWhitening
 from lowdim.linear.sdr.solution import RowSum, Sample, Solution, sum_over_scores
 from lowdim.runtime.memory import require_memory
@@ -65,7 +67,7 @@ class PHD(SufficientReduction):
     come first.
 
     y is one number per row; for classes and for several responses use SIR, SAVE or DirectionalRegression. A stream of
-    pairs (X, y) is read four times.
+    pairs (X, y) is read five times.
 
     {parameters}
 
@@ -124,14 +126,7 @@ class PHD(SufficientReduction):
                 )
                 return np.zeros((white.root.shape[1],) * 2)
 
-        def errors(cut: slice, panel: Floats) -> Floats:
-            return np.asarray(summary.response[cut] - panel.astype(np.float64) @ slope)
-
-        def hessian(panel: Floats, e: Floats) -> Floats:
-            weighted = (panel * e[:, None]).astype(panel.dtype)
-            return interruptible_product(lambda: panel.T @ weighted, panel.size * panel.shape[1])
-
-        H = _product(sample, summary.moments, hessian, errors)
+        H = _product(sample, summary.moments, _weighted_scatter, _errors(summary, slope))
         return white.matrix(H) * (summary.unit / summary.moments.n)
 
     def _chi2_statistics(self, solution: Solution, most: int) -> tuple[Floats, Floats]:
@@ -169,6 +164,29 @@ class PHD(SufficientReduction):
 
         return influence
 
+    def _predictor_statistics(self, sample: Sample, solution: Solution) -> tuple[Floats, Floats]:
+        """N |Hα|² / var e, where α is a column's whitened unit vector; a sum of χ² for normal columns.
+
+        Where a column does not matter, its score z is independent of e and of all other scores w. A row then moves Hα
+        by e (z² - 1) along α and by z (e w - H w - E[e w]) across it: weights are 2 var e, and the eigenvalues of
+        E[e² w wᵀ] - H² - E[e w] E[e w]ᵀ. α is an eigenvector of that matrix for all scores, with eigenvalue var e.
+        """
+        summary: ResponseMoments = solution.summary
+        V, variance = solution.vectors, self._variance(solution)
+        if variance == 0:  # y is linear, and nothing bends
+            return np.zeros(len(V)), np.zeros(1)
+        cross, H = V.T @ summary.cross, solution.values / summary.unit
+        slope = V @ cross if self.response == "residuals" else np.zeros(len(V))
+        errors = _errors(summary, slope)
+        squared = _product(
+            sample, summary.moments, _weighted_scatter, lambda cut, panel: errors(cut, panel) ** 2
+        ) / summary.moments.n  # fmt: skip
+        K = V.T @ squared @ V - np.diag(H**2) - (np.outer(cross, cross) if self.response == "y" else 0)
+        weights = np.maximum(eigh(symmetrized(K))[0] / variance, 0.0)
+        weights[np.argmin(np.abs(weights - 1))] += 1  # that of α: 2 var e in place of var e
+        squares = V**2
+        return solution.moments.n / variance * ratio(squares @ H**2, squares.sum(axis=1)), weights
+
     def _variance(self, solution: Solution) -> float:
         """The variance of the response that is averaged, in the square of its unit."""
         summary: ResponseMoments = solution.summary
@@ -187,6 +205,16 @@ def _centered_response(sample: Sample) -> tuple[Floats, float]:
     if size <= 4 * np.finfo(np.float64).eps * float(np.abs(y).max()):
         raise BadInput("y is constant, so no direction can be found. Give a response that varies.")
     return half / size, 2 * size
+
+
+def _errors(summary: ResponseMoments, slope: Floats) -> Any:
+    """Responses less a linear function of the centered rows, of a chunk."""
+    return lambda cut, panel: np.asarray(summary.response[cut] - panel.astype(np.float64) @ slope)
+
+
+def _weighted_scatter(panel: Floats, weights: Floats) -> Floats:
+    weighted = (panel * weights[:, None]).astype(panel.dtype)
+    return interruptible_product(lambda: panel.T @ weighted, panel.size * panel.shape[1])
 
 
 def _product(sample: Sample, moments: Moments, product: Any, errors: Any) -> Floats:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from lowdim.base.estimator import estimator
 from lowdim.linear.sdr.delta_method import influence_spectrum
-from lowdim.linear.sdr.predictor_tests import ratio
+from lowdim.linear.sdr.predictor_tests import covariance_statistics
 from lowdim.linear.sdr.regularized_whitening import RegularizedWhitening
 from lowdim.linear.sdr.slice_moments import SliceMoments, slice_moments
 from lowdim.linear.sdr.sliced import SlicedReduction
@@ -35,7 +35,7 @@ class SAVE(SlicedReduction):
     with the covariance S_h of the rows in slice h of the response (dividing by n_h - 1), their share p_h, and the
     covariance S of all rows. A slice whose mean moves or whose variance shrinks is seen alike, so SAVE also finds
     dependences that are symmetric about the mean, which SIR misses. It needs more rows per slice than SIR, and
-    n_slices=5 is often better than 10. `fit` takes what SIR takes.
+    n_slices=5 is often better than 10. `fit` takes what SIR takes, except Moments, which hold no covariances by slice.
 
     {parameters}
 
@@ -108,11 +108,8 @@ class SAVE(SlicedReduction):
 
         return influence
 
-    def _predictor_statistics(self, solution: Solution) -> tuple[Floats, Floats]:
-        """½ n Σ p_h (αᵀ (I - S_h) α)², χ² with H - 1 degrees of freedom, for a column's whitened unit vector α."""
-        V, apart = solution.vectors, _apart(solution)
-        inside = ratio(np.einsum("di,hij,dj->hd", V, apart, V), (V**2).sum(axis=1))
-        return solution.moments.n / 2 * (solution.shares @ inside**2), np.ones(len(apart) - 1)
+    def _predictor_statistics(self, sample: Sample, solution: Solution) -> tuple[Floats, Floats]:
+        return covariance_statistics(solution.vectors, _apart(solution), solution.shares, solution.moments.n)
 
 
 def _apart(solution: Solution) -> Floats:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim.base.estimator import estimator
 from lowdim.errors import BadInput
-from lowdim.linear.sdr.predictor_tests import ratio
+from lowdim.linear.sdr.predictor_tests import mean_statistics
 from lowdim.linear.sdr.regularized_whitening import RegularizedWhitening
-from lowdim.linear.sdr.slice_moments import without_empty_slices
+from lowdim.linear.sdr.slice_moments import RowsOfMoments, without_empty_slices
 from lowdim.linear.sdr.sliced import SlicedReduction
 from lowdim.linear.sdr.solution import RowSum, Sample, Solution
 from lowdim.summaries.moments import Moments, moments_of
@@ -40,7 +42,7 @@ class SIR(SlicedReduction):
     is symmetric about the mean moves no slice mean and is missed: use SAVE, PHD or DirectionalRegression.
 
     With class labels SIR finds the axes of linear discriminant analysis. `fit` takes what PCA takes, and y: numbers or
-    classes, one or several per row, or the name of a column if X is a file.
+    classes, one or several per row, or the name of a column if X is a file; or Moments by slice in place of both.
 
     {parameters}
 
@@ -78,7 +80,27 @@ class SIR(SlicedReduction):
         zero = np.zeros(self.components_.shape)
         return np.divide(self.components_, np.sqrt(variances), out=zero, where=variances > 0)
 
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the directions. `sample_weight` is the multiplicity of each row.
+
+        A stream of pairs (X, y) is given as a function, and read once for y alone, then for the moments. X may also be
+        `lowdim.moments(X, slices)`.
+        """
+        if not isinstance(X, Moments):
+            return super().fit(X, y, sample_weight)
+        with self._fitting():
+            if y is not None or sample_weight is not None or X.classes is None:
+                raise BadInput("Moments include their slices and weights. Give y and sample_weight to lowdim.moments.")
+            if np.count_nonzero(X.counts) < 2:
+                raise BadInput("Moments of one slice tell nothing: at least 2 slices are needed.")
+            self.n_features_in_ = X.d
+            if X.feature_names is not None:
+                self.feature_names_in_ = X.feature_names
+            return self._fit_sample(Sample(RowsOfMoments(X), None, 1))
+
     def _summarize(self, sample: Sample) -> Moments:
+        if isinstance(sample.rows, RowsOfMoments):
+            return without_empty_slices(sample.rows.moments)
         return without_empty_slices(moments_of(sample.rows, None, sample.weights, sample.threads))
 
     def _kernel(self, sample: Sample, summary: Moments, white: RegularizedWhitening) -> Floats:
@@ -120,11 +142,6 @@ class SIR(SlicedReduction):
 
         return influence
 
-    def _predictor_statistics(self, solution: Solution) -> tuple[Floats, Floats]:
-        """Wald statistics n eᵀS⁻¹BS⁻¹e / eᵀS⁻¹e for unit vectors e of the columns, sums of χ² with weights 1 - λ."""
-        squares = solution.vectors**2
-        slices = len(solution.moments.counts)
-        weights = np.ones(slices - 1)
-        kept = min(slices - 1, len(solution.values))
-        weights[:kept] = np.maximum(1 - solution.values[:kept], 0.0)
-        return solution.moments.n * ratio(squares @ solution.values, squares.sum(axis=1)), weights
+    def _predictor_statistics(self, sample: Sample, solution: Solution) -> tuple[Floats, Floats]:
+        B, slices = np.diag(solution.values), len(solution.moments.counts)
+        return mean_statistics(solution.vectors, B, solution.moments.n, slices)

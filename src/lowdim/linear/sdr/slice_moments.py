@@ -16,11 +16,11 @@ from lowdim.data.fold import fold
 from lowdim.data.rows import Block, Chunk, Rows
 from lowdim.data.target import class_labels
 from lowdim.data.validation import not_finite_error, overflow_error
-from lowdim.errors import NotEnoughData
+from lowdim.errors import BadParameter, NotEnoughData
 from lowdim.runtime.memory import require_memory
 from lowdim.summaries.moments import Moments, block_moments, merge
 
-__all__ = ["SliceMoments", "SlicedRows", "slice_moments", "without_empty_slices"]
+__all__ = ["RowsOfMoments", "SliceMoments", "SlicedRows", "slice_moments", "without_empty_slices"]
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -44,6 +44,20 @@ class SlicedRows(Rows):
         """The chunks of the rows, each with the slices of its rows."""
         for chunk in self.source.chunks():
             yield replace(chunk, y=None if self.codes is None else self.codes[chunk.start : chunk.stop])
+
+
+class RowsOfMoments(Rows):
+    """The rows that moments were made of: no longer there."""
+
+    def __init__(self, moments: Moments) -> None:
+        self.moments = replace(moments)
+        self.n, self.d, self.dtype = moments.rows, moments.d, moments.dtype
+
+    def block(self, start: int, stop: int) -> Block:
+        raise BadParameter(
+            "Moments do not include the rows, which order_test='weighted_chi2' and 'permutation' and "
+            "shrinkage='ledoit-wolf' read again. Use order_test='chi2' or shrinkage='oas', or give the rows."
+        )
 
 
 @dataclass(frozen=True)
