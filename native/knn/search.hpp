@@ -17,10 +17,9 @@
 namespace lowdim {
 
 struct SearchRows {
-    RowBlock<float> x;
+    MetricRows x;
     const float* shift;  // subtracted from every row before products are formed, against cancellation in float32; may be null
     int metric;
-    bool bits() const { return metric >= metric_hamming; }
 };
 
 // The largest block of rows with d columns and lists of k: a multiple of every tile, small enough for the cache, and with long
@@ -43,7 +42,8 @@ class PackedBlock {
         RowBlock<float> x = from.x;
         x.rows = rows;
         if (which == nullptr) x.data += begin * x.stride;
-        if (from.bits()) {
+        params_ = from.x.params;
+        if (!in_tiles(from.metric)) {
             for (std::int64_t i = 0; i < rows; ++i) {
                 const float* row = x.row(which == nullptr ? i : which[i]);
                 std::copy(row, row + d, values_.get() + i * d);
@@ -71,7 +71,7 @@ class PackedBlock {
     }
 
     PackedRows view() const {
-        return {values_.get(), norms_.get(), limits_.get(), ids_.get(), partial_.get(), has_lists_ ? slots_.get() : nullptr, rows_};
+        return {values_.get(), norms_.get(), limits_.get(), ids_.get(), partial_.get(), has_lists_ ? slots_.get() : nullptr, rows_, params_};
     }
 
   private:
@@ -95,6 +95,7 @@ class PackedBlock {
     std::unique_ptr<std::int64_t[]> slots_;
     std::int64_t value_capacity_ = 0, row_capacity_ = 0, rows_ = 0;
     bool has_lists_ = false;
+    const float* params_ = nullptr;
 };
 
 // Whether to stop, inside a block of work that may take long: the calling thread polls.
@@ -104,7 +105,7 @@ inline bool stop_polled(const ThreadTeam& team) {
 }
 
 inline void sweep(const PackedBlock& a, const PackedBlock& b, const SearchRows& rows, const NeighborLists& lists) {
-    const std::int64_t columns = rows.bits() ? rows.x.columns / 2 : rows.x.columns;  // a 64-bit word takes the space of two floats
+    const std::int64_t columns = compares_bits(rows.metric) ? rows.x.columns / 2 : rows.x.columns;  // a 64-bit word takes the space of two floats
     kernels().knn.sweep[rows.metric](a.view(), b.view(), columns, lists);
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lowdim.base.standardized import Standardized
@@ -53,9 +53,15 @@ def apply_transform(model: Any, data: str, selection: ColumnSelection, missing: 
             f"--missing {missing} is not possible here: {type(inner).__name__} was fitted without it. Use drop-rows or "
             "error, or fit PCA with --missing em."
         )
+    settings = {"metric": "gower"} if getattr(inner, "_mixed", False) else {}
+    if settings:
+        selection = replace(selection, encode="gower")
     table = _read_expected(model, data, selection, _feature_names(model), int(model.n_features_in_))
     method = find_method(type(inner).__name__) if by_em else None
-    complete = complete_table(table, missing or ("em" if by_em else "error"), method)
+    if settings:
+        complete = complete_table(table, missing, find_method(type(inner).__name__), settings)
+    else:
+        complete = complete_table(table, missing or ("em" if by_em else "error"), method)
     table = complete.table
     with naming_nonfinite(table.rows(), table, model, "fit the model with"):
         return AppliedModel(table, model.transform(table.rows()), _axis_names(model), complete.missing)
