@@ -163,25 +163,32 @@ void bind_knn(nb::module_& m) {
           "indices"_a.noconvert(), "threads"_a, "params"_a.none() = nb::none(), "One round of exact all-pairs search, into the lists.");
     m.def("exact_queries", &exact_queries, "queries"_a.noconvert(), "self_ids"_a.none(), "base"_a.noconvert(), "shift"_a.none(), "metric"_a,
           "distances"_a.noconvert(), "indices"_a.noconvert(), "threads"_a,
-          "params"_a.none() = nb::none(), "Exact search: the nearest base rows of every query, into the lists; the base row self_ids[query] is excluded.");
+          "params"_a.none() = nb::none(),
+          "Exact search: the nearest base rows of every query, into the lists; the base row self_ids[query] is excluded.");
     m.def("probe_cells", &probe_cells, "queries"_a.noconvert(), "query_rows"_a.noconvert(), "query_offsets"_a.noconvert(),
           "base"_a.noconvert(), "members"_a.noconvert(), "member_offsets"_a.noconvert(), "same_rows"_a, "shift"_a.none(), "metric"_a,
           "distances"_a.noconvert(), "indices"_a.noconvert(), "threads"_a,
-          "params"_a.none() = nb::none(), "Inverted-file search: the nearest members of a cell to the queries of that cell, into the lists.");
+          "params"_a.none() = nb::none(),
+          "Inverted-file search: the nearest members of a cell to the queries of that cell, into the lists.");
     m.def("nn_descent_round", &nn_descent_round, "x"_a.noconvert(), "order"_a.noconvert(), "metric"_a, "distances"_a.noconvert(),
           "indices"_a.noconvert(), "is_new"_a.noconvert(), "seed"_a, "round"_a, "forward"_a, "reverse"_a, "threads"_a,
-          "params"_a.none() = nb::none(), "One round of NN-descent; returns the number of list entries that changed.");
+          "params"_a.none() = nb::none(),
+          "One round of NN-descent; returns the number of list entries that changed.");
     m.def("graph_search_queries", &graph_search_queries, "queries"_a.noconvert(), "base"_a.noconvert(), "graph"_a.noconvert(), "metric"_a,
           "distances"_a.noconvert(), "indices"_a.noconvert(), "threads"_a,
-          "params"_a.none() = nb::none(), "Best-first graph search for every query, starting from the entries of its list.");
+          "params"_a.none() = nb::none(),
+          "Best-first graph search for every query, starting from the entries of its list.");
     m.def("refine_candidates", &refine_candidates<float>, "queries"_a.noconvert(), "base"_a.noconvert(), "candidates"_a.none(),
           "self_ids"_a.none(), "metric"_a, "root"_a, "scale"_a, "distances"_a.noconvert(), "indices"_a.noconvert(), "threads"_a,
-          "params"_a.none() = nb::none(), "The nearest among the candidates (or all rows), measured in double precision, into the lists.");
+          "params"_a.none() = nb::none(),
+          "The nearest among the candidates (or all rows), measured in double precision, into the lists.");
     m.def("refine_candidates", &refine_candidates<double>, "queries"_a.noconvert(), "base"_a.noconvert(), "candidates"_a.none(),
-          "self_ids"_a.none(), "metric"_a, "root"_a, "scale"_a, "distances"_a.noconvert(), "indices"_a.noconvert(), "threads"_a, "params"_a.none() = nb::none());
+          "self_ids"_a.none(), "metric"_a, "root"_a, "scale"_a, "distances"_a.noconvert(), "indices"_a.noconvert(), "threads"_a,
+          "params"_a.none() = nb::none());
     m.def("score_candidates", &score_candidates, "x"_a.noconvert(), "order"_a.noconvert(), "candidates"_a.noconvert(), "metric"_a,
           "distances"_a.noconvert(), "indices"_a.noconvert(), "threads"_a,
-          "params"_a.none() = nb::none(), "The nearest among the candidates of every row, as sums over columns in float32, into the lists.");
+          "params"_a.none() = nb::none(),
+          "The nearest among the candidates of every row, as sums over columns in float32, into the lists.");
     m.def("select_nearest", &select_nearest, "block"_a.noconvert(), "self_ids"_a.none(), "first"_a, "distances"_a.noconvert(),
           "indices"_a.noconvert(),
           "The k smallest of each row of given distances, into the lists; `first` is the index of the first column.");

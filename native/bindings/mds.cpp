@@ -98,8 +98,9 @@ double mds_sgd_round(const Matrix<T>& x, int metric, int root, double scale, con
     require(order.shape(0) == n && y.shape(0) == n, "order and y must have one entry per row");
     require(size >= 1 && size <= lowdim::sgd_block_size && round >= 0, "size must be from 1 to 64");
     require_below(order, n, threads);
-    const lowdim::SgdRound<T> options = {
-        rows_of(x), {metric, root, scale, metric_params(params, metric, x.shape(1))}, order.data(), size, static_cast<std::int64_t>(y.shape(1)), static_cast<T>(step_size)};
+    const lowdim::MetricForm<T> form = {metric, root, scale, metric_params(params, metric, x.shape(1))};
+    const auto k = static_cast<std::int64_t>(y.shape(1));
+    const lowdim::SgdRound<T> options = {rows_of(x), form, order.data(), size, k, static_cast<T>(step_size)};
     double sum = 0;
     run(threads, [&](const lowdim::ThreadTeam& team) { sum = lowdim::mds_sgd_round<T>(options, round, y.data(), team); });
     return sum;

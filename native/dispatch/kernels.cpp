@@ -99,14 +99,17 @@ const Kernels& table() {
           sweep_pairs<metric_braycurtis>, sweep_pairs<metric_differing>, sweep_pairs<metric_gower>},
          select_nearest,
          merge_lists,
-         {local_join<PairEuclidean>, local_join<PairManhattan>, local_join<PairChebyshev>, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+         {local_join<PairEuclidean>, local_join<PairManhattan>, local_join<PairChebyshev>,
+          nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,  // sets
           local_join<PairOf<metric_minkowski>>, local_join<PairOf<metric_canberra>>, local_join<PairOf<metric_braycurtis>>,
           local_join<PairOf<metric_differing>>, local_join<PairOf<metric_gower>>},
          apply_updates,
-         {score_row<PairEuclidean>, score_row<PairManhattan>, score_row<PairChebyshev>, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+         {score_row<PairEuclidean>, score_row<PairManhattan>, score_row<PairChebyshev>,
+          nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,  // sets
           score_row<PairOf<metric_minkowski>>, score_row<PairOf<metric_canberra>>, score_row<PairOf<metric_braycurtis>>,
           score_row<PairOf<metric_differing>>, score_row<PairOf<metric_gower>>},
-         {graph_search<PairEuclidean>, graph_search<PairManhattan>, graph_search<PairChebyshev>, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+         {graph_search<PairEuclidean>, graph_search<PairManhattan>, graph_search<PairChebyshev>,
+          nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,  // sets
           graph_search<PairOf<metric_minkowski>>, graph_search<PairOf<metric_canberra>>, graph_search<PairOf<metric_braycurtis>>,
           graph_search<PairOf<metric_differing>>, graph_search<PairOf<metric_gower>>},
          {refine<float>, refine<double>}},

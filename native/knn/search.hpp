@@ -30,6 +30,11 @@ inline std::int64_t block_rows(std::int64_t d, std::int64_t k) {
     return std::clamp<std::int64_t>(std::min(fitting, prompt) / 96 * 96, 96, 960);
 }
 
+// The same for these rows: small where a pair takes long, for Ctrl-C.
+inline std::int64_t block_rows(const SearchRows& rows, std::int64_t k) {
+    return in_tiles(rows.metric) || compares_bits(rows.metric) ? block_rows(rows.x.columns, k) : 96;
+}
+
 // A packed block whose memory is reused for the next one.
 class PackedBlock {
   public:
@@ -71,7 +76,8 @@ class PackedBlock {
     }
 
     PackedRows view() const {
-        return {values_.get(), norms_.get(), limits_.get(), ids_.get(), partial_.get(), has_lists_ ? slots_.get() : nullptr, rows_, params_};
+        const std::int64_t* slots = has_lists_ ? slots_.get() : nullptr;
+        return {values_.get(), norms_.get(), limits_.get(), ids_.get(), partial_.get(), slots, rows_, params_};
     }
 
   private:
@@ -105,7 +111,8 @@ inline bool stop_polled(const ThreadTeam& team) {
 }
 
 inline void sweep(const PackedBlock& a, const PackedBlock& b, const SearchRows& rows, const NeighborLists& lists) {
-    const std::int64_t columns = compares_bits(rows.metric) ? rows.x.columns / 2 : rows.x.columns;  // a 64-bit word takes the space of two floats
+    // a 64-bit word takes the space of two floats
+    const std::int64_t columns = compares_bits(rows.metric) ? rows.x.columns / 2 : rows.x.columns;
     kernels().knn.sweep[rows.metric](a.view(), b.view(), columns, lists);
 }
 
@@ -143,7 +150,7 @@ inline void all_pairs_round(const SearchRows& rows, std::int64_t round, const Ne
 // The nearest base rows of every query. A small number of queries is split into slabs of the base, whose lists are merged.
 inline void exact_queries(const SearchRows& queries, const std::int32_t* self_ids, const SearchRows& base, const NeighborLists& lists,
                           const ThreadTeam& team) {
-    const std::int64_t m = queries.x.rows, n = base.x.rows, size = block_rows(base.x.columns, lists.k);
+    const std::int64_t m = queries.x.rows, n = base.x.rows, size = block_rows(base, lists.k);
     const std::int64_t groups = block_count(m, size), blocks = block_count(n, size);
     const std::int64_t slabs = std::clamp<std::int64_t>(16 / std::max<std::int64_t>(groups, 1), 1, std::max<std::int64_t>(blocks, 1));
     std::vector<std::vector<float>> distances(slabs - 1);
@@ -183,7 +190,7 @@ struct RowGroups {
 // so the cell owns its list. Queries index `queries`, and their lists have the same order.
 inline void probe_cells(const SearchRows& queries, const RowGroups& query_groups, const SearchRows& base, const RowGroups& members,
                         bool same_rows, const NeighborLists& lists, const ThreadTeam& team) {
-    const std::int64_t size = block_rows(base.x.columns, lists.k);
+    const std::int64_t size = block_rows(base, lists.k);
     std::vector<PackedBlock> first_blocks(team.threads), second_blocks(team.threads);
     parallel_blocks(members.count, team, [&](std::int64_t cell) {
         PackedBlock& first_block = first_blocks[thread_index()];

@@ -174,7 +174,8 @@ void sweep_bits(const PackedRows& a, const PackedRows& b, std::int64_t words, co
                 if (metric != metric_yule) first = both + differ;  // all but Yule's depend on the number of differences alone
                 const auto shared = static_cast<double>(both), own = static_cast<double>(first);
                 const double other = 2 * shared + static_cast<double>(differ) - own;
-                distance = static_cast<float>(set_distance<metric>(shared, own, other, a.params == nullptr ? 0.0 : static_cast<double>(a.params[0])));
+                const double columns = a.params == nullptr ? 0.0 : static_cast<double>(a.params[0]);
+                distance = static_cast<float>(set_distance<metric>(shared, own, other, columns));
             }
             if (distance <= a.limits[i] || distance <= b.limits[j]) insert_pair(a, i, b, j, distance, lists);
         }

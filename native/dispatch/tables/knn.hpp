@@ -104,8 +104,8 @@ struct KnnKernels {
     std::int64_t (*local_join[metric_count])(const MetricRows&, const JoinGroup&, const NeighborLists&, float*, Update*);
     std::int64_t (*apply_updates)(const NeighborLists&, std::uint8_t*, const Update*, std::int64_t);
     void (*score_row[metric_count])(const MetricRows&, std::int64_t, const std::int32_t*, std::int64_t, const NeighborLists&);
-    void (*graph_search[metric_count])(const MetricRows&, const float*, const GraphSearch&, const NeighborLists&, std::int64_t, std::uint8_t*,
-                                       std::int32_t*);
+    void (*graph_search[metric_count])(const MetricRows&, const float*, const GraphSearch&, const NeighborLists&, std::int64_t,
+                                       std::uint8_t*, std::int32_t*);
     PerPrecision<Refine> refine;
 };
 

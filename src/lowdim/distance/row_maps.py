@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.data.rows import ArrayRows, Chunk, Rows
-from lowdim.data.validation import not_finite_error
+from lowdim.data.validation import not_finite_error, overflow_error
 from lowdim.distance.gower_distance import gower_map
 from lowdim.distance.metric_params import square_param, vector_param
 from lowdim.distance.value_codes import codes_of, distinct_values
@@ -112,7 +112,7 @@ class CodeMap:
 
 def fitted_map(metric: str, given: Mapping[str, Any], rows: Rows) -> Fitted:
     """All parameters of a metric, and its map of rows; parameters of an earlier fit are taken as they are."""
-    with single_blas():
+    with single_blas(), np.errstate(over="ignore", invalid="ignore"):
         return FITS[metric](dict(given), rows)
 
 
@@ -133,7 +133,7 @@ def _seuclidean(params: dict[str, Any], rows: Rows) -> Fitted:
         params.setdefault("center", table.mean(axis=0))
         if "V" not in params:
             _require_several(rows, "seuclidean", "V")
-            params["V"] = table.var(axis=0, ddof=1)
+            params["V"] = _finite(np.where((table == table[0]).all(axis=0), 0.0, table.var(axis=0, ddof=1)))
     V, center = (vector_param(name, params[name], d, "seuclidean") for name in ("V", "center"))
     if not (V > 0).all():
         j = int(np.argmin(V))
@@ -152,7 +152,7 @@ def _mahalanobis(params: dict[str, Any], rows: Rows) -> Fitted:
         if "VI" not in params:
             if "V" not in params:
                 _require_several(rows, "mahalanobis", "V or VI")
-            V = np.cov(table, rowvar=False).reshape(d, d) if "V" not in params else params["V"]
+            V = _finite(np.cov(table, rowvar=False).reshape(d, d)) if "V" not in params else params["V"]
             params["VI"] = _inverse(square_param("V", V, d, "mahalanobis"))
     center = vector_param("center", params["center"], d, "mahalanobis")
     VI = square_param("VI", params["VI"], d, "mahalanobis")
@@ -220,6 +220,12 @@ def _table(rows: Rows) -> Floats:
     if not np.isfinite(table).all():
         raise not_finite_error(rows, Chunk(0, n, lambda: table))
     return table
+
+
+def _finite(variances: Floats) -> Floats:
+    if not np.isfinite(variances).all():
+        raise overflow_error()
+    return variances
 
 
 def _require_several(rows: Rows, metric: str, names: str) -> None:

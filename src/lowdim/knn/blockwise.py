@@ -38,20 +38,21 @@ BLOCK_VALUES = 1 << 24
 DENSE_BYTES = 2 << 30  # sparse rows that would fill more than this stay sparse
 
 
-def block_rows(n: int) -> int:
-    """Queries per block of distances to n rows."""
-    return max(1, min(1024, BLOCK_VALUES // max(n, 1)))
+def block_rows(n: int, d: int, metric: Metric) -> int:
+    """Queries per block of distances to n rows; fewer where single pairs are measured, for Ctrl-C."""
+    values = n * d if metric.by_pairs else n
+    return max(1, min(1024, BLOCK_VALUES // max(values, 1)))
 
 
 def nearest_in_blocks(
-    blocks: Blocks, m: int, n: int, k: int, own: bool, threads: int, *, undefined: bool = False
+    blocks: Blocks, m: int, n: int, k: int, own: bool, threads: int, *, undefined: bool = False, size: int = 1024
 ) -> NeighborLists:
     """The k nearest of n rows for m queries; if the queries are these rows (`own`), each without itself.
 
     Distances may be infinite where they can be `undefined`: such rows are no neighbors, if there are enough others.
     """
     out = NeighborLists.empty(m, k)
-    size = block_rows(n)
+    size = max(1, min(size, BLOCK_VALUES // max(n, 1)))
 
     def work(start: int) -> int:
         stop = min(start + size, m)

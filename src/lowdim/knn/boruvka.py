@@ -212,7 +212,7 @@ def _search_blockwise(rows: Rows, metric: Metric, labels: Array, threads: int) -
         blocks = blockwise.distance_blocks(open_rows(whole[queries]), rows, metric, threads)
         threads = 1 if metric.function is not None else threads
     m, n = len(queries), len(labels)
-    size = blockwise.block_rows(n)
+    size = blockwise.block_rows(n, rows.d, metric)
     nearest, distances = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.float32)
 
     def work(start: int) -> int:

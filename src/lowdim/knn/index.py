@@ -219,7 +219,10 @@ class NeighborIndex:
             return None
         blocks = blockwise.distance_blocks(self._rows if own else queries, self._rows, metric, self._threads)
         threads = 1 if metric.function is not None else self._threads
-        return blockwise.nearest_in_blocks(blocks, queries.count, self.n, k, own, threads, undefined=metric.missing)
+        size = blockwise.block_rows(self.n, self._rows.d, metric)
+        return blockwise.nearest_in_blocks(
+            blocks, queries.count, self.n, k, own, threads, undefined=metric.missing, size=size
+        )
 
     def _approximate(self, k: int) -> tuple[Graph, InvertedFile]:
         space = self._space(approximate=True)

@@ -191,8 +191,10 @@ class ClassicalMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimat
         require_memory(3 * 8 * n * n, f"distances between {n} rows", "Use n_landmarks, or metric='euclidean'.")
         fitted = self._fitted_rows(threads)
         D = fitted.distances_from(fitted)
+        if fitted.metric.function is not None:
+            return checked_distances(D)
         np.fill_diagonal(D, 0)  # russellrao has other values there
-        return checked_distances(D)
+        return D
 
     def _fitted_rows(self, threads: int) -> MetricRows:
         return prepare_rows(open_rows(self.X_fit_), self._fitted_metric, threads)
