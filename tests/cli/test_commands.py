@@ -171,6 +171,7 @@ def folder(tmp_path_factory) -> Path:
         "table.xls": "no",
         "words.csv": "a,b\nx,y\nz,w\n",
         "penguins.csv": PENGUINS,
+        "strangers.csv": PENGUINS.replace("Biscoe", "Dream"),
         "holes.csv": "a,b\n1,2\n,\n3,5\n5,\n",
         "birds.csv": BIRDS,
         "longcell.csv": f"a,b\n{'x' * 200_000},1\n2,3\n",
@@ -232,6 +233,7 @@ GOOD = (
     "map penguins.csv --encode gower --json -o gower.csv --save-model gower.lowdim",
     "map penguins.csv --encode gower -o gower.png",
     "transform gower.lowdim penguins.csv -o gower_new.csv --json",
+    "transform gower.lowdim strangers.csv -o gower_strangers.csv",
     "map penguins.csv --method isomap --n-neighbors 3 --metric minkowski --metric-params p=3 --json -o minkowski.csv",
     "map penguins.csv --missing drop-rows --method umap --n-neighbors 3 --json -o umap.csv",
     "map penguins.csv --missing drop-columns --json -o columns.csv",
@@ -412,6 +414,8 @@ def test_categories_and_gaps_are_compared_by_gowers_distance(good, folder):
     fitted = lowdim.read_table(folder / "gower.csv", label="species").array()
     again = lowdim.read_table(folder / "gower_new.csv").array()
     np.testing.assert_allclose(again, fitted, atol=1e-12)
+    strangers = first(good, "transform gower.lowdim strangers.csv").out
+    assert re.search(r"unknown +Dream in island: differs from all fitted rows", strangers)
     minkowski = first(good, "map penguins.csv --method isomap --n-neighbors 3 --metric minkowski").data
     assert minkowski["parameters"]["metric_params"] == {"p": 3}
 

@@ -157,5 +157,7 @@ def _apply(
     lines = [(printable(Path(data).name), size), *written_lines(paths)]
     if applied.missing is not None:
         lines.insert(1, ("missing", summarize_missing(applied.missing)))
+    for name, values in applied.unknown.items():
+        lines.insert(1, ("unknown", printable(f"{', '.join(values[:8])} in {name}: differs from all fitted rows")))
     result = {"rows": n_rows, "columns": width, "written": [str(path) for path in paths]}
     return CommandOutput(align(lines), {"command": command, "model": model, "data": data} | result, is_status=True)

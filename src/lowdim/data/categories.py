@@ -16,7 +16,7 @@ from lowdim.data.rows import as_frame
 from lowdim.data.table import NamedArrayRows, Table
 from lowdim.errors import BadInput, BadInputType
 
-__all__ = ["CategoricalRows", "Categories", "categorical_rows", "category_codes"]
+__all__ = ["CategoricalRows", "Categories", "categorical_rows", "category_codes", "unknown_categories"]
 
 Array = NDArray[Any]
 Categories = Sequence[Sequence[str] | None]  # by column: the values that codes stand for, None of numbers
@@ -67,6 +67,15 @@ def category_codes(values: Array, categories: Sequence[str]) -> NDArray[np.float
     """Codes of texts, of which None and NaN are missing: NaN; one more than the last code for any other value."""
     places = {value: code for code, value in enumerate(categories)}
     return np.array([np.nan if _is_gap(v) else places.get(str(v), len(places)) for v in values], dtype=np.float64)
+
+
+def unknown_categories(rows: Any, known: Categories) -> dict[str, list[str]]:
+    """The categories of rows, by column, that are not among those of the fitted ones."""
+    if not isinstance(rows, CategoricalRows):
+        return {}
+    names = rows.feature_names or tuple(map(str, range(rows.d)))
+    new = (sorted(set(own or ()) - set(fitted or ())) for own, fitted in zip(rows.categories, known, strict=True))
+    return {name: values for name, values in zip(names, new, strict=True) if values}
 
 
 def _encoded(names: Any, columns: list[Any], known: Categories | None, ordered: Sequence[bool] | None = None) -> Any:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lowdim.base.standardized import Standardized
+from lowdim.data.categories import unknown_categories
 from lowdim.data.io.column_roles import ColumnSelection
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadParameter, ModelFileError
@@ -30,6 +32,7 @@ class AppliedModel:
     result: Any  # (n, k) coordinates, or (n, d) rows
     names: Names  # of the columns of the result, if they have names
     missing: MissingValues | None = None  # None: nothing was missing
+    unknown: Mapping[str, Sequence[str]] = field(default_factory=dict)  # by column: categories that the model lacks
 
 
 def load_fitted(path: str) -> Any:
@@ -64,7 +67,9 @@ def apply_transform(model: Any, data: str, selection: ColumnSelection, missing: 
         complete = complete_table(table, missing or ("em" if by_em else "error"), method)
     table = complete.table
     with naming_nonfinite(table.rows(), table, model, "fit the model with"):
-        return AppliedModel(table, model.transform(table.rows()), _axis_names(model), complete.missing)
+        result = model.transform(table.rows())
+    unknown = unknown_categories(table.rows(), inner.metric_params_["categories"]) if settings else {}
+    return AppliedModel(table, result, _axis_names(model), complete.missing, unknown)
 
 
 def apply_inverse(model: Any, data: str, selection: ColumnSelection) -> AppliedModel:
