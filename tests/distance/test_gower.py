@@ -245,6 +245,9 @@ def test_new_rows_of_a_dataframe_get_the_codes_of_the_fit():
     np.testing.assert_array_equal(found.indices[:, 0], [9, 4])
     stranger = frame.iloc[[9]].assign(city="Rome")
     np.testing.assert_allclose(index.query(stranger, 1).distances, 1 / 3, atol=0.02)
+    frame["size"] = frame["size"].cat.add_categories("XXL")
+    giant = frame.iloc[[9]].assign(size="XXL")  # an unknown rank differs from all, too
+    np.testing.assert_allclose(NeighborIndex(people(), metric="gower").query(giant, 1).distances, 1 / 3, atol=0.02)
     with pytest.raises(BadInputType, match="held text when the model was fitted"):
         index.query(frame.assign(city=1.0).astype({"size": str}), 1)
     with pytest.raises(BadInputType, match="type"):

@@ -29,6 +29,8 @@ Array = NDArray[Any]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
+STRANGE = 3  # times the ranks of a column: so far away that a difference is more than 1
+
 
 @dataclass(frozen=True)
 class GowerMap:
@@ -38,6 +40,7 @@ class GowerMap:
     range: Floats  # (d,) 0 for a constant column, from which another value differs completely
     levels: Sequence[Floats | None]  # the distinct values of categorical and ordinal columns
     ordinal: Mask  # (d,)
+    text: Mask  # (d,) codes of categories, the last of which stands for all that no fitted row has
     weights: Floats  # (d,) negative for asymmetric columns
 
     @property
@@ -54,6 +57,7 @@ class GowerMap:
                     out[:, j] = np.where(np.isnan(values), np.nan, values != self.low[j])
             elif self.ordinal[j]:
                 ranks = np.interp(values, levels, np.arange(len(levels))) if len(levels) else np.zeros(len(values))
+                ranks = np.where(self.text[j] & (values >= len(levels)), STRANGE * len(levels), ranks)
                 out[:, j] = np.where(np.isnan(values), np.nan, ranks / max(len(levels) - 1, 1))
             else:
                 out[:, j] = codes_of(values, levels)
@@ -97,7 +101,7 @@ def gower_map(given: Mapping[str, Any], rows: Rows) -> tuple[dict[str, Any], Gow
         "categories": [None if values is None else list(values) for values in categories],
     }
     signed = np.where(asymmetric, -weights, weights)
-    return complete, GowerMap(low, extent, complete["levels"], ordinal, signed)
+    return complete, GowerMap(low, extent, complete["levels"], ordinal, text, signed)
 
 
 def undefined_gower_error() -> BadInput:
