@@ -131,3 +131,15 @@ lowdim::SparseBlock<T, I> sparse_rows(const Vector<const I>& starts, const Vecto
     require_below(columns, d, threads, "a column is out of range");
     return {starts.data(), columns.data(), values.data(), static_cast<std::int64_t>(rows)};
 }
+
+// The parameters of a metric, checked: an exponent of at least 1, weights of the columns, or the number of columns of sets,
+// which rows of bits do not tell.
+template <class T>
+const T* metric_params(std::optional<Vector<const T>>& params, int metric, std::size_t columns) {
+    const bool weighted = metric == lowdim::metric_gower;
+    const bool one = metric == lowdim::metric_minkowski || lowdim::compares_bits(metric);
+    const T* data = data_or_null(params, weighted ? columns : one ? 1 : 0, "params must have the parameters of the metric");
+    require(!weighted || data != nullptr, "this metric needs the weights of the columns");
+    require(metric != lowdim::metric_minkowski || (data != nullptr && data[0] >= 1), "the exponent must be at least 1");
+    return data;
+}

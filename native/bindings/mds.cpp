@@ -54,23 +54,25 @@ std::vector<double> sstress_line(const Dense<const T>& y, const Dense<const T>& 
 }
 
 template <class T>
-void pairwise_distances(const Matrix<T>& x, int metric, bool root, double scale, const Vector<T>& out, int threads) {
-    require(metric >= 0 && metric <= lowdim::metric_chebyshev, "there is no such metric");
+void pairwise_distances(const Matrix<T>& x, int metric, int root, double scale, const Vector<T>& out, int threads,
+                        std::optional<Vector<const T>> params) {
+    require(metric >= 0 && metric < lowdim::metric_count, "there is no such metric");
     require(out.shape(0) == pairs_of(x.shape(0)), "out must have one entry per pair");
     const auto rows = rows_of(x);
-    run(threads,
-        [&](const lowdim::ThreadTeam& team) { lowdim::pairwise_distances<T>(rows, nullptr, {metric, root, scale}, out.data(), team); });
+    const lowdim::MetricForm<T> form = {metric, root, scale, metric_params(params, metric, x.shape(1))};
+    run(threads, [&](const lowdim::ThreadTeam& team) { lowdim::pairwise_distances<T>(rows, nullptr, form, out.data(), team); });
 }
 
 template <class T>
-void cross_distances(const Matrix<T>& x, const Matrix<T>& others, int metric, bool root, double scale, const Dense<T>& out, int threads) {
-    require(metric >= 0 && metric <= lowdim::metric_chebyshev, "there is no such metric");
+void cross_distances(const Matrix<T>& x, const Matrix<T>& others, int metric, int root, double scale, const Dense<T>& out, int threads,
+                     std::optional<Vector<const T>> params) {
+    require(metric >= 0 && metric < lowdim::metric_count, "there is no such metric");
     require(x.shape(1) == others.shape(1), "x and others must have the same columns");
     require(out.shape(0) == x.shape(0) && out.shape(1) == others.shape(0),
             "out must have one row per row of x and one column per row of others");
     const auto rows = rows_of(x), base = rows_of(others);
-    run(threads,
-        [&](const lowdim::ThreadTeam& team) { lowdim::pairwise_distances<T>(rows, &base, {metric, root, scale}, out.data(), team); });
+    const lowdim::MetricForm<T> form = {metric, root, scale, metric_params(params, metric, x.shape(1))};
+    run(threads, [&](const lowdim::ThreadTeam& team) { lowdim::pairwise_distances<T>(rows, &base, form, out.data(), team); });
 }
 
 template <class T>
@@ -88,16 +90,17 @@ void mds_out_of_sample(const Dense<const T>& y, const Dense<const T>& targets, s
 }
 
 template <class T>
-double mds_sgd_round(const Matrix<T>& x, int metric, bool root, double scale, const Ids& order, std::int64_t size, double step_size,
-                     std::int64_t round, const Dense<T>& y, int threads) {
+double mds_sgd_round(const Matrix<T>& x, int metric, int root, double scale, const Ids& order, std::int64_t size, double step_size,
+                     std::int64_t round, const Dense<T>& y, int threads, std::optional<Vector<const T>> params) {
     const std::size_t n = x.shape(0);
-    require(metric <= lowdim::metric_chebyshev, "there is no such metric");
+    require(metric < lowdim::metric_count, "there is no such metric");
     require(metric >= 0 || x.shape(1) == n, "a distance matrix must be square");
     require(order.shape(0) == n && y.shape(0) == n, "order and y must have one entry per row");
     require(size >= 1 && size <= lowdim::sgd_block_size && round >= 0, "size must be from 1 to 64");
     require_below(order, n, threads);
-    const lowdim::SgdRound<T> options = {
-        rows_of(x), {metric, root, scale}, order.data(), size, static_cast<std::int64_t>(y.shape(1)), static_cast<T>(step_size)};
+    const lowdim::MetricForm<T> form = {metric, root, scale, metric_params(params, metric, x.shape(1))};
+    const auto k = static_cast<std::int64_t>(y.shape(1));
+    const lowdim::SgdRound<T> options = {rows_of(x), form, order.data(), size, k, static_cast<T>(step_size)};
     double sum = 0;
     run(threads, [&](const lowdim::ThreadTeam& team) { sum = lowdim::mds_sgd_round<T>(options, round, y.data(), team); });
     return sum;
@@ -114,13 +117,13 @@ void bind_for(nb::module_& m) {
     m.def("sstress_line", &sstress_line<T>, "y"_a.noconvert(), "direction"_a.noconvert(), "targets"_a.noconvert(), "weights"_a.none(),
           "threads"_a, "The coefficients of squared stress along a search direction, a polynomial of degree four.");
     m.def("pairwise_distances", &pairwise_distances<T>, "x"_a.noconvert(), "metric"_a, "root"_a, "scale"_a, "out"_a.noconvert(),
-          "threads"_a, "Distances of all pairs of rows, condensed.");
+          "threads"_a, "params"_a.none() = nb::none(), "Distances of all pairs of rows, condensed.");
     m.def("cross_distances", &cross_distances<T>, "x"_a.noconvert(), "others"_a.noconvert(), "metric"_a, "root"_a, "scale"_a,
-          "out"_a.noconvert(), "threads"_a, "Distances from the rows of x to other rows.");
+          "out"_a.noconvert(), "threads"_a, "params"_a.none() = nb::none(), "Distances from the rows of x to other rows.");
     m.def("mds_out_of_sample", &mds_out_of_sample<T>, "y"_a.noconvert(), "targets"_a.noconvert(), "weights"_a.none(), "steps"_a, "tol"_a,
           "positions"_a.noconvert(), "converged"_a.noconvert(), "threads"_a, "Positions of new points among fixed ones, by majorization.");
     m.def("mds_sgd_round", &mds_sgd_round<T>, "x"_a.noconvert(), "metric"_a, "root"_a, "scale"_a, "order"_a.noconvert(), "size"_a,
-          "step_size"_a, "round"_a, "y"_a.noconvert(), "threads"_a,
+          "step_size"_a, "round"_a, "y"_a.noconvert(), "threads"_a, "params"_a.none() = nb::none(),
           "One round of stochastic gradient descent on stress: each block of points is paired with one other; returns Σ (δ - d)².");
 }
 

@@ -9,8 +9,8 @@ namespace lowdim {
 // The 64-bit hash of a row is a sum over its columns to which zeros (0 and -0) add nothing. Equal rows therefore have equal
 // hashes in either precision, dense or sparse.
 inline std::uint64_t hash_value(std::int64_t column, double value) {
-    std::uint64_t bits;
-    std::memcpy(&bits, &value, sizeof bits);
+    std::uint64_t bits = 0x7FF8000000000000u;  // one NaN for all, whatever its sign and payload
+    if (value == value) std::memcpy(&bits, &value, sizeof bits);
     bits = (bits ^ (static_cast<std::uint64_t>(column + 1) * 0x9E3779B97F4A7C15u)) * 0x9FB21C651E98DF25u;
     bits = (bits ^ (bits >> 32)) * 0xD6E8FEB86659FD93u;
     return value == 0 ? 0 : bits ^ (bits >> 29);

@@ -26,6 +26,7 @@ constexpr SparseProducts<T, I> sparse_products = {sparse_times<T, I>, sparse_tra
 
 // each header builds on those before it
 #include "simd/vector.isa.hpp"
+#include "distance/pair_distance.isa.hpp"
 #include "knn/topk.isa.hpp"
 #include "knn/tiles.isa.hpp"
 #include "knn/candidates.isa.hpp"
@@ -47,7 +48,11 @@ constexpr MdsKernels<T> mds_kernels = {
     map_distances<T>,
     sstress_line_tile<T>,
     majorize_point<T>,
-    {row_distances<T, metric_squared_euclidean>, row_distances<T, metric_manhattan>, row_distances<T, metric_chebyshev>},
+    {row_distances<T, metric_squared_euclidean>, row_distances<T, metric_manhattan>, row_distances<T, metric_chebyshev>,
+     row_distances<T, metric_hamming>, row_distances<T, metric_jaccard>, row_distances<T, metric_dice>,
+     row_distances<T, metric_russellrao>, row_distances<T, metric_rogerstanimoto>, row_distances<T, metric_sokalsneath>,
+     row_distances<T, metric_yule>, row_distances<T, metric_minkowski>, row_distances<T, metric_canberra>,
+     row_distances<T, metric_braycurtis>, row_distances<T, metric_differing>, row_distances<T, metric_gower>},
     sgd_block_pair<T>,
     running_sums<T>,
 };
@@ -88,13 +93,25 @@ const Kernels& table() {
          sparse_products<double, std::int64_t>},
         {tile_columns,
          pack_rows,
-         {sweep_tiles<TileEuclidean>, sweep_tiles<TileManhattan>, sweep_tiles<TileChebyshev>, sweep_bits<false>, sweep_bits<true>},
+         {sweep_tiles<TileEuclidean>, sweep_tiles<TileManhattan>, sweep_tiles<TileChebyshev>, sweep_bits<metric_hamming>,
+          sweep_bits<metric_jaccard>, sweep_bits<metric_dice>, sweep_bits<metric_russellrao>, sweep_bits<metric_rogerstanimoto>,
+          sweep_bits<metric_sokalsneath>, sweep_bits<metric_yule>, sweep_pairs<metric_minkowski>, sweep_pairs<metric_canberra>,
+          sweep_pairs<metric_braycurtis>, sweep_pairs<metric_differing>, sweep_pairs<metric_gower>},
          select_nearest,
          merge_lists,
-         {local_join<PairEuclidean>, local_join<PairManhattan>, local_join<PairChebyshev>},
+         {local_join<PairEuclidean>, local_join<PairManhattan>, local_join<PairChebyshev>,
+          nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,  // sets
+          local_join<PairOf<metric_minkowski>>, local_join<PairOf<metric_canberra>>, local_join<PairOf<metric_braycurtis>>,
+          local_join<PairOf<metric_differing>>, local_join<PairOf<metric_gower>>},
          apply_updates,
-         {score_row<PairEuclidean>, score_row<PairManhattan>, score_row<PairChebyshev>},
-         {graph_search<PairEuclidean>, graph_search<PairManhattan>, graph_search<PairChebyshev>},
+         {score_row<PairEuclidean>, score_row<PairManhattan>, score_row<PairChebyshev>,
+          nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,  // sets
+          score_row<PairOf<metric_minkowski>>, score_row<PairOf<metric_canberra>>, score_row<PairOf<metric_braycurtis>>,
+          score_row<PairOf<metric_differing>>, score_row<PairOf<metric_gower>>},
+         {graph_search<PairEuclidean>, graph_search<PairManhattan>, graph_search<PairChebyshev>,
+          nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,  // sets
+          graph_search<PairOf<metric_minkowski>>, graph_search<PairOf<metric_canberra>>, graph_search<PairOf<metric_braycurtis>>,
+          graph_search<PairOf<metric_differing>>, graph_search<PairOf<metric_gower>>},
          {refine<float>, refine<double>}},
         {{half_symmetric_times<float>, half_symmetric_times<double>}},
         {relax_sweep, square_row, double_center_row, gram_times, correlation_sums},

@@ -40,9 +40,31 @@ inline float row_distance(const float* a, const float* b, std::int64_t d) {
     return Metric::total(Metric::combine(sum, other));
 }
 
+// The metrics that have no registers of their own.
+template <int metric>
+struct PairOf {
+    static constexpr int kind = metric;
+};
+
+// The distance of one pair in the units of the search.
+template <class Metric>
+inline float search_distance(const float* a, const float* b, std::int64_t d, const float* params) {
+    if constexpr (requires { Metric::kind; }) {
+        return pair_distance<Metric::kind, float>(a, b, d, params);
+    } else {
+        return row_distance<Metric>(a, b, d);
+    }
+}
+
 // The distance of one pair in double precision, whatever the type of the rows.
 template <class T>
-inline double exact_distance(const T* a, const T* b, std::int64_t d, int metric) {
+inline double exact_distance(const T* a, const T* b, std::int64_t d, const MetricForm<T>& form) {
+    const int metric = form.metric;
+    if (metric == metric_minkowski) return pair_distance<metric_minkowski, double>(a, b, d, form.params);
+    if (metric == metric_canberra) return pair_distance<metric_canberra, double>(a, b, d, form.params);
+    if (metric == metric_braycurtis) return pair_distance<metric_braycurtis, double>(a, b, d, form.params);
+    if (metric == metric_differing) return pair_distance<metric_differing, double>(a, b, d, form.params);
+    if (metric == metric_gower) return pair_distance<metric_gower, double>(a, b, d, form.params);
     double sum = 0;
     if (metric == metric_chebyshev) {
         for (std::int64_t j = 0; j < d; ++j) {
@@ -65,7 +87,7 @@ inline double exact_distance(const T* a, const T* b, std::int64_t d, int metric)
 // The k nearest to `row` among the candidates, measured in double precision and rounded once at the end. Ties after
 // rounding are broken by index, so noise far below float32 never decides an order.
 template <class T>
-void refine(const T* row, const RowBlock<T>& x, const Candidates& candidates, const MetricForm& measure, const NeighborLists& out,
+void refine(const T* row, const RowBlock<T>& x, const Candidates& candidates, const MetricForm<T>& measure, const NeighborLists& out,
             std::int64_t slot) {
     float* distances = out.distances + slot * out.k;
     std::int32_t* indices = out.indices + slot * out.k;
@@ -74,26 +96,27 @@ void refine(const T* row, const RowBlock<T>& x, const Candidates& candidates, co
     for (std::int64_t c = 0; c < candidates.count; ++c) {
         const std::int32_t other = candidates.rows == nullptr ? static_cast<std::int32_t>(c) : candidates.rows[c];
         if (other == candidates.self || other == empty_index) continue;
-        const double raw = exact_distance(row, x.row(other), x.columns, measure.metric);
-        const double distance = measure.scale * (measure.root ? std::sqrt(raw) : raw);
+        const double sum = exact_distance(row, x.row(other), x.columns, measure);
+        const double distance = reported_distance(sum, measure.root, measure.scale);
         insert_neighbor(distances, indices, out.k, static_cast<float>(distance), other);
     }
 }
 
 // The same in float32 and in the units of the search: sums over columns, not yet distances.
 template <class Metric>
-void score_row(const RowBlock<float>& x, std::int64_t row, const std::int32_t* candidates, std::int64_t count, const NeighborLists& out) {
+void score_row(const MetricRows& x, std::int64_t row, const std::int32_t* candidates, std::int64_t count, const NeighborLists& out) {
     float* distances = out.distances + row * out.k;
     std::int32_t* indices = out.indices + row * out.k;
     for (std::int64_t c = 0; c < count; ++c)
         if (candidates[c] != empty_index)
-            insert_neighbor(distances, indices, out.k, row_distance<Metric>(x.row(row), x.row(candidates[c]), x.columns), candidates[c]);
+            insert_neighbor(distances, indices, out.k, search_distance<Metric>(x.row(row), x.row(candidates[c]), x.columns, x.params),
+                            candidates[c]);
 }
 
 // Best-first graph search from the entries of a query's list, until every entry has been expanded. `visited` is a hash
 // table whose size is a power of two; it is all `empty_index` on entry and again on return.
 template <class Metric>
-void graph_search(const RowBlock<float>& x, const float* query, const GraphSearch& graph, const NeighborLists& lists, std::int64_t slot,
+void graph_search(const MetricRows& x, const float* query, const GraphSearch& graph, const NeighborLists& lists, std::int64_t slot,
                   std::uint8_t* expanded, std::int32_t* visited) {
     const std::int64_t k = lists.k;
     float* distances = lists.distances + slot * k;
@@ -121,7 +144,7 @@ void graph_search(const RowBlock<float>& x, const float* query, const GraphSearc
         std::int64_t nearest = k;
         for (std::int64_t t = 0; t < graph.k && 2 * visited_count < graph.visited_size; ++t) {
             if (!first_visit(next[t])) continue;
-            const float distance = row_distance<Metric>(query, x.row(next[t]), x.columns);
+            const float distance = search_distance<Metric>(query, x.row(next[t]), x.columns, x.params);
             const std::int64_t position = insert_neighbor(distances, indices, k, distance, next[t]);
             if (position < 0) continue;
             for (std::int64_t m = k - 1; m > position; --m) expanded[m] = expanded[m - 1];

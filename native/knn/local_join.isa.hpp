@@ -30,6 +30,15 @@ inline void group_distances(const float* rows, std::int64_t new_count, std::int6
     }
 }
 
+// The same pair by pair, for metrics without registers of their own.
+template <class Metric>
+inline void group_distances_by_pair(const float* rows, const JoinGroup& group, std::int64_t width, const MetricRows& x, float* distances) {
+    const std::int64_t padded = (group.count + 3) / 4 * 4;
+    for (std::int64_t a = 0; a < group.new_count; ++a)
+        for (std::int64_t b = a + 1; b < group.count; ++b)
+            distances[a * padded + b] = search_distance<Metric>(rows + a * width, rows + b * width, x.columns, x.params);
+}
+
 inline void copy_padded(const float* row, std::int64_t d, std::int64_t width, float* out) {
     std::copy(row, row + d, out);
     std::fill(out + d, out + width, 0.0f);
@@ -38,14 +47,18 @@ inline void copy_padded(const float* row, std::int64_t d, std::int64_t width, fl
 // Compares the members of a group: a pair with a new member that would enter the list of either row becomes an update.
 // Returns the number of updates; `out` has space for count * (count - 1).
 template <class Metric>
-std::int64_t local_join(const RowBlock<float>& x, const JoinGroup& group, const NeighborLists& lists, float* scratch, Update* out) {
+std::int64_t local_join(const MetricRows& x, const JoinGroup& group, const NeighborLists& lists, float* scratch, Update* out) {
     const std::int64_t width = (x.columns + lanes - 1) / lanes * lanes;
     const std::int64_t padded = (group.count + 3) / 4 * 4;
     float* rows = scratch;
     float* distances = scratch + padded * width;
     for (std::int64_t m = 0; m < group.count; ++m) copy_padded(x.row(group.members[m]), x.columns, width, rows + m * width);
     for (std::int64_t m = group.count; m < padded; ++m) std::fill(rows + m * width, rows + (m + 1) * width, 0.0f);
-    group_distances<Metric>(rows, group.new_count, group.count, width, distances);
+    if constexpr (requires { Metric::kind; }) {
+        group_distances_by_pair<Metric>(rows, group, width, x, distances);
+    } else {
+        group_distances<Metric>(rows, group.new_count, group.count, width, distances);
+    }
     const std::int64_t k = lists.k;
     std::int64_t written = 0;
     for (std::int64_t a = 0; a < group.new_count; ++a) {

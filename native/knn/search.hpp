@@ -17,10 +17,9 @@
 namespace lowdim {
 
 struct SearchRows {
-    RowBlock<float> x;
+    MetricRows x;
     const float* shift;  // subtracted from every row before products are formed, against cancellation in float32; may be null
     int metric;
-    bool bits() const { return metric >= metric_hamming; }
 };
 
 // The largest block of rows with d columns and lists of k: a multiple of every tile, small enough for the cache, and with long
@@ -29,6 +28,11 @@ inline std::int64_t block_rows(std::int64_t d, std::int64_t k) {
     const std::int64_t fitting = (std::int64_t{4} << 20) / (4 * std::max<std::int64_t>(d, 1));
     const std::int64_t prompt = (std::int64_t{1} << 16) / std::max<std::int64_t>(k, 1);
     return std::clamp<std::int64_t>(std::min(fitting, prompt) / 96 * 96, 96, 960);
+}
+
+// The same for these rows: small where a pair takes long, for Ctrl-C.
+inline std::int64_t block_rows(const SearchRows& rows, std::int64_t k) {
+    return in_tiles(rows.metric) || compares_bits(rows.metric) ? block_rows(rows.x.columns, k) : 96;
 }
 
 // A packed block whose memory is reused for the next one.
@@ -43,7 +47,8 @@ class PackedBlock {
         RowBlock<float> x = from.x;
         x.rows = rows;
         if (which == nullptr) x.data += begin * x.stride;
-        if (from.bits()) {
+        params_ = from.x.params;
+        if (!in_tiles(from.metric)) {
             for (std::int64_t i = 0; i < rows; ++i) {
                 const float* row = x.row(which == nullptr ? i : which[i]);
                 std::copy(row, row + d, values_.get() + i * d);
@@ -71,7 +76,8 @@ class PackedBlock {
     }
 
     PackedRows view() const {
-        return {values_.get(), norms_.get(), limits_.get(), ids_.get(), partial_.get(), has_lists_ ? slots_.get() : nullptr, rows_};
+        const std::int64_t* slots = has_lists_ ? slots_.get() : nullptr;
+        return {values_.get(), norms_.get(), limits_.get(), ids_.get(), partial_.get(), slots, rows_, params_};
     }
 
   private:
@@ -95,6 +101,7 @@ class PackedBlock {
     std::unique_ptr<std::int64_t[]> slots_;
     std::int64_t value_capacity_ = 0, row_capacity_ = 0, rows_ = 0;
     bool has_lists_ = false;
+    const float* params_ = nullptr;
 };
 
 // Whether to stop, inside a block of work that may take long: the calling thread polls.
@@ -104,7 +111,8 @@ inline bool stop_polled(const ThreadTeam& team) {
 }
 
 inline void sweep(const PackedBlock& a, const PackedBlock& b, const SearchRows& rows, const NeighborLists& lists) {
-    const std::int64_t columns = rows.bits() ? rows.x.columns / 2 : rows.x.columns;  // a 64-bit word takes the space of two floats
+    // a 64-bit word takes the space of two floats
+    const std::int64_t columns = compares_bits(rows.metric) ? rows.x.columns / 2 : rows.x.columns;
     kernels().knn.sweep[rows.metric](a.view(), b.view(), columns, lists);
 }
 
@@ -142,7 +150,7 @@ inline void all_pairs_round(const SearchRows& rows, std::int64_t round, const Ne
 // The nearest base rows of every query. A small number of queries is split into slabs of the base, whose lists are merged.
 inline void exact_queries(const SearchRows& queries, const std::int32_t* self_ids, const SearchRows& base, const NeighborLists& lists,
                           const ThreadTeam& team) {
-    const std::int64_t m = queries.x.rows, n = base.x.rows, size = block_rows(base.x.columns, lists.k);
+    const std::int64_t m = queries.x.rows, n = base.x.rows, size = block_rows(base, lists.k);
     const std::int64_t groups = block_count(m, size), blocks = block_count(n, size);
     const std::int64_t slabs = std::clamp<std::int64_t>(16 / std::max<std::int64_t>(groups, 1), 1, std::max<std::int64_t>(blocks, 1));
     std::vector<std::vector<float>> distances(slabs - 1);
@@ -182,7 +190,7 @@ struct RowGroups {
 // so the cell owns its list. Queries index `queries`, and their lists have the same order.
 inline void probe_cells(const SearchRows& queries, const RowGroups& query_groups, const SearchRows& base, const RowGroups& members,
                         bool same_rows, const NeighborLists& lists, const ThreadTeam& team) {
-    const std::int64_t size = block_rows(base.x.columns, lists.k);
+    const std::int64_t size = block_rows(base, lists.k);
     std::vector<PackedBlock> first_blocks(team.threads), second_blocks(team.threads);
     parallel_blocks(members.count, team, [&](std::int64_t cell) {
         PackedBlock& first_block = first_blocks[thread_index()];

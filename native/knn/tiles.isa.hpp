@@ -155,21 +155,39 @@ void sweep_tiles(const PackedRows& a, const PackedRows& b, std::int64_t d, const
                 compare_tile<Metric>(a, i, b, j, begin, std::min(begin + columns_per_pass, d), d, a.partial + i * tile_columns, lists);
 }
 
-// Rows of bits: the number of columns that differ (Hamming), or its ratio to the columns set in either (Jaccard).
-template <bool jaccard>
+// Rows of bits, as words: the number of columns that differ (Hamming), or another distance of sets, whose parameter is the
+// number of columns.
+template <int metric>
 void sweep_bits(const PackedRows& a, const PackedRows& b, std::int64_t words, const NeighborLists& lists) {
     const auto* left = reinterpret_cast<const std::uint64_t*>(a.values);
     for (std::int64_t i = 0; i < a.rows; ++i, left += words) {
         const auto* right = reinterpret_cast<const std::uint64_t*>(b.values);
         for (std::int64_t j = 0; j < b.rows; ++j, right += words) {
-            std::int64_t differ = 0, either = 0;
+            std::int64_t differ = 0, both = 0, first = 0;
             for (std::int64_t w = 0; w < words; ++w) {
                 differ += __builtin_popcountll(left[w] ^ right[w]);
-                if (jaccard) either += __builtin_popcountll(left[w] | right[w]);
+                if (metric != metric_hamming) both += __builtin_popcountll(left[w] & right[w]);
+                if (metric == metric_yule) first += __builtin_popcountll(left[w]);
             }
-            const float distance = !jaccard      ? static_cast<float>(differ)
-                                   : either == 0 ? 0.0f
-                                                 : static_cast<float>(static_cast<double>(differ) / static_cast<double>(either));
+            float distance = static_cast<float>(differ);
+            if constexpr (metric != metric_hamming) {
+                if (metric != metric_yule) first = both + differ;  // all but Yule's depend on the number of differences alone
+                const auto shared = static_cast<double>(both), own = static_cast<double>(first);
+                const double other = 2 * shared + static_cast<double>(differ) - own;
+                const double columns = a.params == nullptr ? 0.0 : static_cast<double>(a.params[0]);
+                distance = static_cast<float>(set_distance<metric>(shared, own, other, columns));
+            }
+            if (distance <= a.limits[i] || distance <= b.limits[j]) insert_pair(a, i, b, j, distance, lists);
+        }
+    }
+}
+
+// All pairs of two blocks, pair by pair, for the metrics whose terms cost more than reading them.
+template <int metric>
+void sweep_pairs(const PackedRows& a, const PackedRows& b, std::int64_t d, const NeighborLists& lists) {
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+        for (std::int64_t j = 0; j < b.rows; ++j) {
+            const float distance = pair_distance<metric, float>(a.values + i * d, b.values + j * d, d, a.params);
             if (distance <= a.limits[i] || distance <= b.limits[j]) insert_pair(a, i, b, j, distance, lists);
         }
     }

@@ -19,7 +19,7 @@ std::int64_t rows_in_cache(std::int64_t d) {
 
 // Distances of all pairs of rows, packed; or from every row of x to every row of `others`, as a matrix.
 template <class T>
-void pairwise_distances(const RowBlock<T>& x, const RowBlock<T>* others, const MetricForm& form, T* out, const ThreadTeam& team) {
+void pairwise_distances(const RowBlock<T>& x, const RowBlock<T>* others, const MetricForm<T>& form, T* out, const ThreadTeam& team) {
     constexpr std::int64_t rows_per_block = 32;  // rows owned by one thread
     const RowBlock<T>& base = others == nullptr ? x : *others;
     const auto row_distances = kernels().mds.of<T>().row_distances[form.metric];
@@ -31,7 +31,7 @@ void pairwise_distances(const RowBlock<T>& x, const RowBlock<T>* others, const M
                 const std::int64_t count = std::min(base.rows, first + cached_rows) - from;
                 if (count <= 0) continue;
                 T* target = out + (others == nullptr ? pair_index(i, from, x.rows) : i * base.rows + from);
-                row_distances(x.row(i), {base.row(from), count, base.columns, base.stride}, form.root, static_cast<T>(form.scale), target);
+                row_distances(x.row(i), {base.row(from), count, base.columns, base.stride}, form, target);
             }
         }
     });

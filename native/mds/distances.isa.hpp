@@ -11,10 +11,16 @@ inline T column_term(T a, T b) {
     }
 }
 
-// Distances from one row to every row of b, four at a time so that their sums are independent chains.
+// Distances from one row to every row of b; those of sums four at a time, so that they are independent chains.
 template <class T, int metric>
-void row_distances(const T* a, const RowBlock<T>& b, bool root, T scale, T* out) {
+void row_distances(const T* a, const RowBlock<T>& b, const MetricForm<T>& form, T* out) {
     const std::int64_t d = b.columns;
+    const T scale = static_cast<T>(form.scale);
+    if constexpr (!in_tiles(metric)) {
+        for (std::int64_t i = 0; i < b.rows; ++i)
+            out[i] = reported_distance(pair_distance<metric, T>(a, b.row(i), d, form.params), form.root, scale);
+        return;
+    }
     for (std::int64_t first = 0; first < b.rows; first += 4) {
         const std::int64_t last = b.rows - 1;
         const T *b0 = b.row(first), *b1 = b.row(std::min(first + 1, last)), *b2 = b.row(std::min(first + 2, last)),
@@ -38,6 +44,6 @@ void row_distances(const T* a, const RowBlock<T>& b, bool root, T scale, T* out)
             }
         }
         const T sums[4] = {s0, s1, s2, s3};
-        for (std::int64_t l = 0; l < 4 && first + l < b.rows; ++l) out[first + l] = scale * (root ? std::sqrt(sums[l]) : sums[l]);
+        for (std::int64_t l = 0; l < 4 && first + l < b.rows; ++l) out[first + l] = reported_distance(sums[l], form.root, scale);
     }
 }

@@ -16,7 +16,7 @@ namespace lowdim {
 template <class T>
 struct SgdRound {
     RowBlock<T> x;
-    MetricForm form;
+    MetricForm<T> form;
     const std::int32_t* order;  // the shuffled points; block p begins at order[p size]
     std::int64_t size;
     std::int64_t k;
@@ -79,9 +79,9 @@ class SgdBlockPair {
 
     // Distances from one row to rows first … first + block.rows of the second block.
     void measure(const T* row, std::int64_t first, const RowBlock<T>& block, T* distances) const {
-        const MetricForm& form = options_.form;
+        const MetricForm<T>& form = options_.form;
         if (form.metric >= 0) {
-            kernels().mds.of<T>().row_distances[form.metric](row, block, form.root, static_cast<T>(form.scale), distances);
+            kernels().mds.of<T>().row_distances[form.metric](row, block, form, distances);
             return;
         }
         for (std::int64_t j = 0; j < block.rows; ++j) {

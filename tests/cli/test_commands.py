@@ -63,8 +63,15 @@ BAD = {
     "map missing.csv": (3, "there is no file missing.csv"),
     "map empty.csv": (3, "empty.csv is empty"),
     "map flowers.csv --columns name,length": (3, "column 'name' holds text, not numbers"),
-    "map words.csv": (3, "words.csv has no column of numbers.*--encode one-hot"),
-    "map birds.csv --encode ordinal": (2, "--encode must be one of drop, one-hot; got 'ordinal'"),
+    "map words.csv": (3, "words.csv has no column of numbers.*--encode one-hot or gower"),
+    "map birds.csv --encode ordinal": (2, "--encode must be one of drop, one-hot, gower; got 'ordinal'"),
+    "map birds.csv --encode gower --method pca": (2, "--encode gower: PCA does not compare .* Methods that do: .*UMAP"),
+    "map birds.csv --encode gower --method umap --metric cosine": (2, "--encode gower means --metric gower"),
+    "map birds.csv --encode gower --method umap --standardize": (2, "ranges already. Omit --standardize"),
+    "map birds.csv --encode gower --missing em": (2, "--missing em is not needed with Gower's distance"),
+    "choose birds.csv --encode gower": (2, "--encode gower: this command does not compare"),
+    "map iris --method isomap --metric minkowski --metric-params p=0.5": (2, "p of 'minkowski' must be a number of at"),
+    "map iris --method isomap --metric-params three": (2, "--metric-params must be None, or a dict"),
     "map birds.csv --missing mean": (2, "--missing must be one of em, drop-rows, drop-columns, error; got 'mean'"),
     "map ragged.csv": (3, "line 3 .* 1 cells, but the first line has 2"),
     "map gaps.csv --missing error": (3, "column 'b' of row 2 is nan.* use --missing em"),
@@ -165,6 +172,7 @@ def folder(tmp_path_factory) -> Path:
         "table.xls": "no",
         "words.csv": "a,b\nx,y\nz,w\n",
         "penguins.csv": PENGUINS,
+        "strangers.csv": PENGUINS.replace("Biscoe", "Dream"),
         "holes.csv": "a,b\n1,2\n,\n3,5\n5,\n",
         "birds.csv": BIRDS,
         "longcell.csv": f"a,b\n{'x' * 200_000},1\n2,3\n",
@@ -223,6 +231,11 @@ GOOD = (
     "map penguins.csv -o penguins.png",
     "map penguins.csv --encode one-hot --json -o encoded.csv --save-model encoded.lowdim",
     "transform encoded.lowdim penguins.csv --missing drop-rows -o encoded_new.csv --json",
+    "map penguins.csv --encode gower --json -o gower.csv --save-model gower.lowdim",
+    "map penguins.csv --encode gower -o gower.png",
+    "transform gower.lowdim penguins.csv -o gower_new.csv --json",
+    "transform gower.lowdim strangers.csv -o gower_strangers.csv",
+    "map penguins.csv --method isomap --n-neighbors 3 --metric minkowski --metric-params p=3 --json -o minkowski.csv",
     "map penguins.csv --missing drop-rows --method umap --n-neighbors 3 --json -o umap.csv",
     "map penguins.csv --missing drop-columns --json -o columns.csv",
     "map penguins.csv --numeric-only --json -o numeric.csv",
@@ -389,6 +402,23 @@ def test_one_hot_columns_are_found_again_in_new_rows(good, folder):
     again = lowdim.read_table(folder / "encoded_new.csv").array()
     complete = [0, 1, 2, 4, 5, 6, 8]  # the island of the fourth row is known
     np.testing.assert_allclose(again, fitted[complete], atol=1e-12)
+
+
+def test_categories_and_gaps_are_compared_by_gowers_distance(good, folder):
+    result = first(good, "map penguins.csv --encode gower --json").data
+    assert result["columns"] == ["bill_length", "bill_depth", "flipper", "mass", "island", "sex"]
+    assert (result["method"], result["rows"], result["standardized"]) == ("ClassicalMDS", 9, False)
+    assert (result["missing"], result["missing_values"], result["rows_with_missing_values"]) == ("gower", 6, 2)
+    told = first(good, "map penguins.csv --encode gower -o gower.png").out
+    assert re.search(r"encoded +island, sex \(Gower: equal or different\)", told)
+    assert re.search(r"missing +6 values in 2 rows missing: left out of the comparisons", told)
+    fitted = lowdim.read_table(folder / "gower.csv", label="species").array()
+    again = lowdim.read_table(folder / "gower_new.csv").array()
+    np.testing.assert_allclose(again, fitted, atol=1e-12)
+    strangers = first(good, "transform gower.lowdim strangers.csv").out
+    assert re.search(r"unknown +Dream in island: differs from all fitted rows", strangers)
+    minkowski = first(good, "map penguins.csv --method isomap --n-neighbors 3 --metric minkowski").data
+    assert minkowski["parameters"]["metric_params"] == {"p": 3}
 
 
 def test_distances_are_recognized_and_get_a_method_that_takes_them(good, folder):

@@ -21,6 +21,20 @@ def test_a_metric_is_a_word(method):
     assert not accepts_rules(parameters(method)["metric"].domain)
 
 
+def test_parameters_of_a_metric():
+    for word, expected in (
+        ("p=3", {"p": 3}),
+        ("p=2.5", {"p": 2.5}),
+        ("categorical=sex,city; ordinal=4", {"categorical": ["sex", "city"], "ordinal": 4}),
+        ('{"weights": {"age": 2}}', {"weights": {"age": 2}}),
+        ("none", None),
+    ):
+        assert parse(MDS, "metric_params", word) == expected
+    for word in ("3", "p", "{p: 3}"):
+        with pytest.raises(BadParameter, match=r"metric_params must be|no JSON"):
+            parse(MDS, "metric_params", word)
+
+
 def test_a_metric_that_is_none_is_refused():
     with pytest.raises(BadParameter, match=r"--metric must be .* got 'linear'"):
         parse(MDS, "metric", "linear")

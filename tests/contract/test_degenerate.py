@@ -202,3 +202,79 @@ def test_pca_by_every_solver(name, options):
         assert np.isfinite(Z).all()
         assert np.isfinite(model.inverse_transform(Z)).all()
         assert (model.explained_variance_ratio_ <= 1 + 1e-6).all()
+
+
+# What classical scaling and a search for one neighbor do with each table, by metric.
+METRICS = [
+    "minkowski",
+    "seuclidean",
+    "mahalanobis",
+    "canberra",
+    "braycurtis",
+    "haversine",
+    "hellinger",
+    "hamming",
+    "gower",
+    "dice",
+    "yule",
+]
+METRIC_OUTCOMES = """
+no rows                     -- -- -- -- -- -- -- -- -- -- --
+no columns                  -- -- -- -- -- -- -- -- -- -- --
+one row                     -- -- -- -- -- -- -- -- -- -- --
+two rows                    ++ ++ -- ++ ++ -- -- ++ ++ -- --
+one column                  ++ ++ ++ ++ ++ -- -- ++ ++ -- --
+fewer rows than columns     ++ ++ -- ++ ++ -- -- ++ ++ -- --
+a constant column           ++ -- -- ++ ++ -- -- ++ ++ -- --
+all columns constant        ++ -- -- ++ ++ -- ++ ++ ++ -- --
+all rows equal              ++ -- -- ++ ++ -- -- ++ ++ -- --
+duplicated rows             ++ ++ -- ++ ++ -- -- ++ ++ -- --
+duplicated columns          ++ ++ -- ++ ++ -- -- ++ ++ -- --
+huge                        +- ++ ++ ++ ++ -- -- ++ ++ -- --
+tiny                        ++ ++ ++ ++ ++ -- -- ++ ++ -- --
+beyond huge                 -- -- -- ++ ++ -- -- ++ ++ -- --
+wild scales                 +- ++ -- ++ ++ -- -- ++ ++ -- --
+huge float32                -+ ++ ++ ++ ++ -- -- ++ ++ -- --
+tiny float32                ++ ++ ++ ++ ++ -- -- ++ ++ -- --
+subnormal                   ++ -- -- ++ ++ -- -- ++ ++ -- --
+strided                     ++ ++ ++ ++ ++ -- -- ++ ++ -- --
+reversed                    ++ ++ ++ ++ ++ -- -- ++ ++ -- --
+fortran                     ++ ++ ++ ++ ++ -- -- ++ ++ -- --
+big-endian                  ++ ++ ++ ++ ++ -- -- ++ ++ -- --
+integer                     ++ ++ ++ ++ ++ -- -- ++ ++ -- --
+unsigned bytes              ++ ++ ++ ++ ++ -- ++ ++ ++ -- --
+bool                        ++ ++ ++ ++ ++ -- ++ ++ ++ ++ ++
+sparse                      -+ -+ -+ -+ -+ -- -+ -+ -- -- --
+sparse, 64-bit indices      -+ -- -- -+ -+ -- -+ -+ -- -+ -+
+empty sparse                -+ -- -- -+ -+ -- -+ -+ -- -+ -+
+sparse columns              -+ -+ -+ -+ -+ -- -+ -+ -- -- --
+sparse float32              -+ -+ -+ -+ -+ -- -+ -+ -- -- --
+sparse with duplicated rows -+ -+ -- -+ -+ -- -+ -+ -- -- --
+sparse NaN                  -- -- -- -- -- -- -- -- -- -- --
+huge sparse                 -- -+ -+ -+ -+ -- -- -+ -- -- --
+NaN                         -- -- -- -- -- -- -- -- ++ -- --
+infinite                    -- -- -- -- -- -- -- -- -- -- --
+text                        -- -- -- -- -- -- -- -- ++ -- --
+complex                     -- -- -- -- -- -- -- -- -- -- --
+one-dimensional             -- -- -- -- -- -- -- -- -- -- --
+three-dimensional           -- -- -- -- -- -- -- -- -- -- --
+nothing                     -- -- -- -- -- -- -- -- -- -- --
+a number                    -- -- -- -- -- -- -- -- -- -- --
+"""
+EXPECTED_BY_METRIC = {
+    line[:28].strip(): dict(zip(METRICS, line[28:].split(), strict=True))
+    for line in METRIC_OUTCOMES.strip().splitlines()
+}
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_every_metric_is_finite_or_named(metric):
+    given = {"metric": metric, "metric_params": {"p": 3} if metric == "minkowski" else None}
+    found = {}
+    for name, X in TABLES.items():
+        model = lowdim.ClassicalMDS(2, **given)
+        sign, Z = outcome_of(model.fit_transform, model, X)
+        searched, distances = outcome_of(lambda X: lowdim.neighbors(X, 1, **given).distances, lowdim.PCA(), X)
+        found[name] = sign + searched
+        assert all(part is None or np.isfinite(part).all() for part in (Z, distances))
+    assert found == {name: outcomes[metric] for name, outcomes in EXPECTED_BY_METRIC.items()}

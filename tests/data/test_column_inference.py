@@ -122,7 +122,7 @@ def test_one_hot(tmp_path):
     np.testing.assert_array_equal(table.array()[:, 1:], [[1, 0], [0, 1], [np.nan, np.nan], [1, 0]])
     again = read_table(path, columns=["a", "k=y", "k=unseen"])
     np.testing.assert_array_equal(again.array()[:, 1:], [[0, 0], [1, 0], [np.nan, np.nan], [0, 0]])
-    with pytest.raises(BadParameter, match="encode must be one of drop, one-hot"):
+    with pytest.raises(BadParameter, match="encode must be one of drop, one-hot, gower"):
         read_table(path, encode="ordinal")
 
 

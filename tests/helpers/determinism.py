@@ -46,6 +46,8 @@ VARIANTS = {  # beside every estimator with its defaults: the routes that call L
     "KernelPCA lanczos": ("KernelPCA", {"solver": "lanczos"}),
     "ClassicalMDS distances": ("ClassicalMDS", {"metric": "manhattan"}),
     "ClassicalMDS cailliez": ("ClassicalMDS", {"metric": "manhattan", "correction": "cailliez"}),
+    "Isomap mahalanobis": ("Isomap", {"metric": "mahalanobis"}),
+    "UMAP gower": ("UMAP", {"metric": "gower"}),
     "LLE modified": ("LLE", {"method": "modified"}),
     "LLE factor": ("LLE", {"solver": "factor"}),
     "MDS sstress": ("MDS", {"loss": "sstress"}),

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "dispatch/tables/common.hpp"
+#include "dispatch/tables/knn.hpp"
 
 namespace lowdim {
 
@@ -49,7 +50,7 @@ struct MdsKernels {
     void (*map_distances)(const PairTable<T>&, const PairTile&, T*);
     void (*sstress_line_tile)(const PairTable<T>&, const T*, std::int64_t, std::int64_t, double*);
     bool (*majorize_point)(const PairTable<T>&, std::int64_t, double, double*, double*);
-    void (*row_distances[3])(const T*, const RowBlock<T>&, bool, T, T*);
+    void (*row_distances[metric_count])(const T*, const RowBlock<T>&, const MetricForm<T>&, T*);
     double (*sgd_block_pair)(T*, T*, const T*, std::int64_t, std::int64_t, T);
     void (*running_sums)(const OrderedValues<T>&, std::int64_t, int, int, double*, double*);
 };

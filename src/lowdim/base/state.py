@@ -39,6 +39,8 @@ def check_state(model: Any) -> None:
     if hasattr(model, "feature_names_in_"):
         check.texts("feature_names_in_", "d")
     model._check_state(check)
+    if hasattr(model, "_check_metric"):
+        model._check_metric(check)
 
 
 class StateCheck:
@@ -51,6 +53,7 @@ class StateCheck:
     def __init__(self, model: Any) -> None:
         self._model = model
         self.sizes: dict[str, int] = {}
+        self.gaps = bool(getattr(model, "_mixed", False))  # whether fitted rows may have missing values
 
     def require(self, holds: Any, rule: str) -> None:
         """Raise ModelFileError with the rule unless it holds."""
@@ -66,13 +69,19 @@ class StateCheck:
         self.require(found is not _ABSENT, f"{name} is missing")
         return found
 
-    def floats(self, name: str, *shape: Size, optional: bool = False, low: float | None = None) -> NDArray[Any] | None:
-        """A finite array of float32 or float64 in this shape, with numbers of at least `low`; None where optional."""
+    def floats(
+        self, name: str, *shape: Size, optional: bool = False, low: float | None = None, gaps: bool = False
+    ) -> NDArray[Any] | None:
+        """A finite array of float32 or float64 in this shape, with numbers of at least `low`; None where optional.
+
+        Where it may have `gaps`, NaN is a missing value.
+        """
         found = self.value(name)
         if found is None and optional:
             return None
         whole = isinstance(found, np.ndarray) and found.dtype in (np.float32, np.float64)
-        self.require(whole and np.isfinite(found).all(), f"{name} must be an array of finite numbers")
+        finite = whole and (np.isfinite(found) | (np.isnan(found) & gaps)).all()
+        self.require(finite, f"{name} must be an array of finite numbers")
         self._check_shape(name, found.shape, shape)
         self.require(low is None or (found >= low).all(), f"{name} must hold numbers of at least {low}")
         return np.asarray(found)
@@ -81,13 +90,13 @@ class StateCheck:
         """Rows, dense or sparse; sparse ones were found finite and in bounds when they were decoded."""
         found = self.value(name)
         if not isinstance(found, sp.csr_array):
-            return self.floats(name, n, d, optional=optional)
+            return self.floats(name, n, d, optional=optional, gaps=self.gaps)
         self._check_shape(name, found.shape, (n, d))
         return found
 
     def fitted_rows(self, n: str) -> None:
         """Dense rows X_fit_ (n, d), or None: fitted to distances, which have a column for each row, or to a graph."""
-        if self.floats("X_fit_", n, "d", optional=True) is None:
+        if self.floats("X_fit_", n, "d", optional=True, gaps=self.gaps) is None:
             rows = self.sizes[n]
             self.require(self.sizes["d"] in (0, rows), f"without X_fit_, n_features_in_ must be {rows}, one per row")
 

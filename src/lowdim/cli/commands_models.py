@@ -89,7 +89,7 @@ def fit(  # noqa: PLR0913  (one argument per flag)
     selection = column_selection(columns, label, id, drop, encode, numeric_only)
     table, y = read_with_target(data, selection, target)
     chosen = choice.method if choice.named else default_method(table, choice.method)
-    complete = complete_table(table, missing, chosen)
+    complete = complete_table(table, missing, chosen, choice.settings)
     fitted = fit_method(chosen, choice.settings, complete, standardize, complete.rows_of(y))
     save(fitted.model, path)
     n_rows = int(getattr(fitted.estimator, "n_samples_", None) or complete.table.rows().count)
@@ -157,5 +157,7 @@ def _apply(
     lines = [(printable(Path(data).name), size), *written_lines(paths)]
     if applied.missing is not None:
         lines.insert(1, ("missing", summarize_missing(applied.missing)))
+    for name, values in applied.unknown.items():
+        lines.insert(1, ("unknown", printable(f"{', '.join(values[:8])} in {name}: differs from all fitted rows")))
     result = {"rows": n_rows, "columns": width, "written": [str(path) for path in paths]}
     return CommandOutput(align(lines), {"command": command, "model": model, "data": data} | result, is_status=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import MISSING, fields
 from typing import Any
@@ -44,11 +45,46 @@ def _interpretations(word: str, declared: Param) -> Iterator[Any]:
             yield kind(word)
         except ValueError:
             continue
+    if _accepts_named_values(declared.domain):
+        yield from _named_values(word)
     yield word  # a name that the parameter knows itself takes precedence over objects of that name
     if accepts_rules(declared.domain):
         yield from _by_name(word, _rules())
     elif _accepts_kernels(declared.domain):
         yield from _by_name(word, _kernels())
+
+
+def _accepts_named_values(domain: Domain) -> bool:
+    from lowdim.distance.metric_params import MetricParams
+
+    return isinstance(domain, MetricParams)
+
+
+def _named_values(word: str) -> Iterator[dict[str, Any]]:
+    """A JSON object, or key=value pairs between semicolons, whose values may be lists: p=3, or categorical=sex,city."""
+    if word.lstrip().startswith("{"):
+        try:
+            yield json.loads(word)
+        except ValueError as error:
+            raise BadParameter(f"{word[:60]!r} is no JSON object: {error}.") from error
+        return
+    pairs = [pair.partition("=") for pair in word.split(";")]
+    if all(equals for _, equals, _ in pairs):
+        yield {key.strip(): _value_or_list(text) for key, _, text in pairs}
+
+
+def _value_or_list(text: str) -> Any:
+    values = [_number_or_text(part.strip()) for part in text.split(",")]
+    return values if len(values) > 1 else values[0]
+
+
+def _number_or_text(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
 
 
 def _by_name(word: str, known: dict[str, type]) -> Iterator[Any]:

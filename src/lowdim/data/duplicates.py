@@ -139,5 +139,8 @@ def _differ(A: Any, of_a: Array, B: Any, of_b: Array) -> NDArray[np.bool_]:
         a, b = A[of_a[here]], B[of_b[here]]
         if sp.issparse(a) != sp.issparse(b):
             a, b = sp.csr_array(a), sp.csr_array(b)
-        out[here] = np.asarray((a != b).sum(axis=1)).ravel() > 0
+        different = a != b
+        if not sp.issparse(a):
+            different &= ~(np.isnan(a) & np.isnan(b))  # two missing values are equal
+        out[here] = np.asarray(different.sum(axis=1)).ravel() > 0
     return out

@@ -26,10 +26,11 @@ class ColumnReport:
     label: str | None = None  # text of few values, taken as the label
     id: str | None = None  # text or whole numbers that are all different, taken as row names
     annotations: tuple[str, ...] = ()  # text and dates, kept beside the numbers
-    encoded: tuple[str, ...] = ()  # text, turned into a column of 0 and 1 per value
+    encoded: tuple[str, ...] = ()  # text, turned into a column of 0 and 1 per value, or into codes
     left_out: tuple[tuple[str, str], ...] = ()  # name and reason
     constant: tuple[str, ...] = ()  # among the numbers
     notes: tuple[str, ...] = ()  # how the file was read, if not as one would expect
+    encoding: str = "one-hot"  # of the encoded columns: one-hot, or gower (codes of categories)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,17 +51,27 @@ class Table:
     image_shape: tuple[int, ...] | None = None  # of each row, if rows are images
     annotations: Mapping[str, Array] = field(default_factory=dict)  # name to (n,): text and dates beside the numbers
     report: ColumnReport | None = None  # what became of the columns of a file
+    encode: str = "drop"  # what was asked for text: drop, one-hot or gower
 
     def select_rows(self, kept: Array) -> Table:
         """The rows that a mask (n,) or indices select, with their labels, ids and annotations; in memory."""
         labels, ids = (None if part is None else part[kept] for part in (self.labels, self.ids))
         annotations = {name: values[kept] for name, values in self.annotations.items()}
-        X = NamedArrayRows(self.array()[kept], getattr(self.rows(), "feature_names", None))
+        X = self.named_rows().select(rows=kept)
         return replace(self, X=X, labels=labels, ids=ids, annotations=annotations)
 
     def array(self) -> Array:
         """X as one array; raises `MemoryTooSmall` if it does not fit into memory."""
         return self.X.whole() if isinstance(self.X, Rows) else self.X
+
+    def named_rows(self) -> NamedArrayRows:
+        """X in memory, as rows with feature names, and with its categories."""
+        rows = self.rows()
+        return (
+            rows
+            if isinstance(rows, NamedArrayRows)
+            else NamedArrayRows(self.array(), getattr(rows, "feature_names", None))
+        )
 
     def rows(self) -> Rows:
         """X as rows with feature names."""
@@ -73,6 +84,17 @@ class NamedArrayRows(ArrayRows):
     def __init__(self, X: Array, feature_names: Sequence[str] | None = None) -> None:
         super().__init__(X)
         self.feature_names = None if feature_names is None else tuple(feature_names)
+
+    def select(self, *, rows: Array | None = None, columns: Array | None = None) -> NamedArrayRows:
+        """Some of the rows, or some of the columns, by a mask or by indices."""
+        names = self.feature_names
+        if columns is not None and names is not None:
+            names = tuple(np.asarray(names, dtype=object)[columns].tolist())
+        return type(self)(self._part(rows, columns), names)
+
+    def _part(self, rows: Array | None, columns: Array | None) -> Array:
+        X = self.X if rows is None else self.X[rows]
+        return X if columns is None else X[:, columns]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         return np.array(self.X, dtype=dtype, copy=copy, subok=False)

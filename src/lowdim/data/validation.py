@@ -45,12 +45,14 @@ def read_rows(owner: Any, X: Any, *, fitting: bool, min_rows: int = 1) -> Rows:
     """Rows of X for an estimator, with shape and dtype checked; the features are recorded, or compared with the fit.
 
     X may also be the path of a file, which is read by `lowdim.read_table`. Finiteness is checked later, chunk by
-    chunk, in the pass that uses the rows.
+    chunk, in the pass that uses the rows. An estimator that compares categories turns text into codes (`_encode_rows`).
     """
     if isinstance(X, str | os.PathLike):
         from lowdim.data.io.read import read_table  # may import pyarrow
 
         X = read_table(X)
+    if hasattr(owner, "_encode_rows"):
+        X = owner._encode_rows(X, fitting)
     if isinstance(X, Table):
         X = _table_rows(X)
     elif is_anndata(X):

@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from lowdim import _native
 from lowdim.data.rows import Chunk, Rows
 from lowdim.data.validation import not_finite_error, overflow_error
-from lowdim.distance.condensed import Pairs, in_binary_unit, require_memory_of_pairs, safe_factor
+from lowdim.distance.condensed import Pairs, binary_unit, in_binary_unit, require_memory_of_pairs, safe_factor
+from lowdim.distance.gower_distance import undefined_gower_error
+from lowdim.distance.mapped_rows import mapped_rows
 from lowdim.distance.matrix_checks import rounding_of
 from lowdim.distance.metrics import SQUARES, Metric
 from lowdim.distance.unit_rows import unit_rows
@@ -22,7 +24,7 @@ from lowdim.errors import BadInput
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
 
-__all__ = ["MetricRows", "dense_block", "function_distances", "one_number", "prepare_rows"]
+__all__ = ["MetricRows", "dense_block", "function_distances", "not_binary_error", "one_number", "prepare_rows"]
 
 Array = NDArray[Any]
 
@@ -31,7 +33,7 @@ SCIPY_ROWS = 64  # rows per call of SciPy, which can't be interrupted
 
 @dataclass(frozen=True)
 class MetricRows:
-    """Rows prepared for a metric: dense, of a safe size (times `factor`), of unit length where the metric needs it."""
+    """Rows prepared for a fitted metric: dense, mapped, of a safe size (times `factor`), of unit length if need be."""
 
     metric: Metric
     table: Array  # (n, d)
@@ -42,12 +44,19 @@ class MetricRows:
     def scale(self) -> float:
         """Factor from what the native kernel returns to a distance."""
         squared = self.metric.kernel == SQUARES and not self.metric.root and not self.metric.unit_rows
+        if not self.metric.homogeneous:
+            return self.metric.scale
         return self.metric.scale / (self.factor**2 if squared else self.factor)
 
     @property
     def kernel(self) -> int | None:
-        """The native sum over columns; None if SciPy computes the distance."""
-        return None if self.metric.bits else self.metric.kernel
+        """The native sum over columns; None if a function computes the distance."""
+        return self.metric.kernel
+
+    @property
+    def params(self) -> Array | None:
+        """What the native kernel takes beside the rows."""
+        return self.metric.kernel_params(self.table.dtype, self.table.shape[1])
 
     def pairs(self) -> Pairs:
         """Condensed distances of all pairs of rows."""
@@ -55,7 +64,9 @@ class MetricRows:
         require_memory_of_pairs(n, self.table.itemsize)
         out = np.empty(n * (n - 1) // 2, dtype=self.table.dtype)
         if self.kernel is not None:
-            _native.pairwise_distances(self.table, self.kernel, self.metric.root, self.scale, out, self.threads)
+            root = self.metric.root
+            _native.pairwise_distances(self.table, self.kernel, root, self.scale, out, self.threads, self.params)
+            self._require_defined(out)
         else:
             whole = Pairs(n, out, None, 1.0)
             for i in range(n - 1):
@@ -68,7 +79,9 @@ class MetricRows:
         out = np.empty((m, n), dtype=self.table.dtype)
         if self.kernel is not None:
             root = self.metric.root
-            _native.cross_distances(new.table, self.table, self.kernel, root, self.scale, out, self.threads)
+            params = self.params
+            _native.cross_distances(new.table, self.table, self.kernel, root, self.scale, out, self.threads, params)
+            self._require_defined(out)
         else:
             for start in range(0, m, SCIPY_ROWS):
                 out[start : start + SCIPY_ROWS] = self._cdist(new.table[start : start + SCIPY_ROWS], self.table)
@@ -77,12 +90,18 @@ class MetricRows:
             raise overflow_error()
         return out
 
-    def _cdist(self, A: Array, B: Array) -> Array:
-        """Distances by SciPy: of sets of bits, or by the user's function, whose results are checked."""
-        if self.metric.function is None:
-            from scipy.spatial.distance import cdist
+    def _require_defined(self, distances: Array) -> None:
+        if self.metric.missing and np.isinf(distances).any():
+            raise undefined_gower_error()
+        if self.metric.name == "braycurtis" and np.isinf(distances).any():
+            raise BadInput(
+                "metric 'braycurtis' is not defined for some pairs of rows, whose values add up to 0 in every column. "
+                "Shift the columns so that no value is negative, or choose another metric."
+            )
 
-            return np.asarray(cdist(A != 0, B != 0, metric=self.metric.name))
+    def _cdist(self, A: Array, B: Array) -> Array:
+        """Distances by the user's function, whose results are checked."""
+        assert self.metric.function is not None
         out = function_distances(A, B, self.metric.function)
         rounding = rounding_of(out.dtype) * np.fmax.reduce(out, axis=None, initial=0.0)
         bad = ~(np.isfinite(out) & (out >= -rounding))
@@ -111,11 +130,14 @@ def one_number(value: Any, what: str) -> float:
 
 
 def prepare_rows(rows: Rows, metric: Metric, threads: int, like: MetricRows | None = None) -> MetricRows:
-    """Rows prepared for a metric; new rows are prepared `like` the old ones, with their dtype and factor."""
+    """Rows prepared for a metric; new rows are prepared `like` the old ones: in their dtype, by their metric."""
     dtype = rows.dtype if like is None else like.table.dtype
+    metric = metric.fitted(rows) if like is None else like.metric
     if metric.unit_rows:
         return MetricRows(metric, unit_rows(rows, metric, threads, dtype), 1.0, threads)
     n, d = rows.count, rows.d
+    if metric.row_map is not None:
+        return MetricRows(metric, mapped_rows(rows, metric, threads).astype(dtype, copy=False), 1.0, threads)
     require_memory(dtype.itemsize * n * d, f"a table of {n} x {d} values", "Use fewer rows or columns.")
     whole = rows.whole()
     dense = whole.toarray() if sp.issparse(whole) else whole
@@ -124,9 +146,28 @@ def prepare_rows(rows: Rows, metric: Metric, threads: int, like: MetricRows | No
     if not np.isfinite(table).all():
         raise not_finite_error(rows, Chunk(0, n, lambda: dense))
     if metric.bits and not ((table == 0) | (table == 1)).all():
-        raise BadInput(f"metric {metric.name!r} compares sets: every value must be 0 or 1. Binarize the columns.")
-    factor = safe_factor(table) if like is None else like.factor
+        raise not_binary_error(metric)
+    factor_of = _unit_factor if metric.by_pairs else safe_factor
+    factor = factor_of(table) if like is None else like.factor
     return MetricRows(metric, table if factor == 1 else table * table.dtype.type(factor), factor, threads)
+
+
+def not_binary_error(metric: Metric) -> BadInput:
+    """The error for values that are no sets."""
+    if metric.name == "hamming":
+        return BadInput(
+            "metric 'hamming' was fitted to values 0 and 1 alone, and there are others now. Fit it to these too."
+        )
+    return BadInput(
+        f"metric {metric.name!r} compares sets: every value must be 0 or 1 (or False or True). Binarize the columns, "
+        "or choose another metric."
+    )
+
+
+def _unit_factor(table: Array) -> float:
+    """The power of two that makes the largest magnitude about one, so that no power of it overflows."""
+    largest = max(float(table.max(initial=0.0)), -float(table.min(initial=0.0)))
+    return 1.0 / max(binary_unit(largest), 2.0**-120)
 
 
 def dense_block(rows: Rows, begin: int, end: int) -> Array:

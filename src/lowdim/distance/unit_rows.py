@@ -1,4 +1,4 @@
-"""Rows scaled to unit length, for cosine and correlation distances, computed block by block."""
+"""Rows scaled to unit length, for cosine, correlation and Hellinger distances, computed block by block."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from lowdim.data.fold import fold
 from lowdim.data.rows import Block, Chunk, Rows, chunk_rows
 from lowdim.data.validation import not_finite_error
 from lowdim.distance.metrics import Metric
+from lowdim.errors import BadInput
 from lowdim.runtime.memory import require_memory
 
 __all__ = ["dense_parts", "table_of_blocks", "unit_rows"]
@@ -24,13 +25,20 @@ def unit_rows(rows: Rows, metric: Metric, threads: int, dtype: Any = np.float32)
     """Rows scaled to unit length, with one more column that is 1 for a row without a direction and 0 for the others.
 
     A row without a direction (all zeros; for correlations, constant) is then at distance 1 from every row that has one,
-    and at distance 0 from others without.
+    and at distance 0 from others without. For Hellinger distances, rows are replaced by their square roots first.
     """
 
     def normalize(block: Array) -> Array:
         wide = block.astype(np.float64)
         largest = np.abs(wide).max(axis=1, initial=0)
         wide /= np.where(largest > 0, largest, 1)[:, None]  # so that no square overflows
+        if metric.root_rows:
+            if (wide < 0).any():
+                raise BadInput(
+                    "metric 'hellinger' compares shares of a whole, so that no value may be negative. Shift the "
+                    "columns, or choose another metric."
+                )
+            np.sqrt(wide, out=wide)
         if metric.centered_rows:
             wide -= wide.mean(axis=1, keepdims=True)
         length = np.sqrt(np.einsum("ij,ij->i", wide, wide))
@@ -43,17 +51,25 @@ def unit_rows(rows: Rows, metric: Metric, threads: int, dtype: Any = np.float32)
 
 
 def table_of_blocks(
-    rows: Rows, columns: int, threads: int, convert: Callable[[Array], Array], dtype: Any = np.float32
+    rows: Rows,
+    columns: int,
+    threads: int,
+    convert: Callable[[Array], Array],
+    dtype: Any = np.float32,
+    *,
+    missing: bool = False,
 ) -> Array:
-    """A dense table (n, columns) of convert(block), computed block by block."""
+    """A dense table (n, columns) of convert(block), computed block by block; NaN passes if values may be `missing`."""
     needed = np.dtype(dtype).itemsize * rows.count * columns
     require_memory(needed, f"a table of {rows.count} x {columns} values", "Use fewer rows or columns.")
     out = np.empty((rows.count, columns), dtype=dtype)
 
     def fill(chunk: Chunk, block: Block) -> int:
         for start, dense in dense_parts(block):
+            if not (missing or np.isfinite(dense).all()) or np.isinf(dense).any():
+                raise not_finite_error(rows, chunk)
             converted = convert(dense)
-            if not np.isfinite(converted).all():
+            if not (missing or np.isfinite(converted).all()):
                 raise not_finite_error(rows, chunk)
             out[chunk.start + start : chunk.start + start + len(dense)] = converted
         return 0

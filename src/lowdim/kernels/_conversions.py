@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.distance.metrics import METRICS
+from lowdim.distance.metrics import PLAIN_METRICS
 from lowdim.distance.pairwise import one_number
 from lowdim.errors import BadInput, BadParameter
 from lowdim.kernels._kernel import Kernel
@@ -69,7 +69,7 @@ class from_distance(Kernel):
     metric: Any = param(
         "euclidean",
         Either(
-            Choice(*(name for name, metric in METRICS.items() if not metric.precomputed)),
+            Choice(*PLAIN_METRICS),
             Such("a function of two rows", lambda v: callable(v) and not isinstance(v, type)),
         ),
         "The distance d.",

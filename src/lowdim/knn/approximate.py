@@ -102,6 +102,7 @@ class InvertedFile:
             lists.distances,
             lists.indices,
             space.threads,
+            space.kernel_params(np.float32),
         )
 
 
@@ -151,7 +152,10 @@ def nearest_centers(space: SearchSpace, work: Array, centers: Array, count: int)
     """For each row the numbers of its nearest centers, nearest first, and the sums to them, (m, count)."""
     found = NeighborLists.empty(len(work), count)
     base = np.ascontiguousarray(space.work[centers])
-    _native.exact_queries(work, None, base, space.shift, space.kernel, found.distances, found.indices, space.threads)
+    params = space.kernel_params(np.float32)
+    _native.exact_queries(
+        work, None, base, space.shift, space.kernel, found.distances, found.indices, space.threads, params
+    )
     return found
 
 
@@ -222,6 +226,7 @@ def _nn_descent(
             max_candidates,
             max_candidates,
             space.threads,
+            space.kernel_params(np.float32),
         )
         recall = sample.recall(lists)
         report("NN-descent", iteration + 1, None, recall=recall)
@@ -243,8 +248,9 @@ def _true_neighbors(space: SearchSpace, rows: NDArray[np.int32], k: int) -> Neig
     """The k nearest neighbors of some of the rows, with sums over columns as distances."""
     out = NeighborLists.empty(len(rows), k)
     queries = np.ascontiguousarray(space.work[rows])
+    params = space.kernel_params(np.float32)
     _native.exact_queries(
-        queries, rows, space.work, space.shift, space.kernel, out.distances, out.indices, space.threads
+        queries, rows, space.work, space.shift, space.kernel, out.distances, out.indices, space.threads, params
     )
     return out
 

@@ -1,4 +1,4 @@
-"""k-NN from blocks of distances: precomputed ones, those of a function, or those of wide sparse rows."""
+"""k-NN from blocks of distances: precomputed ones, those of a function or of single pairs, or of wide sparse rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lowdim import _native
 from lowdim.data.rows import Rows
 from lowdim.distance.matrix_checks import rounding_of
 from lowdim.distance.metrics import Metric
-from lowdim.distance.pairwise import function_distances
+from lowdim.distance.pairwise import function_distances, prepare_rows
 from lowdim.errors import BadInput, BadParameter
 from lowdim.knn.exact import NeighborLists
 from lowdim.knn.sparse_distances import nearest_entries
@@ -23,13 +23,12 @@ from lowdim.runtime.threads import ordered_map
 __all__ = [
     "Blocks",
     "block_rows",
-    "function_blocks",
+    "distance_blocks",
     "is_wide",
     "nearest_given",
     "nearest_in_blocks",
     "nonnegative_float32",
     "precomputed_blocks",
-    "sparse_blocks",
 ]
 
 Array = NDArray[Any]
@@ -39,19 +38,25 @@ BLOCK_VALUES = 1 << 24
 DENSE_BYTES = 2 << 30  # sparse rows that would fill more than this stay sparse
 
 
-def block_rows(n: int) -> int:
-    """Queries per block of distances to n rows."""
-    return max(1, min(1024, BLOCK_VALUES // max(n, 1)))
+def block_rows(n: int, d: int, metric: Metric) -> int:
+    """Queries per block of distances to n rows; fewer where single pairs are measured, for Ctrl-C."""
+    values = n * d if metric.by_pairs else n
+    return max(1, min(1024, BLOCK_VALUES // max(values, 1)))
 
 
-def nearest_in_blocks(blocks: Blocks, m: int, n: int, k: int, own: bool, threads: int) -> NeighborLists:
-    """The k nearest of n rows for m queries; if the queries are these rows (`own`), each without itself."""
+def nearest_in_blocks(
+    blocks: Blocks, m: int, n: int, k: int, own: bool, threads: int, *, undefined: bool = False, size: int = 1024
+) -> NeighborLists:
+    """The k nearest of n rows for m queries; if the queries are these rows (`own`), each without itself.
+
+    Distances may be infinite where they can be `undefined`: such rows are no neighbors, if there are enough others.
+    """
     out = NeighborLists.empty(m, k)
-    size = block_rows(n)
+    size = max(1, min(size, BLOCK_VALUES // max(n, 1)))
 
     def work(start: int) -> int:
         stop = min(start + size, m)
-        block = nonnegative_float32(blocks(start, stop), np.arange(start, stop))
+        block = nonnegative_float32(blocks(start, stop), np.arange(start, stop), undefined=undefined)
         left_out = np.arange(start, stop, dtype=np.int32) if own else None
         part = out[slice(start, stop)]
         _native.select_nearest(block, left_out, 0, part.distances, part.indices)
@@ -62,10 +67,12 @@ def nearest_in_blocks(blocks: Blocks, m: int, n: int, k: int, own: bool, threads
     return out
 
 
-def nonnegative_float32(block: Array, rows: Array) -> NDArray[np.float32]:
+def nonnegative_float32(block: Array, rows: Array, *, undefined: bool = False) -> NDArray[np.float32]:
     """Distances from the `rows` in float32: 0 where rounding left them below it; raises where they are no distances."""
     with np.errstate(over="ignore"):
         narrow = np.ascontiguousarray(block, dtype=np.float32)
+    if undefined and not np.isnan(narrow).any():
+        return narrow
     if np.isfinite(narrow).all() and not (narrow < 0).any():
         return narrow
     bad = ~(np.isfinite(narrow) & (narrow >= -rounding_of(block.dtype) * np.fmax.reduce(narrow, axis=None)))
@@ -93,12 +100,45 @@ def precomputed_blocks(D: Any, rows: Array) -> Blocks:
     return lambda start, stop: np.asarray(D[rows[start:stop]])
 
 
-def function_blocks(queries: Array, base: Array, function: Callable[[Any, Any], float]) -> Blocks:
-    """Distances that a function of two rows computes."""
-    return lambda start, stop: function_distances(queries[start:stop], base, function)
+def distance_blocks(queries: Rows, base: Rows, metric: Metric, threads: int) -> Blocks:
+    """Distances in double precision by a fitted metric that has no kernel of tiles, or of wide sparse rows."""
+    if metric.function is not None:
+        function, left, right = metric.function, _dense_whole(queries), _dense_whole(base)
+        return lambda start, stop: function_distances(left[start:stop], right, function)
+    if metric.by_pairs and not is_wide(base):
+        return _pair_blocks(queries, base, metric, threads)
+    return _sparse_blocks(queries.whole(), base.whole(), metric)
 
 
-def sparse_blocks(queries: Any, base: Any, metric: Metric) -> Blocks:
+def _pair_blocks(queries: Rows, base: Rows, metric: Metric, threads: int) -> Blocks:
+    """Distances by the kernels that measure one pair at a time; those of a block are computed by one thread."""
+    fitted = prepare_rows(_Double(base), metric, threads)
+    asked = fitted if queries is base else prepare_rows(_Double(queries), metric, threads, fitted)
+    params = fitted.params
+
+    def block(start: int, stop: int) -> Array:
+        part = asked.table[start:stop]
+        out = np.empty((len(part), len(fitted.table)))
+        _native.cross_distances(part, fitted.table, fitted.kernel, metric.root, fitted.scale, out, 1, params)
+        return out
+
+    return block
+
+
+class _Double(Rows):
+    """Rows in double precision."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows, self.sparse = rows, rows.sparse
+        self.n, self.d, self.dtype = rows.count, rows.d, np.dtype(np.float64)
+        self.feature_names = getattr(rows, "feature_names", None)
+
+    def block(self, start: int, stop: int) -> Any:
+        """The same block in float64."""
+        return self._rows.block(start, stop).astype(np.float64, copy=False)
+
+
+def _sparse_blocks(queries: Any, base: Any, metric: Metric) -> Blocks:
     """Distances of sparse rows by sparse products in double precision, never made dense."""
     if metric.name not in ("euclidean", "sqeuclidean", "cosine"):
         raise BadParameter(
@@ -134,6 +174,11 @@ def _scaled(X: Any, metric: Metric) -> Any:
         return rows
     lengths = np.sqrt(_squared_norms(rows))
     return sp.diags_array(1 / np.where(lengths > 0, lengths, 1)).tocsr() @ rows
+
+
+def _dense_whole(rows: Rows) -> Array:
+    whole = rows.whole()
+    return np.asarray(whole.toarray() if rows.sparse else whole)
 
 
 def _squared_norms(rows: Any) -> NDArray[np.float64]:

@@ -14,8 +14,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lowdim.data.rows import ArrayRows, Rows, StreamRows
+from lowdim.data.categories import categorical_rows
+from lowdim.data.rows import ArrayRows, Rows, StreamRows, open_rows
 from lowdim.data.validation import FeatureRecord, read_rows
+from lowdim.distance.gower_distance import undefined_gower_error
 from lowdim.distance.matrix_checks import precomputed_distances
 from lowdim.distance.metrics import Metric, metric_of
 from lowdim.errors import BadInput
@@ -58,12 +60,14 @@ def connect_components(
 
 def boruvka_edges(X: Any, labels: Array, metric: Any, n_jobs: int | None = None) -> tuple[Array, Array, Array]:
     """Rows, columns and lengths of a minimum spanning tree of the components `labels` of the rows of X."""
+    measure = metric_of(metric)
+    if measure.missing:
+        X = categorical_rows(X, measure.params.get("categories"), coded=True)
     rows = read_rows(FeatureRecord(), X, fitting=True)
     if isinstance(rows, StreamRows):
         raise BadInput("a neighbor search needs all rows at once; give an array, a memory map or a dataframe.")
     if rows.count != len(labels):
         raise BadInput(f"X must have the rows of the graph ({len(labels)}); got {rows.count}.")
-    measure = metric_of(metric)
     if measure.precomputed:
         rows = ArrayRows(precomputed_distances(rows, missing=False))
     _, labels = np.unique(labels, return_inverse=True)
@@ -105,7 +109,8 @@ def _merge(labels: Array, candidates: list[Edge], edges: list[Edge]) -> Array:
 
 def _other_component_search(rows: Rows, metric: Metric, threads: int) -> Callable[[Array], OtherComponentNeighbors]:
     """The exact search, for labels, for the nearest row of another label."""
-    if metric.kernel is None or blockwise.is_wide(rows):
+    metric = metric.fitted(rows)
+    if metric.kernel is None or metric.by_pairs or blockwise.is_wide(rows):
         return lambda labels: _search_blockwise(rows, metric, labels, threads)
     space = search_space_of(rows, metric, threads)
 
@@ -203,18 +208,16 @@ def _search_blockwise(rows: Rows, metric: Metric, labels: Array, threads: int) -
     blocks: blockwise.Blocks
     if metric.precomputed:
         blocks = blockwise.precomputed_blocks(whole, queries)
-    elif metric.function is not None:
-        base = np.asarray(whole.toarray() if rows.sparse else whole)
-        blocks, threads = blockwise.function_blocks(base[queries], base, metric.function), 1
     else:
-        blocks = blockwise.sparse_blocks(whole[queries], whole, metric)
+        blocks = blockwise.distance_blocks(open_rows(whole[queries]), rows, metric, threads)
+        threads = 1 if metric.function is not None else threads
     m, n = len(queries), len(labels)
-    size = blockwise.block_rows(n)
+    size = blockwise.block_rows(n, rows.d, metric)
     nearest, distances = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.float32)
 
     def work(start: int) -> int:
         stop = min(start + size, m)
-        block = blockwise.nonnegative_float32(blocks(start, stop), queries[start:stop])
+        block = blockwise.nonnegative_float32(blocks(start, stop), queries[start:stop], undefined=metric.missing)
         block = np.where(labels[queries[start:stop], None] == labels, np.inf, block)  # not the own component
         nearest[start:stop] = block.argmin(axis=1)
         distances[start:stop] = block.min(axis=1)
@@ -222,4 +225,6 @@ def _search_blockwise(rows: Rows, metric: Metric, labels: Array, threads: int) -
 
     for stop in ordered_map(work, range(0, m, size), threads):
         report("comparing components", stop, m)
+    if metric.missing and np.isinf(distances).any():
+        raise undefined_gower_error()
     return OtherComponentNeighbors(queries, nearest, distances)

@@ -68,10 +68,11 @@ def all_pairs(space: SearchSpace, k: int) -> NeighborLists:
     """The k nearest other rows of every row, by comparing all pairs."""
     n = space.n
     found = NeighborLists.empty(n, _with_slack(space, k, n - 1))
+    params = space.kernel_params(np.float32)
     rounds = _native.all_pairs_round_count(n, space.work.shape[1], found.k)
     for turn in range(rounds):
         _native.all_pairs_round(
-            space.work, space.shift, space.kernel, turn, found.distances, found.indices, space.threads
+            space.work, space.shift, space.kernel, turn, found.distances, found.indices, space.threads, params
         )
         report("comparing all pairs", turn + 1, rounds)
     return _verified(space, space.work, space.source, found, k, np.arange(n, dtype=np.int32))
@@ -99,6 +100,7 @@ def refine(space: SearchSpace, source: Array, candidates: Array | None, k: int, 
         out.distances,
         out.indices,
         space.threads,
+        space.kernel_params(source.dtype),
     )
     return out
 
@@ -141,12 +143,20 @@ def _squared_distances(A: Floats, B: Floats) -> Floats:
 
 def _scan(space: SearchSpace, work: Array, own: Array | None, found: NeighborLists, task: str) -> None:
     """The nearest rows of the space to every query, as sums over columns, into the lists."""
-    m = len(work)
+    m, params = len(work), space.kernel_params(np.float32)
     for start in range(0, m, QUERY_ROWS):
         cut = slice(start, min(start + QUERY_ROWS, m))
         part, left_out = found[cut], None if own is None else own[cut]
         _native.exact_queries(
-            work[cut], left_out, space.work, space.shift, space.kernel, part.distances, part.indices, space.threads
+            work[cut],
+            left_out,
+            space.work,
+            space.shift,
+            space.kernel,
+            part.distances,
+            part.indices,
+            space.threads,
+            params,
         )
         report(task, cut.stop, m)
 

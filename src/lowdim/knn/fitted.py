@@ -22,7 +22,7 @@ from lowdim.distance.metrics import metric_of
 from lowdim.errors import BadInput, NotEnoughData
 from lowdim.knn.fitted_rows import FittedRows, NeighborSpec, finite_block
 from lowdim.knn.graph import Graph, symmetrized_edges
-from lowdim.knn.index import MetricSpec, NeighborIndex
+from lowdim.knn.index import NeighborIndex
 from lowdim.knn.sparse_distances import stored_distances
 
 __all__ = ["FittedNeighbors", "FittedRows", "NeighborSource", "NeighborSpec", "is_comparable", "read_source"]
@@ -69,7 +69,7 @@ class FittedNeighbors:
         if rows is None:
             assert graph is not None
             return cls._plain(_nearest(graph, spec), None, None, spec, np.dtype(np.float32))
-        if metric_of(spec.metric).precomputed:
+        if spec.metric.precomputed:
             return cls._of_distances(rows, spec, graph)
         table = compact_table(rows) if sparse else dense_table(rows)
         if unique and graph is None:
@@ -105,7 +105,7 @@ class FittedNeighbors:
             kept = owned(table, rows)
         else:
             for chunk in rows.chunks():
-                finite_block(rows, chunk)  # here, where rows have the numbers that the user knows
+                finite_block(rows, chunk, spec.metric)  # here, where rows have the numbers that the user knows
             kept = frozen(table[distinct.first])
         return cls._among(FittedRows(kept, kept.shape[0], spec), spec.k, distinct, rows.dtype)
 
@@ -158,17 +158,22 @@ def read_source(owner: Any, X: Any, graph: Any = None) -> NeighborSource:
     The rows that a Graph remembers are read as well, if new rows can be compared with them.
     """
     if isinstance(X, Graph):
-        return NeighborSource(_read(owner, X.rows) if is_comparable(X, owner.metric) else None, X)
+        known = _read(owner, X.rows) if is_comparable(X, owner) else None
+        owner._fit_metric(known)
+        return NeighborSource(known, X)
     rows = _read(owner, X)
+    owner._fit_metric(rows)
     if graph is not None and (not isinstance(graph, Graph) or graph.n != rows.count):
         raise BadInput(f"graph must be a Graph of the {rows.count} rows of X; got {graph!r:.60}.")
     return NeighborSource(rows, graph)
 
 
-def is_comparable(made: Any, metric: MetricSpec) -> bool:
-    """Whether what was made of rows, a Graph for instance, still has them, and by this metric."""
-    wanted = metric_of(metric)
-    return made.rows is not None and made.metric == wanted.name and not wanted.precomputed
+def is_comparable(made: Any, owner: Any) -> bool:
+    """Whether what was made of rows, a Graph for instance, still has them, and by the metric of an estimator."""
+    wanted = metric_of(owner.metric, owner.metric_params)
+    if made.rows is None or made.metric != wanted.name or wanted.precomputed:
+        return False
+    return made.measure is None or made.measure.key == wanted.fitted(made.rows).key
 
 
 def _read(owner: Any, X: Any) -> Rows:
@@ -186,7 +191,7 @@ def _search(rows: Rows, spec: NeighborSpec, index: NeighborIndex | None = None) 
 def _given(graph: Graph, rows: Rows, spec: NeighborSpec) -> Graph:
     """A graph that spares the search, which would have looked at every value."""
     for chunk in rows.chunks():
-        finite_block(rows, chunk)
+        finite_block(rows, chunk, spec.metric)
     return _nearest(graph, spec)
 
 

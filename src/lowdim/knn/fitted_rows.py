@@ -14,10 +14,10 @@ from lowdim.data.duplicates import RowHashes, find_rows
 from lowdim.data.ownership import canonical_csr
 from lowdim.data.rows import Chunk, Rows, checked_csr, open_rows
 from lowdim.data.validation import not_finite_error, read_rows
-from lowdim.distance.metrics import metric_of
+from lowdim.distance.metrics import Metric
 from lowdim.errors import BadInput
 from lowdim.knn.blockwise import nearest_given
-from lowdim.knn.index import MetricSpec, NeighborIndex, Neighbors
+from lowdim.knn.index import NeighborIndex, Neighbors
 from lowdim.knn.sparse_distances import all_entries
 from lowdim.runtime.cached_property import cached_property
 from lowdim.runtime.memory import require_memory
@@ -36,7 +36,7 @@ class NeighborSpec:
     """Which neighbors are asked for: the k nearest, or all within a radius."""
 
     k: int
-    metric: MetricSpec
+    metric: Metric
     seed: int
     threads: int
     radius: float | None = None
@@ -98,7 +98,7 @@ class FittedRows:
         """
         if isinstance(X, Neighbors):
             return _checked(X, self.n), None
-        if self.X is None and not metric_of(self.spec.metric).precomputed:
+        if self.X is None and not self.spec.metric.precomputed:
             raise BadInput(
                 "this model was fitted to a graph and has no rows to compare new ones with. Fit it to the rows, or to "
                 "lowdim.neighbors(X, k) by the metric of the model, or give the neighbors that NeighborIndex.query "
@@ -134,7 +134,7 @@ class FittedRows:
         """
         out = np.empty((rows.count, positions.shape[1]), dtype=np.float32)
         for chunk in rows.chunks():
-            block = finite_block(rows, chunk)
+            block = finite_block(rows, chunk, self.spec.metric)
             if self.X is not None and rows.sparse:
                 block = canonical_csr(block)
             out[chunk.start : chunk.stop] = self._embed(block, positions, min(k, self.n), embed_unseen)
@@ -166,10 +166,11 @@ class FittedRows:
         return RowHashes.of(self.X, self.spec.threads)
 
 
-def finite_block(rows: Rows, chunk: Chunk) -> Any:
-    """The block of a chunk, all of whose values are finite."""
+def finite_block(rows: Rows, chunk: Chunk, metric: Metric) -> Any:
+    """The block of a chunk, all of whose values are finite, or missing where the metric allows that."""
     block = chunk.load()
-    if not np.isfinite(block.data if rows.sparse else block).all():
+    values = block.data if rows.sparse else block
+    if not np.isfinite(values).all() and not (metric.missing and not np.isinf(values).any()):
         raise not_finite_error(rows, chunk)
     return block
 

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.data.rows import checked_csr
+from lowdim.distance.metrics import metric_of
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
 from lowdim.knn.boruvka import connect_components
 from lowdim.knn.sparse_distances import nearest_entries
@@ -36,6 +37,7 @@ class Graph:
     algorithm: str = "given"  # exact, approximate or given
     recall: float = 1.0  # estimated share of the true neighbors
     rows: Any = field(default=None, repr=False, compare=False)  # what it was made of, if known; not saved
+    measure: Any = field(default=None, repr=False, compare=False)  # the metric with its parameters; not saved
 
     def __post_init__(self) -> None:
         shape = np.shape(self.indices)
@@ -105,7 +107,7 @@ class Graph:
             raise NotEnoughData(f"k must be from 1 to {self.k}, the neighbors that this graph has; got {k}.")
         # Copies, checked again: native code reads them, whatever becomes of the arrays that were given.
         parts = self.indices[:, :k].copy(), self.distances[:, :k].copy()
-        return Graph(*parts, self.metric, self.algorithm, self.recall, self.rows)
+        return Graph(*parts, self.metric, self.algorithm, self.recall, self.rows, self.measure)
 
     @classmethod
     def from_sparse(cls, matrix: Any, k: int | None = None, *, metric: str = "precomputed") -> Graph:
@@ -149,23 +151,31 @@ class Graph:
         return component_labels(sp.csr_array((np.ones(len(row)), (row, ends)), shape=(self.n, self.n))).astype(np.int64)
 
     def join(
-        self, X: Any, labels: Array | None = None, *, metric: Any = None, n_jobs: int | None = None
+        self,
+        X: Any,
+        labels: Array | None = None,
+        *,
+        metric: Any = None,
+        metric_params: Mapping[str, Any] | None = None,
+        n_jobs: int | None = None,
     ) -> sp.csr_array:
         """The union graph, with its components connected by their minimum spanning tree (Borůvka's algorithm).
 
         X holds the rows that the graph was made from (or, for precomputed distances, all of them), and `metric` is
-        their distance, if it is not the graph's own. Returns a symmetric sparse matrix of lengths, which SciPy's
-        csgraph takes as it is, and so does Isomap(metric="precomputed", radius=joined.max()): all its entries are
-        edges then. (Isomap connects the components of its own graph by itself.)
+        their distance, with `metric_params`, if it is not the graph's own; a loaded graph has forgotten its parameters.
+        Returns a symmetric sparse matrix of lengths, which SciPy's csgraph takes as it is, and so does
+        Isomap(metric="precomputed", radius=joined.max()): all its entries are edges then. (Isomap connects the
+        components of its own graph by itself.)
         """
-        metric = self.metric if metric is None else metric
-        if metric == "callable":
+        if metric is None:
+            metric = self.metric if self.measure is None or metric_params else self.measure
+        if isinstance(metric, str) and metric == "callable":
             raise BadParameter("this graph was made with a function of two rows; give it to join as metric=… again.")
         union = self.symmetrize("union")
         labels = component_labels(union) if labels is None else np.asarray(labels)
         if labels.shape != (self.n,):
             raise BadInput(f"labels must have one number per row ({self.n}); got shape {labels.shape}.")
-        return connect_components(union, X, labels, metric, n_jobs)
+        return connect_components(union, X, labels, metric_of(metric, metric_params), n_jobs)
 
     def to_arrays(self) -> dict[str, Array]:
         """All fields as plain arrays, for another file format."""

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
+from lowdim.data.categories import categorical_rows
 from lowdim.data.duplicates import row_hashes
 from lowdim.data.ownership import dense_table
 from lowdim.data.rows import Rows, StreamRows
 from lowdim.data.validation import FeatureRecord, read_rows
+from lowdim.distance.gower_distance import undefined_gower_error
 from lowdim.distance.matrix_checks import require_distances
-from lowdim.distance.metrics import SQUARES, Metric, MetricLike, metric_of
+from lowdim.distance.metric_params import MetricParams
+from lowdim.distance.metrics import SQUARES, Metric, MetricOrFitted, MetricSpec, metric_of
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
 from lowdim.knn import blockwise
 from lowdim.knn.approximate import InvertedFile, approximate, nearest_centers
@@ -29,7 +32,6 @@ from lowdim.runtime.threads import thread_count
 __all__ = ["NeighborIndex", "Neighbors", "SearchOptions", "neighbors"]
 
 Array = NDArray[Any]
-MetricSpec = str | Callable[[Any, Any], float]
 
 EXACT_ROWS = 12_000  # up to so many, comparing all pairs is as fast as an approximate search
 ROWS_PER_NEIGHBOR = 20  # with fewer rows than this times k, an approximate search saves nothing
@@ -43,7 +45,8 @@ BRUTE_FORCE_VALUES = 1 << 22  # in a table of no more, a query is compared with 
 class SearchOptions:
     """The options of a neighbor search."""
 
-    metric: MetricSpec = param("euclidean", MetricLike(), "Distance between two rows.")
+    metric: MetricSpec | Metric = param("euclidean", MetricOrFitted(), "Distance between two rows.")
+    metric_params: Mapping[str, Any] | None = param(None, MetricParams(), "Parameters of the metric, by name.")
     algorithm: str = param(
         "auto",
         Choice("auto", "exact", "approximate"),
@@ -66,6 +69,7 @@ def neighbors(
     k: int,
     *,
     metric: MetricSpec = "euclidean",
+    metric_params: Mapping[str, Any] | None = None,
     algorithm: str = "auto",
     recall: float = 0.99,
     random_state: Seed = 0,
@@ -81,9 +85,16 @@ def neighbors(
     k : int
         Neighbors per row, at most n - 1.
     metric : str or function of two rows
-        "euclidean", "sqeuclidean", "cosine", "correlation", "manhattan", "chebyshev"; "hamming" and "jaccard"
-        on values 0 and 1; "precomputed". A zero row (for correlation, a
-        constant one) is at cosine distance 1 from all others and 0 from other such rows.
+        "euclidean", "sqeuclidean", "manhattan", "chebyshev", "minkowski" (p); "seuclidean" (V) and "mahalanobis" (V or
+        VI), whose variances are those of X unless they are given; "cosine", "correlation"; "canberra", "braycurtis";
+        "hellinger" between shares of a whole; "haversine" of latitude and longitude in radians; "hamming" of any
+        values; "jaccard", "dice", "russellrao", "rogerstanimoto", "sokalmichener", "sokalsneath" and "yule" on values 0
+        and 1; "gower" of numbers, categories and missing values; "precomputed". A zero row (for correlation, a constant
+        one) is at cosine distance 1 from all others and 0 from other such rows.
+    metric_params : dict, optional
+        Parameters of the metric, such as {"p": 3}. For "gower": `weights` of the columns; which of them (numbers, names
+        or flags) are `categorical`, `ordinal` or `asymmetric`; the `range` of numbers, if it is not that of X. Text and
+        category columns of a dataframe are categorical by themselves.
     algorithm : "auto", "exact" or "approximate"
         Exact means that no neighbor is missing and that equal distances (in float32) are ordered by index.
     recall : float
@@ -97,7 +108,13 @@ def neighbors(
 
     """
     index = NeighborIndex(
-        X, metric=metric, algorithm=algorithm, recall=recall, random_state=random_state, n_jobs=n_jobs
+        X,
+        metric=metric,
+        metric_params=metric_params,
+        algorithm=algorithm,
+        recall=recall,
+        random_state=random_state,
+        n_jobs=n_jobs,
     )
     return index.graph(k)
 
@@ -111,10 +128,11 @@ class NeighborIndex:
         except TypeError as error:
             raise BadParameter(f"NeighborIndex: {error}.") from None
         validate(self.options)
-        self.metric = metric_of(self.options.metric)
+        self.metric = metric_of(self.options.metric, self.options.metric_params)
         self._threads = thread_count(self.options.n_jobs)
         self._seed = seed_of(self.options.random_state)
         self._features = FeatureRecord()  # remembers the columns of X for the checks of queries
+        X = self._encoded(X)
         self._rows = _read(self._features, X, fitting=True)
         if not isinstance(X, Rows):  # the graph remembers these rows, and a model fitted to it their columns
             self._rows.feature_names = getattr(self._features, "feature_names_in_", None)  # type: ignore[attr-defined]
@@ -125,6 +143,7 @@ class NeighborIndex:
             raise BadInput(f"metric='precomputed' needs a square table of distances; got shape {shape}.")
         if self.metric.precomputed and not self._rows.sparse:
             require_distances(dense_table(self._rows))
+        self.metric = self.metric.fitted(self._rows)
         self._spaces: dict[bool, SearchSpace] = {}
         self._query_graph: tuple[Graph, InvertedFile] | None = None
 
@@ -153,13 +172,13 @@ class NeighborIndex:
         table; of a large one it makes a k-NN graph at the first query, keeps it, and runs a beam search on it.
         """
         self._check_k(k, self.n, "rows in the index")
-        rows = _read(self._features, Y, fitting=False)
+        rows = _read(self._features, self._encoded(Y), fitting=False)
         if rows.d != self._rows.d:
             raise BadInput(f"Y has {rows.d} columns, but the index was made of rows with {self._rows.d}.")
-        lists = self._blockwise(rows, k, own=False)
+        lists = self._beam_search(rows, k) if self._uses_graph(k) else self._blockwise(rows, k, own=False)
         if lists is None:
-            lists = self._beam_search(rows, k) if self._uses_graph(k) else self._brute_force(rows, k)
-        require_finite_distances(lists.distances)
+            lists = self._brute_force(rows, k)
+        self._require_finite(lists)
         return Neighbors(lists.indices, lists.distances)
 
     def _is_approximate(self, k: int) -> bool:
@@ -193,18 +212,17 @@ class NeighborIndex:
 
     def _blockwise(self, queries: Rows, k: int, own: bool) -> NeighborLists | None:
         """Neighbors by blocks of distances, for the metrics and rows that have no native kernel."""
-        blocks: blockwise.Blocks
-        if self.metric.precomputed:
+        metric = self.metric
+        if metric.precomputed:
             return blockwise.nearest_given(queries, self.n, k, own, self._threads)
-        if self.metric.function is not None:
-            base = _dense_whole(self._rows)
-            blocks = blockwise.function_blocks(base if own else _dense_whole(queries), base, self.metric.function)
-        elif blockwise.is_wide(self._rows):
-            blocks = blockwise.sparse_blocks(queries.whole(), self._rows.whole(), self.metric)
-        else:
+        if metric.function is None and not metric.by_pairs and not blockwise.is_wide(self._rows):
             return None
-        threads = 1 if self.metric.function is not None else self._threads
-        return blockwise.nearest_in_blocks(blocks, queries.count, self.n, k, own, threads)
+        blocks = blockwise.distance_blocks(self._rows if own else queries, self._rows, metric, self._threads)
+        threads = 1 if metric.function is not None else self._threads
+        size = blockwise.block_rows(self.n, self._rows.d, metric)
+        return blockwise.nearest_in_blocks(
+            blocks, queries.count, self.n, k, own, threads, undefined=metric.missing, size=size
+        )
 
     def _approximate(self, k: int) -> tuple[Graph, InvertedFile]:
         space = self._space(approximate=True)
@@ -233,7 +251,14 @@ class NeighborIndex:
         for step in range(nearest.k):
             cells.probe(space, work, lists, nearest.indices[:, step], hashes)
         _native.graph_search_queries(
-            work, space.work, graph.indices, space.kernel, lists.distances, lists.indices, space.threads
+            work,
+            space.work,
+            graph.indices,
+            space.kernel,
+            lists.distances,
+            lists.indices,
+            space.threads,
+            space.kernel_params(np.float32),
         )
         out = refine(space, source, lists.indices, k, None)
         short = np.flatnonzero(out.indices[:, -1] == EMPTY)  # where a component of the graph has fewer rows
@@ -243,8 +268,17 @@ class NeighborIndex:
         return out
 
     def _as_graph(self, lists: NeighborLists, algorithm: str, recall: float) -> Graph:
+        self._require_finite(lists)
+        return Graph(lists.indices, lists.distances, self.metric.name, algorithm, recall, self._rows, self.metric)
+
+    def _require_finite(self, lists: NeighborLists) -> None:
+        if self.metric.missing and np.isinf(lists.distances).any():
+            raise undefined_gower_error()
         require_finite_distances(lists.distances)
-        return Graph(lists.indices, lists.distances, self.metric.name, algorithm, recall, self._rows)
+
+    def _encoded(self, X: Any) -> Any:
+        """Rows with codes in the place of text, if the metric compares categories."""
+        return categorical_rows(X, self.metric.params.get("categories"), coded=True) if self.metric.missing else X
 
     def _check_k(self, k: int, most: int, what: str) -> None:
         if not Integer(1).accepts(k):
@@ -262,8 +296,3 @@ def _read(features: FeatureRecord, X: Any, *, fitting: bool) -> Rows:
     if rows.count == 0:
         raise NotEnoughData("a neighbor search needs at least 1 row; got 0.")
     return rows
-
-
-def _dense_whole(rows: Rows) -> Array:
-    whole = rows.whole()
-    return np.asarray(whole.toarray() if rows.sparse else whole)

@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 from lowdim.data.fold import fold
 from lowdim.data.rows import ArrayRows, Block, Chunk, Rows
 from lowdim.data.validation import not_finite_error
-from lowdim.distance.metrics import MAGNITUDES, SQUARES, Metric
+from lowdim.distance.mapped_rows import mapped_rows
+from lowdim.distance.metrics import ARC, MAGNITUDES, SQUARES, Metric
+from lowdim.distance.pairwise import not_binary_error
 from lowdim.distance.unit_rows import dense_parts, table_of_blocks, unit_rows
 from lowdim.errors import BadInput
 from lowdim.linalg.centered import Centered, column_means
@@ -65,6 +67,11 @@ class SearchSpace:
         if self.metric.bits:
             words = _pack_bits(queries, self.metric)
             return words, words
+        if self.metric.by_pairs:
+            source = mapped_rows(queries, self.metric, self.threads)
+            return (source * self.factor).astype(np.float32), source
+        if self.metric.row_map is not None:
+            queries = ArrayRows(mapped_rows(queries, self.metric, self.threads))
         if self.metric.unit_rows:
             units = unit_rows(queries, self.metric, self.threads)
             return units, units
@@ -76,6 +83,10 @@ class SearchSpace:
         if self.source is self.work:
             return work, work
         return work, _readable(queries, self.source.dtype)
+
+    def kernel_params(self, dtype: Any) -> Array | None:
+        """What the native kernel takes beside the rows, in their dtype."""
+        return self.metric.kernel_params(dtype, self.columns)
 
     def squared_norms(self, work: Array) -> NDArray[np.float64]:
         """|a|² of rows as the products see them, (m,)."""
@@ -100,6 +111,7 @@ class SearchSpace:
     def sums(self, distances: Array) -> NDArray[np.float64]:
         """Reported distances as sums over the columns of `work`, rounded up."""
         wide = distances.astype(np.float64) * (1 + 4 * ROUNDOFF) / self.scale
+        wide = 2 * np.sin(np.minimum(wide, np.pi) / 2) if self.metric.root == ARC else wide
         wide = wide**2 if self.metric.root else wide
         if self.source is self.work:
             return wide
@@ -109,7 +121,13 @@ class SearchSpace:
 def search_space_of(rows: Rows, metric: Metric, threads: int) -> SearchSpace:
     """The search space of rows; raises for values that are not finite or that the metric can't use."""
     d = rows.d
+    metric = metric.fitted(rows)
     origin = np.zeros(d)
+    if metric.by_pairs:
+        return _pairwise_space(rows, metric, threads)
+    if metric.row_map is not None:
+        rows = ArrayRows(mapped_rows(rows, metric, threads))
+        d, origin = rows.d, np.zeros(rows.d)
     if metric.bits:
         work = _pack_bits(rows, metric)
         scale = 1.0 / d if metric.name == "hamming" else 1.0
@@ -142,6 +160,16 @@ def search_space_of(rows: Rows, metric: Metric, threads: int) -> SearchSpace:
         squared = metric.kernel == SQUARES and not metric.root
         source, scale = work, metric.scale / (factor**2 if squared else factor)
     return SearchSpace(metric, work, None, source, scale, mean, factor, reach * factor, exact_sums, d, threads)
+
+
+def _pairwise_space(rows: Rows, metric: Metric, threads: int) -> SearchSpace:
+    """The search space of a metric that measures one pair at a time: candidates in float32, distances in double."""
+    source = mapped_rows(rows, metric, threads)
+    largest = max(float(np.nanmax(source, initial=0.0)), -float(np.nanmin(source, initial=0.0)))
+    factor = 1.0 if metric.row_map is not None or largest == 0 else float(2.0 ** -np.round(np.log2(largest)))
+    work = (source * factor).astype(np.float32)
+    scale, origin = metric.scale, np.zeros(source.shape[1])
+    return SearchSpace(metric, work, None, source, scale, origin, factor, 1.0, False, source.shape[1], threads)
 
 
 def require_finite_distances(distances: Array) -> None:
@@ -205,10 +233,7 @@ def _pack_bits(rows: Rows, metric: Metric) -> NDArray[np.float32]:
     for chunk in rows.chunks():
         for start, block in dense_parts(chunk.load()):
             if not ((block == 0) | (block == 1)).all():
-                raise BadInput(
-                    f"metric {metric.name!r} compares sets: every value must be 0 or 1 (or False or True). "
-                    "Binarize the columns, or choose another metric."
-                )
+                raise not_binary_error(metric)
             packed = np.packbits(block.astype(bool), axis=1)
             begin = chunk.start + start
             out[begin : begin + len(packed), : packed.shape[1]] = packed

@@ -19,7 +19,6 @@ from lowdim.data.rows import ArrayRows, Chunk, Rows
 from lowdim.data.validation import not_finite_error, overflow_error, read_rows
 from lowdim.distance.condensed import Pairs, condensed_weights, pairs_of_matrix
 from lowdim.distance.matrix_checks import checked_new_distances, precomputed_distances
-from lowdim.distance.metrics import metric_of
 from lowdim.distance.pairwise import MetricRows, dense_block, prepare_rows
 from lowdim.errors import BadInput, LowdimWarning
 from lowdim.knn.blockwise import Blocks
@@ -100,6 +99,7 @@ class BaseMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         """The rows to fit, of which there are at least two, and enough for the dimensions."""
         rows = read_rows(self, X, fitting=True, min_rows=2)
         self._check_dimensions(rows.count, spare=True)
+        self._fit_metric(rows)
         return rows
 
     def _fit_all_pairs(self, rows: Rows, weights: Any) -> None:
@@ -155,7 +155,7 @@ class BaseMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         """The condensed distances of all pairs, and the rows that they were computed from, if any."""
         if self._precomputed:
             return pairs_of_matrix(precomputed_distances(rows, missing=True), weights), None
-        prepared = prepare_rows(rows, metric_of(self.metric), threads)
+        prepared = prepare_rows(rows, self._fitted_metric, threads)
         pairs = prepared.pairs()
         condensed = condensed_weights(weights, pairs.n, pairs.distances.dtype)
         return dataclasses.replace(pairs, weights=condensed), prepared
@@ -164,12 +164,12 @@ class BaseMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         """Distances (m, n) of new rows begin … end, computed, or precomputed and checked."""
         if self.X_fit_ is None:
             return lambda begin, end: checked_new_distances(dense_block(rows, begin, end), missing=True, first=begin)
-        metric, dtype = metric_of(self.metric), self.X_fit_.dtype
+        metric, dtype = self._fitted_metric, self.X_fit_.dtype
         fitted = prepare_rows(ArrayRows(self.X_fit_), metric, threads)
 
         def distances(begin: int, end: int) -> Array:
             block = dense_block(rows, begin, end)
-            if not np.isfinite(block).all():
+            if np.isinf(block).any() or (np.isnan(block).any() and not metric.missing):
                 raise not_finite_error(rows, Chunk(begin, end, lambda: block))
             new = prepare_rows(ArrayRows(block.astype(dtype, copy=False)), metric, threads, fitted)
             return fitted.distances_from(new)
@@ -210,7 +210,7 @@ class BaseMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
     def _check_state(self, check: StateCheck) -> None:
         embedding = check.floats("embedding_", "n", "k")
         check.require(embedding is not None and embedding.size > 0, "embedding_ must not be empty")
-        check.floats("X_fit_", "n", "d", optional=self._precomputed)
+        check.floats("X_fit_", "n", "d", optional=self._precomputed, gaps=check.gaps)
         if self._precomputed:
             check.require(self.X_fit_ is None, "X_fit_ must be None for precomputed distances")
             check.number("n_features_in_", Integer(check.sizes["n"], check.sizes["n"]))
@@ -229,5 +229,5 @@ class BaseMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self._precomputed
+        tags.input_tags.allow_nan = self._precomputed or self._mixed
         return tags

@@ -83,6 +83,8 @@ class ClassicalMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimat
         Indices of the rows that the embedding was computed from, if not all.
     converged_ : bool
         Whether the eigenvalue iteration for large matrices converged.
+    metric_params_ : dict
+        Parameters of the metric: those given, and what it takes from the fitted rows (variances, ranges, categories).
     X_fit_ : array (m, d) or None
         The rows that `transform` measures new ones against, all fitted rows or the landmarks; None for
         metric="euclidean", which needs only the principal axes, and for precomputed distances.
@@ -108,6 +110,7 @@ class ClassicalMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimat
         """Find the embedding. `sample_weight` are the weights of the rows; those of weight zero are only embedded."""
         with self._fitting():
             rows = read_rows(self, X, fitting=True)
+            self._fit_metric(rows)
             weights, self.landmarks_ = self._select(rows, check_weights(sample_weight, rows.n))
             if self._euclidean:
                 self._fit_principal_axes(rows, weights)
@@ -182,20 +185,28 @@ class ClassicalMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimat
             self.X_fit_ = None
             D = precomputed_distances(rows, missing=False)
             return D if indices is None else np.ascontiguousarray(D[np.ix_(indices, indices)])
-        table = finite_rows(rows)
+        table = finite_rows(rows, missing=self._mixed)
         kept = owned(table, rows) if indices is None else table[indices]
         self.X_fit_, n = kept, len(kept)
         require_memory(3 * 8 * n * n, f"distances between {n} rows", "Use n_landmarks, or metric='euclidean'.")
         fitted = self._fitted_rows(threads)
-        return checked_distances(fitted.distances_from(fitted))
+        D = fitted.distances_from(fitted)
+        if fitted.metric.function is not None:
+            return checked_distances(D)
+        np.fill_diagonal(D, 0)  # russellrao has other values there
+        return D
 
     def _fitted_rows(self, threads: int) -> MetricRows:
-        return prepare_rows(open_rows(self.X_fit_), metric_of(self.metric), threads)
+        return prepare_rows(open_rows(self.X_fit_), self._fitted_metric, threads)
 
     def _embed(self, rows: Rows) -> Array:
         """Positions (m, k) of rows, by projection or by Gower's formula."""
         state = self._state
-        table = rows if self._euclidean else MappedRows(rows, len(state.axes), self._minus_half_squares())
+        table = (
+            rows
+            if self._euclidean
+            else MappedRows(rows, len(state.axes), self._minus_half_squares(), missing=self._mixed)
+        )
         positions = Centered(table, state.means, None, None, thread_count(self.n_jobs)).times(state.axes)
         return positions if state.unit == 1 else positions * positions.dtype.type(state.unit)
 
@@ -223,7 +234,7 @@ class ClassicalMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimat
         landmarks = check.indices("landmarks_", "m", below="n", optional=True)
         check.require(landmarks is None or (np.diff(landmarks) > 0).all(), "landmarks_ must be ascending")
         check.sizes.setdefault("m", check.sizes["n"])
-        check.floats("X_fit_", "m", "d", optional=self._euclidean or self._precomputed)
+        check.floats("X_fit_", "m", "d", optional=self._euclidean or self._precomputed, gaps=check.gaps)
         if self._euclidean or self._precomputed:
             check.require(self.X_fit_ is None, f"X_fit_ must be None for metric={self.metric!r}")
         if self._precomputed:

@@ -11,7 +11,6 @@ from lowdim.base.estimator import estimator
 from lowdim.data.rows import Rows
 from lowdim.distance.condensed import Pairs, pairs_of_matrix
 from lowdim.distance.matrix_checks import precomputed_distances
-from lowdim.distance.metrics import metric_of
 from lowdim.distance.pairwise import MetricRows, prepare_rows
 from lowdim.errors import BadParameter
 from lowdim.mds.base import BaseMDS
@@ -66,6 +65,8 @@ class MDS(BaseMDS):
         "smacof", "sgd", or "lbfgs" for SSTRESS.
     n_iter_, converged_ : int, bool
         Number of iterations (SGD: epochs), and whether the loss converged.
+    metric_params_ : dict
+        Parameters of the metric: those given, and what it takes from the fitted rows (variances, ranges, categories).
     X_fit_ : array (n, d) or None
         The fitted rows, which `transform` compares new ones with; None for precomputed distances.
 
@@ -134,7 +135,7 @@ class MDS(BaseMDS):
             if pairs.weights is not None:
                 require_connected(~np.isnan(source))
         else:
-            source = prepare_rows(rows, metric_of(self.metric), threads)
+            source = prepare_rows(rows, self._fitted_metric, threads)
             sample = np.ascontiguousarray(source.table[:: max(1, n // UNIT_ROWS)])
             unit = MetricRows(source.metric, sample, source.factor, threads).pairs().unit
         if isinstance(self.init, np.ndarray):
@@ -142,6 +143,8 @@ class MDS(BaseMDS):
         if self.init == "random":
             return source, None, unit
         if isinstance(source, MetricRows):
+            if self._mixed:  # rows with categories and gaps have no principal axes
+                return source, None, unit
             return source, pca_init(source, self.n_components, unit, seed), unit
         return source, classical_init(pairs, self.n_components, seed), unit
 
@@ -163,8 +166,8 @@ class MDS(BaseMDS):
             raise BadParameter("MDS: solver='sgd' needs loss='stress' and transformation='ratio'. Use solver='smacof'.")
 
     def _uses_sgd(self, rows: Rows, weights: Any) -> bool:
-        metric = metric_of(self.metric)
-        possible = weights is None and (metric.precomputed or (metric.kernel is not None and not metric.bits))
+        metric = self._fitted_metric
+        possible = weights is None and (metric.precomputed or metric.kernel is not None)
         if self.solver == "sgd" and not possible:
             raise BadParameter("MDS: solver='sgd' takes neither weights nor this metric. Use solver='smacof'.")
         plain = self.loss == "stress" and self.transformation == "ratio" and not metric.precomputed

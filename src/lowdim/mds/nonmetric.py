@@ -45,6 +45,8 @@ class NonmetricMDS(BaseMDS):
         "smacof".
     n_iter_, converged_ : int, bool
         Number of iterations, and whether the stress converged.
+    metric_params_ : dict
+        Parameters of the metric: those given, and what it takes from the fitted rows (variances, ranges, categories).
     X_fit_ : array (n, d) or None
         The fitted rows, which `transform` compares new ones with; None for precomputed dissimilarities.
 

@@ -45,7 +45,7 @@ class SGDSchedule:
 def sgd(source: MetricRows | Array, start: Array, schedule: SGDSchedule, unit: float, threads: int) -> MDSResult:
     """Stochastic gradient descent from `start` (n, k); `source` is rows with a metric, or a distance matrix."""
     n_epochs, first_step_size = schedule.n_epochs, FIRST_STEP_SIZE[schedule.start]
-    table, kernel, root, scale = _native_source(source)
+    table, kernel, root, scale, params = _native_source(source)
     n = len(table)
     Y = np.ascontiguousarray(start, dtype=table.dtype)
     size = min(BLOCK, -(-n // 2))
@@ -63,7 +63,7 @@ def sgd(source: MetricRows | Array, start: Array, schedule: SGDSchedule, unit: f
             order = rng.permutation(n).astype(np.int32)
             for number in rng.permutation(tournament)[:rounds]:
                 sampled += _native.mds_sgd_round(
-                    table, kernel, root, scale / unit, order, size, step_size, int(number), Y, threads
+                    table, kernel, root, scale / unit, order, size, step_size, int(number), Y, threads, params
                 )
         path.append(sampled * tournament / (rounds * shuffles))
         report("stochastic gradient descent", epoch + 1, n_epochs, stress=sampled)
@@ -82,7 +82,7 @@ def sgd_converged(path: list[float], embedding: Array) -> bool:
 
 def stress_by_blocks(source: MetricRows | Array, embedding: Array, unit: float, threads: int) -> tuple[Array, float]:
     """Σ_j (δ - d)² per point over all pairs, block by block; and Σ δ² over i < j."""
-    table, kernel, root, scale = _native_source(source)
+    table, kernel, root, scale, params = _native_source(source)
     n = len(table)
     per_point, total = np.zeros(n), 0.0
     size = max(1, BLOCK_VALUES // n)
@@ -95,7 +95,8 @@ def stress_by_blocks(source: MetricRows | Array, embedding: Array, unit: float, 
             dissimilarities = table[begin:end] / table.dtype.type(unit)
         else:
             dissimilarities = np.empty((end - begin, n), dtype=table.dtype)
-            _native.cross_distances(table[begin:end], table, kernel, root, scale / unit, dissimilarities, threads)
+            part = table[begin:end]
+            _native.cross_distances(part, table, kernel, root, scale / unit, dissimilarities, threads, params)
         residuals = np.nan_to_num(distances - dissimilarities)  # NaN: a missing distance
         per_point[begin:end] = np.einsum("ij,ij->i", residuals, residuals)
         total += float(np.nansum(dissimilarities.astype(np.float64) ** 2)) / 2
@@ -103,9 +104,9 @@ def stress_by_blocks(source: MetricRows | Array, embedding: Array, unit: float, 
     return per_point, total
 
 
-def _native_source(source: MetricRows | Array) -> tuple[Array, int, bool, float]:
-    """Table, kernel (-1: the table holds distances), root and scale, as the native functions take them."""
+def _native_source(source: MetricRows | Array) -> tuple[Array, int, int, float, Array | None]:
+    """Table, kernel (-1: the table holds distances), root, scale and parameters, as the native functions take them."""
     if isinstance(source, MetricRows):
         assert source.kernel is not None
-        return source.table, source.kernel, source.metric.root, source.scale
-    return source, -1, False, 1.0
+        return source.table, source.kernel, source.metric.root, source.scale, source.params
+    return source, -1, 0, 1.0, None

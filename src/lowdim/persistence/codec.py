@@ -5,6 +5,7 @@
 | None, bool, str, int, finite float | itself                                                   |
 | nan, inf, -inf                     | {"float": "nan"}                                         |
 | list, tuple                        | [...], {"tuple": [...]}                                  |
+| dict with names as keys            | {"dict": {...}}                                          |
 | array of numbers or booleans       | {"array": dtype, "shape": [...]} and a tensor            |
 | NumPy scalar                       | {"scalar": dtype} and a 0-d tensor                       |
 | 1-d array of str                   | {"strings": [...], "dtype": "object" or "str"}           |
@@ -60,6 +61,8 @@ def encode(value: Any, name: str, tensors: Tensors) -> Any:
     if isinstance(value, list | tuple):
         items = [encode(item, f"{name}.{i}", tensors) for i, item in enumerate(value)]
         return items if isinstance(value, list) else {"tuple": items}
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return {"dict": {key: encode(item, f"{name}.{key}", tensors) for key, item in value.items()}}
     if isinstance(value, np.dtype):
         return {"dtype": _dtype_code(value)}
     if isinstance(value, np.ndarray):
@@ -138,6 +141,11 @@ def _decode_tuple(value: Any, name: str, tensors: Tensors) -> tuple[Any, ...]:
     return tuple(decode(items, name, tensors))
 
 
+def _decode_dict(value: Any, name: str, tensors: Tensors) -> dict[str, Any]:
+    items = _require(value["dict"], isinstance(value["dict"], dict), name, "values by name")
+    return {key: decode(item, f"{name}.{key}", tensors) for key, item in items.items()}
+
+
 def _decode_dtype(value: Any, name: str, tensors: Tensors) -> np.dtype[Any]:
     return np.dtype(_dtype_name(value["dtype"], name))
 
@@ -195,6 +203,7 @@ def _decode_rule(value: Any, name: str, tensors: Tensors) -> Any:
 _DECODERS: dict[str, tuple[tuple[str, ...], Callable[[Any, str, Tensors], Any]]] = {
     "float": ((), _decode_float),
     "tuple": ((), _decode_tuple),
+    "dict": ((), _decode_dict),
     "dtype": ((), _decode_dtype),
     "array": (("shape",), _decode_array),
     "csr": (("shape", "stored"), _decode_csr),

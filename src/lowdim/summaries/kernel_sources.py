@@ -95,10 +95,12 @@ class PrecomputedKernel:
 class MappedRows(Rows):
     """Rows (m, width) that a function computes from blocks of rows (m, d) and the index of each block's first row."""
 
-    def __init__(self, rows: Rows, width: int, function: Callable[[Array, int], Array]) -> None:
+    def __init__(
+        self, rows: Rows, width: int, function: Callable[[Array, int], Array], *, missing: bool = False
+    ) -> None:
         if rows.sparse:
             raise BadInputType(SPARSE)
-        self._rows, self._function = rows, function
+        self._rows, self._function, self._missing = rows, function, missing
         self.n, self.d, self.dtype = rows.n, width, rows.dtype
 
     @property
@@ -108,7 +110,7 @@ class MappedRows(Rows):
 
     def block(self, start: int, stop: int) -> Array:
         new = self._rows.block(start, stop)
-        if not np.isfinite(new).all():
+        if np.isinf(new).any() or (np.isnan(new).any() and not self._missing):
             raise not_finite_error(self._rows, Chunk(start, stop, lambda: new))
         return np.ascontiguousarray(self._function(new, start), dtype=self.dtype)
 
@@ -123,12 +125,13 @@ def dense_rows(rows: Rows) -> Array:
     return np.asarray(owned(finite_rows(rows), rows))
 
 
-def finite_rows(rows: Rows) -> Array:
-    """All rows as one finite array, without a copy where the given one will do."""
+def finite_rows(rows: Rows, *, missing: bool = False) -> Array:
+    """All rows as one finite array, without a copy where the given one will do; values may be `missing` (NaN)."""
     if rows.sparse:
         raise BadInputType(SPARSE)
     whole = dense_table(rows)
-    _require_finite(whole, rows)
+    if not missing or np.isinf(whole).any():
+        _require_finite(whole, rows)
     if not len(whole):
         raise BadInput("there are 0 sample(s) in the data while a minimum of 1 is required.")
     return whole

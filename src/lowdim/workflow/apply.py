@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lowdim.base.standardized import Standardized
+from lowdim.data.categories import unknown_categories
 from lowdim.data.io.column_roles import ColumnSelection
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadParameter, ModelFileError
@@ -30,6 +32,7 @@ class AppliedModel:
     result: Any  # (n, k) coordinates, or (n, d) rows
     names: Names  # of the columns of the result, if they have names
     missing: MissingValues | None = None  # None: nothing was missing
+    unknown: Mapping[str, Sequence[str]] = field(default_factory=dict)  # by column: categories that the model lacks
 
 
 def load_fitted(path: str) -> Any:
@@ -53,12 +56,20 @@ def apply_transform(model: Any, data: str, selection: ColumnSelection, missing: 
             f"--missing {missing} is not possible here: {type(inner).__name__} was fitted without it. Use drop-rows or "
             "error, or fit PCA with --missing em."
         )
+    settings = {"metric": "gower"} if getattr(inner, "_mixed", False) else {}
+    if settings:
+        selection = replace(selection, encode="gower")
     table = _read_expected(model, data, selection, _feature_names(model), int(model.n_features_in_))
     method = find_method(type(inner).__name__) if by_em else None
-    complete = complete_table(table, missing or ("em" if by_em else "error"), method)
+    if settings:
+        complete = complete_table(table, missing, find_method(type(inner).__name__), settings)
+    else:
+        complete = complete_table(table, missing or ("em" if by_em else "error"), method)
     table = complete.table
     with naming_nonfinite(table.rows(), table, model, "fit the model with"):
-        return AppliedModel(table, model.transform(table.rows()), _axis_names(model), complete.missing)
+        result = model.transform(table.rows())
+    unknown = unknown_categories(table.rows(), inner.metric_params_["categories"]) if settings else {}
+    return AppliedModel(table, result, _axis_names(model), complete.missing, unknown)
 
 
 def apply_inverse(model: Any, data: str, selection: ColumnSelection) -> AppliedModel:

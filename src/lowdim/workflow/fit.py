@@ -104,8 +104,8 @@ def fit_method(
 
 
 def default_method(table: Table, method: Method) -> Method:
-    """The method if nobody named one: classical scaling where the table holds distances."""
-    return find_method("classicalmds") if table.kind == "distances" else method
+    """The method if nobody named one: classical scaling of distances, given or Gower's."""
+    return find_method("classicalmds") if table.kind == "distances" or table.encode == "gower" else method
 
 
 def check_target(method: Method, settings: Mapping[str, Any], target: str | None) -> None:
@@ -146,7 +146,8 @@ def naming_nonfinite(rows: Rows, table: Table, model: Any, use: str | None = "us
     except (BadParameter, NotEnoughData):
         raise
     except ValueError as error:  # BadInput, or scikit-learn's own
-        by_method = getattr(inner_estimator(model), "missing", None) == "em"
+        inner = inner_estimator(model)
+        by_method = getattr(inner, "missing", None) == "em" or getattr(inner, "_mixed", False)
         found = None if by_method else first_nonfinite((chunk.start, chunk.load()) for chunk in rows.chunks())
         if found is None:
             raise

@@ -1,7 +1,8 @@
-"""Missing values of a table: estimated by EM, or their rows or columns left out, for every method."""
+"""Missing values of a table: estimated by EM, their rows or columns left out, or left to Gower's distance."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +13,7 @@ from lowdim.base.estimator import Method
 from lowdim.data.table import NamedArrayRows, Table
 from lowdim.decomposition.ppca_em import impute_by_em
 from lowdim.errors import BadInput, BadParameter
+from lowdim.registry import methods
 from lowdim.runtime.param import parameters
 from lowdim.runtime.threads import thread_count
 
@@ -56,13 +58,18 @@ class CompleteTable:
         return values if values is None or self.kept is None else values[self.kept]
 
 
-def complete_table(table: Table, treatment: str | None, method: Method | None = None) -> CompleteTable:
+def complete_table(
+    table: Table, treatment: str | None, method: Method | None = None, settings: Mapping[str, Any] | None = None
+) -> CompleteTable:
     """Treat missing values; None estimates them by EM in a table in memory, and leaves a larger one as it is.
 
     A method that has a parameter `missing`, as PCA, estimates them itself, so that it can map new rows with gaps.
+    Gower's distance, which the settings or the encoding of the table ask for, leaves them out of its comparisons.
     """
     if treatment is not None and treatment not in TREATMENTS:
         raise BadParameter(f"--missing must be one of {', '.join(TREATMENTS)}; got {treatment!r}.")
+    if _uses_gower(table, method, settings or {}):
+        return _with_gaps(table, treatment)
     in_memory = isinstance(table.rows(), NamedArrayRows)
     by_method = method is not None and "missing" in parameters(method.cls)
     if table.kind == "distances" or treatment == "error" or (treatment is None and not in_memory):
@@ -73,6 +80,36 @@ def complete_table(table: Table, treatment: str | None, method: Method | None = 
     if absent is None or not absent.any():
         return CompleteTable(table, None)
     return _treat(table, absent, treatment or "em", by_method)
+
+
+def _uses_gower(table: Table, method: Method | None, settings: Mapping[str, Any]) -> bool:
+    """Whether rows are compared by Gower's distance; raises BadParameter if the method can't."""
+    metric = settings.get("metric")
+    if table.encode != "gower" or table.kind == "distances":
+        return bool(metric == "gower")
+    if method is None or "metric" not in parameters(method.cls):
+        able = ", ".join(known.name for known in methods() if "metric" in parameters(known.cls))
+        what = "this command" if method is None else method.name
+        raise BadParameter(
+            f"--encode gower: {what} does not compare rows by a metric. Methods that do: {able}. Else use one-hot."
+        )
+    if metric not in (None, "gower"):
+        raise BadParameter(f"--encode gower means --metric gower; got {metric!r}. Leave out one of them.")
+    return True
+
+
+def _with_gaps(table: Table, treatment: str | None) -> CompleteTable:
+    """The table with its gaps, which Gower's distance leaves out; rows without any value are left out here."""
+    settings = {"metric": "gower"}
+    if treatment == "em":
+        raise BadParameter("--missing em is not needed with Gower's distance, which leaves gaps out. Omit --missing.")
+    absent = np.isnan(table.array())
+    if not absent.any():
+        return CompleteTable(table, None, settings=settings)
+    if treatment == "error":
+        row, column = (int(at) for at in np.argwhere(absent)[0])
+        raise BadInput(f"{table.source}: row {row + 1} has no value in {table.names[column]!r}. Omit --missing error.")
+    return replace(_treat(table, absent, treatment or "gower", by_method=False), settings=settings)
 
 
 def _treat(table: Table, absent: NDArray[np.bool_], treatment: str, by_method: bool) -> CompleteTable:
@@ -92,10 +129,10 @@ def _treat(table: Table, absent: NDArray[np.bool_], treatment: str, by_method: b
             raise BadInput(f"{table.source}: every column has missing values. Use --missing em or drop-rows.")
         names = np.asarray(table.names, dtype=object)
         used = tuple(names[~incomplete].tolist())
-        rows = NamedArrayRows(table.array()[:, ~incomplete], used)
+        rows = table.named_rows().select(columns=~incomplete)
         table = replace(table, X=rows, names=used, image_shape=None)
         return CompleteTable(table, replace(missing, dropped_columns=tuple(names[incomplete].tolist())), mask)
-    if treatment == "drop-rows" or not absent.any():
+    if treatment in ("drop-rows", "gower") or not absent.any():
         return CompleteTable(table, missing, mask)
     if by_method:
         return CompleteTable(table, missing, mask, {"missing": "em"})

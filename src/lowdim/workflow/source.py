@@ -33,7 +33,7 @@ def read_data(data: str, selection: ColumnSelection) -> Table:
     if data == STDIN:
         return replace(read_selection(_stdin_file(), selection), source="standard input")
     if _is_built_in(data):
-        return _select_columns(replace(datasets.load(data), source=data), selection)
+        return _select_columns(replace(datasets.load(data), source=data, encode=selection.encode), selection)
     _require_known(data)
     return read_selection(data, selection)
 

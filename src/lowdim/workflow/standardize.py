@@ -13,8 +13,8 @@ from lowdim.runtime.param import parameters
 
 __all__ = ["build_estimator", "describe_standardization", "inner_estimator", "should_standardize"]
 
-# Metrics that compare columns in their units; the others compare directions or sets.
-UNIT_METRICS = ("euclidean", "sqeuclidean", "manhattan", "chebyshev", "l1", "l2", "cityblock", "linf")
+# Metrics that compare columns in their units; the others compare directions or sets, or scale columns themselves.
+UNIT_METRICS = ("euclidean", "sqeuclidean", "manhattan", "chebyshev", "minkowski", "l1", "l2", "cityblock", "linf")
 
 
 def should_standardize(settings: Mapping[str, Any], table: Table, requested: bool | None) -> bool | None:
@@ -26,6 +26,8 @@ def should_standardize(settings: Mapping[str, Any], table: Table, requested: boo
         if requested:
             raise BadParameter(f"{table.source} holds distances, which can't be standardized. Omit --standardize.")
         return None
+    if requested and settings.get("metric") == "gower":
+        raise BadParameter("Gower's distance scales columns by their ranges already. Omit --standardize.")
     if requested is not None:
         return requested
     precomputed = "precomputed" in [value for value in settings.values() if isinstance(value, str)]

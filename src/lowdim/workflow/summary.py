@@ -52,7 +52,8 @@ def summarize_columns(report: ColumnReport) -> list[tuple[str, str]]:
     if report.id is not None:
         lines.append(("row names", f"{report.id} (all values differ; --id names another)"))
     if report.encoded:
-        lines.append(("encoded", f"{_listed(report.encoded)} (one-hot: a column of 0 and 1 per value)"))
+        how = "Gower: equal or different" if report.encoding == "gower" else "one-hot: a column of 0 and 1 per value"
+        lines.append(("encoded", f"{_listed(report.encoded)} ({how})"))
     if report.annotations:
         lines.append(("not used", f"{_listed(report.annotations)} (text or dates: shown on the page)"))
     by_reason: dict[str, list[str]] = {}
@@ -71,6 +72,7 @@ def summarize_missing(missing: MissingValues) -> str:
         gaps = f"{count(missing.values, 'value')} in {count(missing.rows, 'row')}"
         done = {
             "em": "estimated by EM",
+            "gower": "missing: left out of the comparisons",
             "drop-rows": "missing: the rows were left out",
             "drop-columns": f"missing: left out {_listed(missing.dropped_columns)}",
         }

@@ -19,7 +19,7 @@ __all__ = [
     "require_unique_names",
 ]
 
-ENCODINGS = ("drop", "one-hot")  # of text that is neither label nor id
+ENCODINGS = ("drop", "one-hot", "gower")  # of text that is neither label nor id
 MOST_NAMES = 12  # in a message; a file may have thousands
 
 
@@ -32,7 +32,7 @@ class ColumnSelection:
     id: str | None
     drop: tuple[str, ...]
     flags: bool = False  # spell arguments as command-line flags: --drop x instead of drop=['x']
-    encode: str = "drop"  # what to do with text that is neither label nor id: drop (kept as annotation) or one-hot
+    encode: str = "drop"  # text that is neither label nor id: drop (kept as annotation), one-hot, or gower (codes)
     numeric_only: bool = False  # read numbers alone: no label, ids or annotations unless they are named
 
     @classmethod
@@ -74,7 +74,7 @@ class Roles:
     label: str | None = None
     id: str | None = None
     annotations: tuple[str, ...] = ()  # text and dates that are kept beside the numbers
-    encoded: tuple[str, ...] = ()  # text that becomes columns of 0 and 1
+    encoded: tuple[str, ...] = ()  # text that becomes columns of 0 and 1, or one of codes
     left_out: tuple[tuple[str, str], ...] = ()  # name and reason
 
 
@@ -114,7 +114,7 @@ def no_numbers_error(text: Sequence[str], where: str, selection: ColumnSelection
     """The error for a file none of whose columns holds numbers."""
     return BadInputType(
         f"{where} has no column of numbers: {_join(text)} hold text or dates. Encode text by "
-        f"{selection.spell('encode')} one-hot."
+        f"{selection.spell('encode')} one-hot or gower."
     )
 
 
@@ -134,7 +134,7 @@ def not_numeric_error(columns: Mapping[str, str], where: str, selection: ColumnS
     """The error for columns that were named as features and do not hold numbers, each with what it holds."""
     listed = ", ".join(f"{name!r} holds {kind}" for name, kind in columns.items())
     remedy = f"Leave out {'it' if len(columns) == 1 else 'them'}, or encode by {selection.spell('encode')}"
-    return BadInputType(f"{where}: column {listed}, not numbers. {remedy} one-hot.")
+    return BadInputType(f"{where}: column {listed}, not numbers. {remedy} one-hot or gower.")
 
 
 def _names(argument: str, value: str | Sequence[str]) -> tuple[str, ...]:

@@ -48,6 +48,10 @@ class _Look:
     def all_different(self) -> bool:
         return self.values == self.rows > 1 and not self.missing
 
+    def recurs(self, most: int | None) -> bool:
+        """Whether there are several values, at most so many; without a limit, fewer than rows."""
+        return 1 < self.values <= most if most is not None else 1 < self.values < self.rows - self.missing
+
     @property
     def is_category(self) -> bool:
         """Few values, each of which recurs."""
@@ -60,9 +64,10 @@ def infer_roles(source: TableSource, selection: ColumnSelection, where: str) -> 
     kinds = {name: source.schema.field(name).type for name in roles.numbers}
     other = {name: type_name(kind) for name, kind in kinds.items() if not is_number(kind)}
     if selection.columns is not None:  # the caller knows what to use
-        if other:
+        if other and selection.encode != "gower":
             raise not_numeric_error(other, where, selection)
-        return roles
+        kept = tuple(name for name in roles.numbers if name not in other)
+        return replace(roles, numbers=kept, encoded=tuple(other))
     numbers = tuple(name for name in roles.numbers if name not in other)
     roles = _with_text(source, replace(roles, numbers=numbers), tuple(other), selection)
     roles = _without_row_numbers(source, roles, selection)
@@ -85,8 +90,9 @@ def _with_text(source: TableSource, roles: Roles, text: tuple[str, ...], selecti
     if roles.label is None and (name := next((n for n in rest if looks[n].is_category), None)) is not None:
         roles = replace(roles, label=name)
         rest.remove(name)
-    if selection.encode == "one-hot":
-        encoded = tuple(name for name in rest if 1 < looks[name].values <= MOST_ENCODED)
+    if selection.encode != "drop":
+        most = MOST_ENCODED if selection.encode == "one-hot" else None
+        encoded = tuple(name for name in rest if looks[name].recurs(most))
         rest = [name for name in rest if name not in encoded]
         roles = replace(roles, encoded=encoded)
     return replace(roles, annotations=tuple(rest))

@@ -1,4 +1,4 @@
-"""A Table from any source of record batches: features, label, row names, annotations, one-hot columns."""
+"""A Table from any source of record batches: features, label, row names, annotations, one-hot columns, categories."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lowdim.data.categories import CategoricalRows, category_codes
 from lowdim.data.io import arrow_source
 from lowdim.data.io.arrow_source import RecordBatchRows, TableSource, file_errors, is_number, numbers, pyarrow
 from lowdim.data.io.column_roles import ColumnSelection, Roles, require_unique_names
@@ -34,7 +35,7 @@ def load_table(source: TableSource, selection: ColumnSelection) -> Table:
     known, wanted = _split_encoded(selection, source.names)
     roles = infer_roles(source, known, where)
     roles = replace(roles, encoded=(*roles.encoded, *(name for name in wanted if name not in roles.encoded)))
-    rows, names, roles = _features(source, roles, wanted, inferring=selection.columns is None)
+    rows, names, roles = _features(source, roles, wanted, selection)
     labels, ids = (None if name is None else _values(source, name) for name in (roles.label, roles.id))
     loaded = rows if isinstance(rows, NamedArrayRows) else None
     annotations = {} if loaded is None else {name: _values(source, name) for name in roles.annotations}
@@ -50,11 +51,11 @@ def load_table(source: TableSource, selection: ColumnSelection) -> Table:
 
 
 def _features(
-    source: TableSource, roles: Roles, wanted: Mapping[str, Sequence[str]], *, inferring: bool
+    source: TableSource, roles: Roles, wanted: Mapping[str, Sequence[str]], selection: ColumnSelection
 ) -> tuple[Rows, tuple[str, ...], Roles]:
     """The rows of the features with their names; of a table in memory, without columns that hold no value."""
     rows = _in_memory(RecordBatchRows(source, roles.numbers)) if roles.numbers else None
-    if inferring and isinstance(rows, NamedArrayRows):
+    if selection.columns is None and isinstance(rows, NamedArrayRows):
         empty: Array = np.asarray(np.isnan(rows.X).all(axis=0))
         if empty.any() and not empty.all():
             left = tuple(np.asarray(roles.numbers, dtype=object)[empty].tolist())
@@ -67,6 +68,9 @@ def _features(
     if not roles.encoded:
         assert rows is not None
         return rows, roles.numbers, roles
+    if selection.encode == "gower":
+        coded = _with_codes(source, roles, rows)
+        return coded, (*roles.numbers, *roles.encoded), roles
     names, columns = list(roles.numbers), [] if rows is None else [rows.whole()]
     for name in roles.encoded:
         indicators = one_hot(_values(source, name), name, wanted.get(name))
@@ -74,6 +78,19 @@ def _features(
         columns.append(np.column_stack(list(indicators.values())))
     require_memory(8 * len(columns[0]) * len(names), f"{len(names)} columns of {source.path}", "Encode fewer columns.")
     return NamedArrayRows(np.column_stack(columns), tuple(names)), tuple(names), roles
+
+
+def _with_codes(source: TableSource, roles: Roles, rows: Rows | None) -> CategoricalRows:
+    """The numbers, and after them a column of codes for every column of text."""
+    columns = [] if rows is None else [rows.whole()]
+    categories: list[Sequence[str] | None] = [None] * len(roles.numbers)
+    for name in roles.encoded:
+        texts = np.asarray(_values(source, name)).astype(str)
+        gaps = np.isin(texts, list(missing_words()))
+        found = sorted(set(texts[~gaps].tolist()))
+        columns.append(category_codes(np.where(gaps, None, texts.astype(object)), found)[:, None])
+        categories.append(found)
+    return CategoricalRows(np.column_stack(columns), (*roles.numbers, *roles.encoded), categories)
 
 
 def one_hot(values: Array, column: str, wanted: Sequence[str] | None = None) -> dict[str, Array]:
@@ -161,4 +178,5 @@ def _report(
         roles.left_out,
         constant,
         notes,
+        selection.encode,
     )

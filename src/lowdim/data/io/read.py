@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -76,9 +77,9 @@ def read_table(
         Columns that hold a label and a name for each row. They are kept, but are not features.
     drop : names, optional
         Columns to leave out.
-    encode : "drop" or "one-hot"
-        What becomes of text that is neither label nor ids: nothing, or a feature of 0 and 1 per value (of columns with
-        at most 50 values), named column=value.
+    encode : "drop", "one-hot" or "gower"
+        What becomes of text that is neither label nor ids: nothing; a feature of 0 and 1 per value (of columns with
+        at most 50 values), named column=value; or codes of categories, for methods with metric="gower".
     numeric_only : bool
         Take neither labels nor ids nor annotations from columns that are not named.
 
@@ -91,12 +92,16 @@ def read_selection(path: str | os.PathLike[str], selection: ColumnSelection) -> 
     file = _require_file(path)
     extension = _extension(file)
     with file_errors(file, "a table"):
-        if extension in DELIMITERS:
-            text = TextSource(file, extension, selection)
-            return load_table(text, text.selection())
-        if extension in (".npy", ".npz"):
-            return (read_npy if extension == ".npy" else read_npz)(file, selection)
-        return load_table(SOURCES[extension](file), selection)
+        return replace(_read(file, extension, selection), encode=selection.encode)
+
+
+def _read(file: Path, extension: str, selection: ColumnSelection) -> Table:
+    if extension in DELIMITERS:
+        text = TextSource(file, extension, selection)
+        return load_table(text, text.selection())
+    if extension in (".npy", ".npz"):
+        return (read_npy if extension == ".npy" else read_npz)(file, selection)
+    return load_table(SOURCES[extension](file), selection)
 
 
 def _require_file(path: str | os.PathLike[str]) -> Path:

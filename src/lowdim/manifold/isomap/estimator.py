@@ -79,6 +79,8 @@ class Isomap(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         Connected components of the neighbor graph before they were joined.
     n_neighbors_ : int
         Neighbors of each row that were asked for.
+    metric_params_ : dict
+        Parameters of the metric: those given, and what it takes from the fitted rows (variances, ranges, categories).
     X_fit_ : array (n, d) or None
         The fitted rows; None for distances, and for a graph that does not know its rows.
     landmarks_ : array (m,) or None
@@ -124,7 +126,7 @@ class Isomap(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
             neighbors = FittedNeighbors.of(source, self._spec(seed, threads))
             self._require_rows(neighbors.n)
             join = self.disconnected == "join"
-            matrix, components = connected_graph(neighbors, self.radius, self.metric, join, threads)
+            matrix, components = connected_graph(neighbors, self.radius, self._fitted_metric, join, threads)
             means = mean_neighbor_distances(neighbors, self.radius) if self.conformal else None
             lengths, unit = scaled_lengths(matrix, means)
             graph = GeodesicGraph.from_sparse(lengths)
@@ -172,7 +174,7 @@ class Isomap(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         return embed_by_landmarks(landmarks, geodesics, self.n_components, seed, threads)
 
     def _spec(self, seed: int, threads: int) -> NeighborSpec:
-        return NeighborSpec(self.n_neighbors_, self.metric, seed, threads, self.radius)
+        return NeighborSpec(self.n_neighbors_, self._fitted_metric, seed, threads, self.radius)
 
     def _require_rows(self, n: int) -> None:
         self._check_dimensions(n)

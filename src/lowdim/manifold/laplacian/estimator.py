@@ -88,6 +88,8 @@ class LaplacianEigenmaps(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, E
         The connected component of every row, and their number.
     n_neighbors_ : int or None
         Neighbors of each row that were asked for; None for precomputed weights.
+    metric_params_ : dict
+        Parameters of the metric: those given, and what it takes from the fitted rows (variances, ranges, categories).
     X_fit_ : array (n, d) or None
         The fitted rows; None for distances, weights, and a graph that does not know its rows.
     gamma_ : float or None
@@ -168,7 +170,7 @@ class LaplacianEigenmaps(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, E
             rows = read_rows(self, X, fitting=False)
             blocks = (precomputed_query_weights(chunk.load()) for chunk in rows.chunks())
             return self._finite(np.vstack([self._extend(*b, PRECOMPUTED_FLOOR) for b in blocks]).astype(rows.dtype))
-        spec = NeighborSpec(self.n_neighbors_ or 1, self.metric, self._state.seed, thread_count(self.n_jobs))
+        spec = NeighborSpec(self.n_neighbors_ or 1, self._fitted_metric, self._state.seed, thread_count(self.n_jobs))
         fitted = FittedRows.cached(self, self.X_fit_, len(self.embedding_), spec)
         neighbors, dtype = fitted.neighbors_of(self, X)
         distances, indices = neighbors.distances, neighbors.indices
@@ -187,10 +189,11 @@ class LaplacianEigenmaps(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, E
         if self.affinity == "precomputed":
             given = read_rows(self, X, fitting=True, min_rows=2)
             self.X_fit_ = self.n_neighbors_ = None
+            self._fit_metric(None)
             return precomputed_weights(given.whole()), given.dtype
         source = read_source(self, X)
         self.n_neighbors_ = source.neighbor_count(self.n_neighbors, DEFAULT_NEIGHBORS)
-        neighbors = FittedNeighbors.of(source, NeighborSpec(self.n_neighbors_, self.metric, seed, threads))
+        neighbors = FittedNeighbors.of(source, NeighborSpec(self.n_neighbors_, self._fitted_metric, seed, threads))
         self.X_fit_, self._cache = neighbors.rows.X, neighbors.rows
         return edge_weights(neighbors.graph, self.affinity, self.gamma), neighbors.dtype
 

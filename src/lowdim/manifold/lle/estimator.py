@@ -13,13 +13,13 @@ from lowdim.base.estimator import EmbeddingMixin, Estimator, SeedMixin, ThreadsM
 from lowdim.base.metric_mixin import MetricMixin
 from lowdim.base.state import StateCheck
 from lowdim.data.ownership import dense_table, owned
-from lowdim.data.rows import Chunk, Rows
+from lowdim.data.rows import ArrayRows, Chunk, Rows
 from lowdim.data.validation import not_finite_error, read_rows
-from lowdim.distance.metrics import MetricLike, metric_of
+from lowdim.distance.metrics import MetricLike, MetricSpec
+from lowdim.distance.pairwise import prepare_rows
 from lowdim.errors import BadInput, BadInputType, BadParameter, NotEnoughData
-from lowdim.knn.fitted import FittedNeighbors, FittedRows, NeighborSource, NeighborSpec, read_source
+from lowdim.knn.fitted import FittedNeighbors, FittedRows, NeighborSource, NeighborSpec, is_comparable, read_source
 from lowdim.knn.graph import Graph
-from lowdim.knn.index import MetricSpec
 from lowdim.linalg.sparse_eigen import SOLVERS, EigenOptions
 from lowdim.manifold.lle.alignment import ALIGNMENTS, align
 from lowdim.manifold.lle.neighborhoods import (
@@ -28,6 +28,7 @@ from lowdim.manifold.lle.neighborhoods import (
     local_grams_of_distances,
     reconstruction_weights,
 )
+from lowdim.runtime.memory import require_memory
 from lowdim.runtime.param import Choice, Integer, Maybe, Real, param
 from lowdim.runtime.random import seed_of
 from lowdim.runtime.threads import thread_count
@@ -67,6 +68,8 @@ class LLE(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         The connected component of every row, and their number.
     n_neighbors_ : int
         Neighbors of each row.
+    metric_params_ : dict
+        Parameters of the metric: those given, and what it takes from the fitted rows (variances, ranges, categories).
     X_fit_ : array (n, d)
         The fitted rows (or distances), from which new rows are reconstructed.
     solver_ : str
@@ -96,7 +99,8 @@ class LLE(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
     metric: MetricSpec = param(
         "euclidean",
         MetricLike(),
-        "Distance of the neighbor search; weights are always Euclidean. 'precomputed' if X holds distances.",
+        "Distance of the neighbor search; weights are Euclidean (for 'gower', of its distances). 'precomputed' if X "
+        "holds distances.",
     )
     solver: str = param(
         "auto",
@@ -142,7 +146,7 @@ class LLE(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         rows = self._require_dense_distances(read_rows(self, X, fitting=False, min_rows=1))
         with np.errstate(over="ignore"):  # named below
             new = dense_table(rows).astype(self.X_fit_.dtype, copy=False)
-        if not np.isfinite(new).all():
+        if np.isinf(new).any() or (np.isnan(new).any() and not self._mixed):
             raise not_finite_error(rows, Chunk(0, rows.count, rows.whole))
         nearest = self._nearest(new)
         grams = self._grams(self.X_fit_, new, nearest)
@@ -169,7 +173,7 @@ class LLE(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
 
     def _fitted_rows(self) -> FittedRows:
         """The rows to which new ones are compared, exactly: a position must not depend on the other new rows."""
-        spec = NeighborSpec(self.n_neighbors_, self.metric, 0, thread_count(self.n_jobs), algorithm="exact")
+        spec = NeighborSpec(self.n_neighbors_, self._fitted_metric, 0, thread_count(self.n_jobs), algorithm="exact")
         return FittedRows.cached(self, None if self._precomputed else self.X_fit_, len(self.X_fit_), spec)
 
     def _rows_of(self, graph: Graph) -> Any:
@@ -179,9 +183,10 @@ class LLE(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
                 "LLE needs the rows beside their graph, to compute weights, and this graph does not hold them: "
                 "use fit(X, graph=graph)."
             )
-        if graph.metric != metric_of(self.metric).name:
+        if not is_comparable(graph, self):
             raise BadParameter(
-                f"LLE: metric={self.metric!r} is not that of the graph, {graph.metric!r}. Use the same metric."
+                f"LLE: metric={self.metric!r} is not that of the graph, {graph.metric!r}, with its parameters. Use the "
+                "same metric."
             )
         return graph.rows
 
@@ -204,13 +209,26 @@ class LLE(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
                 f"n_neighbors must be at most {most}, the neighbors that a row has; got {k}. "
                 "Ask for fewer, or give more rows."
             )
-        found = FittedNeighbors.of(source, NeighborSpec(k, self.metric, seed, threads))
+        found = FittedNeighbors.of(source, NeighborSpec(k, self._fitted_metric, seed, threads))
         return replace(found, table=owned(found.table, rows))  # distances are kept as well
 
     def _grams(self, X: Array, centers: Array, indices: NDArray[np.int32]) -> NDArray[np.float64]:
         if self._precomputed:
             return local_grams_of_distances(X, centers, indices)
+        if self._mixed:
+            return self._grams_of_mixed_rows(X, centers, indices)
         return local_grams(X, centers, indices, thread_count(self.n_jobs))
+
+    def _grams_of_mixed_rows(self, X: Array, centers: Array, indices: NDArray[np.int32]) -> NDArray[np.float64]:
+        """From Gower's distances: rows with categories and gaps have no differences that could be multiplied."""
+        n, m, threads = len(X), len(centers), thread_count(self.n_jobs)
+        require_memory(8 * n * (n + m), f"distances between {n} rows", "Use fewer rows.")
+        fitted = prepare_rows(ArrayRows(X), self._fitted_metric, threads)
+        D = fitted.distances_from(fitted)
+        if centers is X:
+            return local_grams_of_distances(D, D, indices)
+        new = prepare_rows(ArrayRows(centers), fitted.metric, threads, fitted)
+        return local_grams_of_distances(D, fitted.distances_from(new), indices)
 
     def _require_counts(self, graph: Graph, labels: Array) -> None:
         d, k, largest = self.n_components, graph.k, int(np.bincount(labels).max())
@@ -228,7 +246,7 @@ class LLE(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
 
     def _check_state(self, check: StateCheck) -> None:
         check.floats("embedding_", "n", "k")
-        check.floats("X_fit_", "n", "d")
+        check.floats("X_fit_", "n", "d", gaps=check.gaps)
         n, d = check.sizes["n"], check.sizes["d"]
         check.require(not self._precomputed or d == n, f"n_features_in_ must be {n}, one distance per row")
         check.floats("eigenvalues_", "k", low=0)

@@ -42,6 +42,7 @@ class Affinities:
     rows: Any = field(default=None, repr=False, compare=False)
     metric: str | None = field(default=None, repr=False, compare=False)
     perplexity: tuple[float, ...] = field(default=(), repr=False, compare=False)
+    measure: Any = field(default=None, repr=False, compare=False)  # the metric with its parameters
 
     def __post_init__(self) -> None:
         parts = _as_parts(self.starts, self.columns, self.values)
@@ -70,7 +71,7 @@ class Affinities:
         wanted = feasible_perplexity(perplexity, graph.k + 1)
         nearest = graph.nearest(min(graph.k, neighbor_count(wanted)))
         weights = conditional_probabilities(nearest.distances, wanted, threads)
-        made_of = {"rows": graph.rows, "metric": graph.metric, "perplexity": wanted}
+        made_of = {"rows": graph.rows, "metric": graph.metric, "perplexity": wanted, "measure": graph.measure}
         return cls._joint(nearest.indices, weights, threads, **made_of)
 
     @classmethod

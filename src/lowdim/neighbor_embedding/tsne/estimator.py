@@ -62,6 +62,8 @@ class TSNE(NeighborEmbedding):
         The perplexities used: at least 1, at most (n - 1) / 3. Empty after a fit to Affinities without rows.
     n_iter_ : int
         Steps taken.
+    metric_params_ : dict
+        Parameters of the metric: those given, and what it takes from the fitted rows (variances, ranges, categories).
     X_fit_ : array or sparse matrix (n, d), or None
         The fitted rows; None after a fit to distances, or to a Graph or Affinities that do not know their rows.
 
@@ -103,7 +105,7 @@ class TSNE(NeighborEmbedding):
         """Fit to rows X, distances (metric='precomputed'), a Graph or Affinities."""
         with self._fitting():
             seed, threads = seed_of(self.random_state), thread_count(self.n_jobs)
-            inputs = tsne_inputs(self, X, self.perplexity, self.metric, seed, threads)
+            inputs = tsne_inputs(self, X, self.perplexity, seed, threads)
             start = tsne_init(self.init, inputs.rows, inputs.affinities, self.n_components, seed, threads)
             descent = GradientDescent(inputs.affinities, self._options(), threads, inputs.inverse)
             loop = descent.loop(start, self.checkpoint).resume().run()
@@ -121,7 +123,7 @@ class TSNE(NeighborEmbedding):
     def _make_out_of_sample(self) -> TsneOutOfSample:
         perplexity = tuple(self.perplexity_.tolist())
         k = neighbor_count(perplexity) if perplexity else 1
-        spec = NeighborSpec(k, self.metric, 0, thread_count(self.n_jobs), algorithm="exact")
+        spec = NeighborSpec(k, self._fitted_metric, 0, thread_count(self.n_jobs), algorithm="exact")
         positions = np.ascontiguousarray(self.embedding_, dtype=np.float32)
         return TsneOutOfSample(FittedRows(self.X_fit_, len(positions), spec), positions, perplexity, self.dof)
 

@@ -91,6 +91,8 @@ class UMAP(NeighborEmbedding):
         Connected components of the fuzzy graph. Positions of components relative to each other mean nothing.
     a_, b_ : float
         Parameters of the membership curve 1 / (1 + a d^2b) of the embedding.
+    metric_params_ : dict
+        Parameters of the metric: those given, and what it takes from the fitted rows (variances, ranges, categories).
     X_fit_ : array or sparse matrix (m, d), or None
         The distinct fitted rows, in order of first occurrence, or all those that a Graph knows; None after a fit to
         distances or to a Graph without rows.
@@ -144,7 +146,8 @@ class UMAP(NeighborEmbedding):
             fitted = self._neighbors(X, seed, threads)
             self._check_dimensions(fitted.n, spare=True)
             graph = self._fuzzy_graph(fitted, y)
-            start = umap_init(self.init, graph, fitted.rows.X, fitted.distinct, self.n_components, seed, threads)
+            table = None if self._mixed else fitted.rows.X  # no axes of rows with categories and gaps
+            start = umap_init(self.init, graph, table, fitted.distinct, self.n_components, seed, threads)
             optimizer = self._optimizer(graph, fitted, self._epochs(fitted), self.learning_rate)
             positions = optimizer.run(start, lambda Z: Z[fitted.distinct.inverse], self.checkpoint)
             if self._precomputed and fitted.knn_graph is not None:
@@ -179,6 +182,8 @@ class UMAP(NeighborEmbedding):
         check_is_fitted(self)
         if self.X_fit_ is None:
             raise BadInput("inverse_transform needs the fitted rows; this UMAP was fitted to distances or a graph.")
+        if self._mixed:
+            raise BadInput("inverse_transform averages rows, which categories and gaps (metric='gower') do not allow.")
         positions, threads = self.embedding_[self._state.distinct.first], thread_count(self.n_jobs)
         Z = read_scores(Z, positions.shape[1])
         return self._finite(
@@ -210,7 +215,7 @@ class UMAP(NeighborEmbedding):
         elif source.rows is not None:
             n = source.rows.count
             require_memory(BYTES_PER_EDGE * n * min(k + 1, n), "the fuzzy graph", "Use fewer neighbors or fewer rows.")
-        return FittedNeighbors.of(source, NeighborSpec(k, self.metric, seed, threads), sparse=True, unique=True)
+        return FittedNeighbors.of(source, NeighborSpec(k, self._fitted_metric, seed, threads), sparse=True, unique=True)
 
     def _fuzzy_graph(self, fitted: FittedNeighbors, y: Any = None) -> FuzzyGraph:
         threads = fitted.rows.spec.threads
@@ -246,7 +251,7 @@ class UMAP(NeighborEmbedding):
     def _make_out_of_sample(self, rows: FittedRows | None = None) -> UmapOutOfSample:
         state = self._state
         if rows is None:
-            spec = NeighborSpec(self.n_neighbors - 1, self.metric, state.seed, thread_count(self.n_jobs))
+            spec = NeighborSpec(self.n_neighbors - 1, self._fitted_metric, state.seed, thread_count(self.n_jobs))
             rows = FittedRows(self.X_fit_, len(state.distinct.first), spec)
         positions = np.ascontiguousarray(self.embedding_[state.distinct.first], dtype=np.float32)
         return UmapOutOfSample(
