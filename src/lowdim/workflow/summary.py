@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from lowdim.data.table import ColumnReport, Table
+from lowdim.runtime.display import count
 from lowdim.runtime.param import parameters
 from lowdim.workflow.fit import FittedModel
 from lowdim.workflow.missing import MissingValues
@@ -28,11 +29,6 @@ MEASURES: dict[str, Callable[[Any], str]] = {
     "verdict_": lambda verdict: verdict,
     "n_connected_components_": lambda components: count(components, "connected component"),
 }
-
-
-def count(number: int, noun: str) -> str:
-    """A number with its noun: 1 row, 1,797 rows."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def summarize_table(table: Table, n_rows: int) -> str:
