@@ -143,7 +143,7 @@ BAD = {
     "transform model.lowdim narrow.npy -o z.csv": (3, "2 columns, but the model needs 4"),
     "transform model.lowdim cities -o z.csv": (3, "no column|distances"),
     "transform plain.lowdim gaps.csv -o z.csv": (3, "column 'b' of row 2 is nan.* fit the model with --missing em"),
-    "inverse model.lowdim plain.csv -o x.csv": (3, "plain.csv has no column 'pca0'"),
+    "inverse model.lowdim plain.csv -o x.csv": (3, "plain.csv has no column 'PC1'"),
     "inverse plain.lowdim gaps.npy -o x.csv": (3, r"column 'x1' of row 2 is nan.* such rows\.$"),
 }
 
@@ -295,7 +295,7 @@ def test_map_writes_what_the_library_computes(good, folder):
         back = lowdim.read_table(folder / name, label="labels" if name.endswith("npz") else "species")
         np.testing.assert_array_equal(back.array(), Z)
         np.testing.assert_array_equal(back.labels, iris.labels)
-    assert lowdim.read_table(folder / "iris.csv", label="species").names == ("pca0", "pca1")
+    assert lowdim.read_table(folder / "iris.csv", label="species").names == ("PC1", "PC2")
     kept = lowdim.load(folder / "iris.lowdim")
     np.testing.assert_array_equal(kept.transform(iris.rows()), Z)
     assert list(kept.feature_names_in_) == list(iris.names)
@@ -320,11 +320,11 @@ def test_flags_reach_the_method(good, folder):
 def test_any_column_colors_and_the_label_stays_the_label(good, folder):
     page = (folder / "dropped.html").read_text(encoding="utf-8")
     assert "chinstrap" in page and "torgersen" not in page
-    assert (folder / "dropped.csv").read_text().splitlines()[0].replace('"', "") == "name,pca0,pca1"
+    assert (folder / "dropped.csv").read_text().splitlines()[0].replace('"', "") == "name,PC1,PC2"
     page = (folder / "both.html").read_text(encoding="utf-8")
     assert "chinstrap" in page and "torgersen" not in page
     table = pd.read_csv(folder / "both.csv")
-    assert list(table.columns) == ["name", "pca0", "pca1", "island"]
+    assert list(table.columns) == ["name", "PC1", "PC2", "island"]
     assert first(good, "map birds.csv --id name --label island").data["columns"] == ["bill", "wing", "mass"]
     assert "b11" in (folder / "by_name.svg").read_text(encoding="utf-8")
     assert "virginica" in (folder / "iris_species.html").read_text(encoding="utf-8")
@@ -337,7 +337,7 @@ def test_a_target_reaches_the_method(good, folder):
     for name, column in (("target", "species"), ("target2", "island"), ("untargeted", None)):
         y = None if column is None else frame[column].replace("", None).to_numpy(object)
         Z[name] = lowdim.Standardized(lowdim.UMAP(n_neighbors=4)).fit_transform(X, y)
-        written = pd.read_csv(folder / f"{name}.csv")[["umap0", "umap1"]].to_numpy()
+        written = pd.read_csv(folder / f"{name}.csv")[["UMAP 1", "UMAP 2"]].to_numpy()
         np.testing.assert_array_equal(written, Z[name])
     assert not np.allclose(Z["target"], Z["untargeted"])
     result = first(good, "map birds.csv --id name --method umap --target island").data

@@ -13,24 +13,37 @@ import inspect
 import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import perf_counter
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from lowdim.base.axis_names import axis_names
+from lowdim.base.fit_summary import describe_model
 from lowdim.base.state import StateCheck, fitted_names
 from lowdim.data.validation import overflow_error
 from lowdim.errors import AlreadyFitting, NotEnoughData
 from lowdim.runtime.blas import single_blas
+from lowdim.runtime.display import paragraph, printable
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.param import Integer, Maybe, SeedLike, param, parameters, validate
 from lowdim.runtime.random import Seed
 
-__all__ = ["DeclaredEstimator", "EmbeddingMixin", "Estimator", "Method", "SeedMixin", "ThreadsMixin", "estimator"]
+__all__ = [
+    "DeclaredEstimator",
+    "EmbeddingMixin",
+    "Estimator",
+    "Method",
+    "SeedMixin",
+    "ThreadsMixin",
+    "estimator",
+]
 
 Class = TypeVar("Class", bound="type[DeclaredEstimator]")
 
+UNSAVED = ("_cache", "_seconds")  # of a fit, but in no file
 SPARE_DIMENSIONS = 1000  # that may be asked for, although few rows need fewer
 EMBEDDING_COPIES = 4  # that a fit holds at once: the start, the positions, their gradient and the result
 
@@ -72,12 +85,14 @@ class DeclaredEstimator(BaseEstimator):  # type: ignore[misc]
         validate(self)
         with self._alone():
             self._forget()
+            start = perf_counter()
             try:
                 with _numerics():
                     yield
             except BaseException:
                 self._forget()
                 raise
+            self._seconds = perf_counter() - start
 
     @contextmanager
     def _continuing(self) -> Iterator[None]:
@@ -116,7 +131,7 @@ class DeclaredEstimator(BaseEstimator):  # type: ignore[misc]
             del self.__dict__[name]
 
     def _fitted_attributes(self) -> list[str]:
-        return [*fitted_names(self), *(name for name in ("_state", "_cache") if name in self.__dict__)]
+        return [*fitted_names(self), *(name for name in ("_state", *UNSAVED) if name in self.__dict__)]
 
     def _check_dimensions(self, n: int, *, spare: bool = False) -> None:
         """Refuse more dimensions than n rows, which span no more, or than memory holds.
@@ -142,8 +157,22 @@ class DeclaredEstimator(BaseEstimator):  # type: ignore[misc]
         raise NotImplementedError
 
     def __getstate__(self) -> Any:
-        """Without the cache, which the fitted state gives again, and without the mark of a fit under way."""
-        return {name: value for name, value in super().__getstate__().items() if name not in ("_cache", "_busy")}
+        """Without the cache, which the fitted state gives again, and without the mark and the time of a fit."""
+        hidden = ("_busy", *UNSAVED)
+        return {name: value for name, value in super().__getstate__().items() if name not in hidden}
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """The parameters and, after fit, what it was fitted to and what it found."""
+        found = describe_model(self)
+        made = str(super().__repr__(N_CHAR_MAX))
+        return made if found is None else f"{made}, {printable(found)}"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        """scikit-learn's diagram in a notebook, with what was found below it."""
+        bundle, found = super()._repr_mimebundle_(**kwargs), describe_model(self)
+        if found is not None and "text/html" in bundle:
+            bundle["text/html"] += paragraph(f"{type(self).__name__}, {found}")
+        return bundle
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -155,6 +184,13 @@ class DeclaredEstimator(BaseEstimator):  # type: ignore[misc]
 
 class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DeclaredEstimator):  # type: ignore[misc]
     """Base of the methods, which map rows: they write `fit`, `transform` and `_check_state`."""
+
+    _axis: ClassVar[str | None] = None  # what comes before the number of an axis: PC in PC1; None for the class's name
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """The names of the axes, as tables and pictures have them: PC1, PC2, … or UMAP 1, UMAP 2, …."""
+        checked = super().get_feature_names_out(input_features)
+        return np.asarray(axis_names(self, len(checked)), dtype=object)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -9,20 +9,47 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-__all__ = ["align", "count", "facts", "grid", "printable", "titled"]
+__all__ = ["SummaryDisplay", "TextDisplay", "align", "count", "facts", "grid", "paragraph", "printable", "titled"]
 
 LEFT = 'style="text-align:left"'
 
 
-def count(number: float, noun: str) -> str:
+class SummaryDisplay:
+    """An object that is shown by one line, at the prompt and in a notebook. It writes `_summary`."""
+
+    def _summary(self) -> str:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}: {printable(self._summary())}"
+
+    def _repr_html_(self) -> str:
+        return titled(type(self).__name__, paragraph(self._summary()))
+
+
+class TextDisplay:
+    """A result that is shown as its text, at the prompt and in a notebook. It writes `__str__`."""
+
+    def __repr__(self) -> str:
+        return "\n".join(map(printable_line, str(self).splitlines()))
+
+    def _repr_html_(self) -> str:
+        return f'<pre style="white-space:pre">{escape(repr(self))}</pre>'
+
+
+def count(number: float, noun: str, plural: str | None = None) -> str:
     """A number with its noun: 1 row, 1,797 rows, 2.5 rows."""
     exact = f"{int(number):,}" if number == int(number) else f"{number:,.6g}"
-    return f"{exact} {noun}{'' if number == 1 else 's'}"
+    return f"{exact} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def printable(text: str) -> str:
     """One line without control characters, so that names in the data can't control a terminal."""
-    line = " ".join(text.split())
+    return printable_line(" ".join(text.split()))
+
+
+def printable_line(line: str) -> str:
+    """The line with its blanks, control characters spelled out."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line)
 
 
@@ -36,6 +63,11 @@ def align(lines: Iterable[tuple[str, str]]) -> str:
 def titled(title: str, *parts: str) -> str:
     """A title in bold above parts that are HTML already."""
     return f"<div><b>{_html(title)}</b>{''.join(parts)}</div>"
+
+
+def paragraph(text: str) -> str:
+    """A paragraph, in HTML."""
+    return f"<p>{_html(text)}</p>"
 
 
 def facts(lines: Iterable[tuple[str, str]]) -> str:

@@ -17,6 +17,7 @@ from scipy.spatial.distance import squareform
 
 from lowdim.linear.ica.contrast import Unmixing, WhitenedRows
 from lowdim.linear.ica.whitening import whiten_again
+from lowdim.runtime.display import TextDisplay
 from lowdim.runtime.progress import report
 from lowdim.runtime.threads import interruptible
 
@@ -27,8 +28,8 @@ Array = NDArray[np.float64]
 STABLE, DOUBTFUL = 0.9, 0.6  # of the quality index Iq
 
 
-@dataclass(frozen=True)
-class ICAStability:
+@dataclass(frozen=True, repr=False)
+class ICAStability(TextDisplay):
     """How often each fitted component returned, in the order of `components_`."""
 
     quality: Array  # (k,) Iq: mean similarity within the component's cluster minus that to all other estimates

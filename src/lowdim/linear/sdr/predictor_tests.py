@@ -10,14 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.linear.sdr.weighted_chi2 import weighted_chi2_sf
+from lowdim.runtime.display import TextDisplay
 
 __all__ = ["PredictorTests", "predictor_tests", "ratio"]
 
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class PredictorTests:
+@dataclass(frozen=True, repr=False)
+class PredictorTests(TextDisplay):
     """One test per column. Its hypothesis is that the column does not matter, given all others."""
 
     names: tuple[str, ...]
