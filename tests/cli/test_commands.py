@@ -393,7 +393,7 @@ def test_one_hot_columns_are_found_again_in_new_rows(good, folder):
 def test_distances_are_recognized_and_get_a_method_that_takes_them(good, folder):
     data = first(good, "map distances.csv").data
     assert data["method"] == "ClassicalMDS"
-    Z = lowdim.read_table(folder / "distances_z.csv", id="id", columns=["classicalmds0", "classicalmds1"]).array()
+    Z = lowdim.read_table(folder / "distances_z.csv", id="id", columns=["ClassicalMDS 1", "ClassicalMDS 2"]).array()
     assert np.linalg.norm(Z[0] - Z[1]) == pytest.approx(3)
 
 
@@ -453,7 +453,7 @@ def test_projection_pursuit_takes_the_labels_and_says_whether_there_is_structure
     data = first(good, "map iris --method projectionpursuit").data
     table = lowdim.datasets.load("iris")
     model = lowdim.Standardized(lowdim.ProjectionPursuit(index="lda", n_null=0, n_init=2)).fit(table.X, table.labels)
-    written = pd.read_csv(folder / "pursuit.csv")[["projectionpursuit0", "projectionpursuit1"]].to_numpy()
+    written = pd.read_csv(folder / "pursuit.csv")[["ProjectionPursuit 1", "ProjectionPursuit 2"]].to_numpy()
     np.testing.assert_array_equal(written, model.transform(table.X))
     assert data["index"] == model.model_.index_.tolist() and data["p_value"] is None
     said = first(good, "fit iris --method projectionpursuit").out
@@ -473,10 +473,10 @@ def test_tours_are_pages_of_their_rows(good, folder):
 
 def test_diagnose_says_what_the_library_says(good):
     iris = lowdim.datasets.load("iris")
-    want = lowdim.diagnose(iris.rows())
+    want = lowdim.diagnose(iris.rows(), standardize=True)
     reported = first(good, "diagnose iris --json").data
     assert reported["intrinsic"] == want.to_dict()["intrinsic"] and reported["verdict"] == list(want.verdict)
-    assert good["diagnose iris"].out == f"{want}\n"
+    assert good["diagnose iris"].out.startswith(f"{want}\n\ncolumns  standardized")
 
 
 def test_methods_and_flags_come_from_the_registry(good):

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from lowdim.base.axis_names import axis_names
-from lowdim.base.fit_summary import describe_model
+from lowdim.base.fit_summary import FIT_SECONDS, describe_model
 from lowdim.base.state import StateCheck, fitted_names
 from lowdim.data.validation import overflow_error
 from lowdim.errors import AlreadyFitting, NotEnoughData
@@ -43,7 +43,6 @@ __all__ = [
 
 Class = TypeVar("Class", bound="type[DeclaredEstimator]")
 
-UNSAVED = ("_cache", "_seconds")  # of a fit, but in no file
 SPARE_DIMENSIONS = 1000  # that may be asked for, although few rows need fewer
 EMBEDDING_COPIES = 4  # that a fit holds at once: the start, the positions, their gradient and the result
 
@@ -92,7 +91,7 @@ class DeclaredEstimator(BaseEstimator):  # type: ignore[misc]
             except BaseException:
                 self._forget()
                 raise
-            self._seconds = perf_counter() - start
+            FIT_SECONDS[self] = perf_counter() - start
 
     @contextmanager
     def _continuing(self) -> Iterator[None]:
@@ -127,11 +126,12 @@ class DeclaredEstimator(BaseEstimator):  # type: ignore[misc]
             self.__dict__.pop("_busy", None)
 
     def _forget(self) -> None:
+        FIT_SECONDS.pop(self, None)
         for name in self._fitted_attributes():
             del self.__dict__[name]
 
     def _fitted_attributes(self) -> list[str]:
-        return [*fitted_names(self), *(name for name in ("_state", *UNSAVED) if name in self.__dict__)]
+        return [*fitted_names(self), *(name for name in ("_state", "_cache") if name in self.__dict__)]
 
     def _check_dimensions(self, n: int, *, spare: bool = False) -> None:
         """Refuse more dimensions than n rows, which span no more, or than memory holds.
@@ -157,9 +157,8 @@ class DeclaredEstimator(BaseEstimator):  # type: ignore[misc]
         raise NotImplementedError
 
     def __getstate__(self) -> Any:
-        """Without the cache, which the fitted state gives again, and without the mark and the time of a fit."""
-        hidden = ("_busy", *UNSAVED)
-        return {name: value for name, value in super().__getstate__().items() if name not in hidden}
+        """Without the cache, which the fitted state gives again, and without the mark of a fit under way."""
+        return {name: value for name, value in super().__getstate__().items() if name not in ("_cache", "_busy")}
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         """The parameters and, after fit, what it was fitted to and what it found."""

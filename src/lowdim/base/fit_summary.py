@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -11,7 +12,10 @@ from lowdim.base.state import fitted_names
 from lowdim.runtime.display import count
 from lowdim.runtime.param import parameters
 
-__all__ = ["describe_fit", "describe_model"]
+__all__ = ["FIT_SECONDS", "describe_fit", "describe_model"]
+
+# How long fits of this process took: no part of a model, so that equal fits are equal objects.
+FIT_SECONDS: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
 
 MOST_SHARES = 3  # of single components, in a line
 
@@ -61,7 +65,7 @@ def describe_model(model: Any) -> str | None:
     size = [count(rows, "row")] if rows is not None else []
     size += [count(columns, "column")] if columns is not None else []
     found = [*_dimensions(inner), *describe_fit(inner)]
-    seconds = getattr(model, "_seconds", None)
+    seconds = FIT_SECONDS.get(model)
     if seconds is not None:
         found.append(f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s")
     return f"fitted to {' × '.join(size) or 'a graph'}: {', '.join(found)}".removesuffix(": ")

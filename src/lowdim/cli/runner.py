@@ -47,7 +47,7 @@ def _invoke(words: list[str]) -> CommandOutput | None:
         if error.name is None or error.name.partition(".")[0] not in ("typer", "click"):
             raise
         raise MissingExtra("the command line needs typer: pip install 'lowdim[app]'.") from error
-    program: Any = make_program()
+    program: Any = make_program(words[0])
     with program.make_context("lowdim", words) as context:
         output = program.invoke(context)
     return output if isinstance(output, CommandOutput) else None
