@@ -67,9 +67,9 @@ BAD = {
     "map birds.csv --encode ordinal": (2, "--encode must be one of drop, one-hot; got 'ordinal'"),
     "map birds.csv --missing mean": (2, "--missing must be one of em, drop-rows, drop-columns, error; got 'mean'"),
     "map ragged.csv": (3, "line 3 .* 1 cells, but the first line has 2"),
-    "map gaps.csv --missing error": (3, "column 'b' of row 2 is nan.* use --missing em"),
+    "map gaps.csv --missing error": (3, "row 1 has no value in 'b' .* use --missing em"),
     "map infinite.csv": (3, r"column 'a' of row 1 is inf, .*Drop or fill such rows\.$"),
-    "map holes.csv --missing error": (3, "column 'a' of row 2 is nan"),
+    "map holes.csv --missing error": (3, "row 1 has no value in 'a' "),
     "map birds.csv --id name --color plumage": (3, "--color: birds.csv has no column 'plumage'"),
     "map birds.csv --label island --color plumage --id name": (3, "--color: birds.csv has no column 'plumage'"),
     "map birds.csv --drop name,species,island --color plumage": (3, "--color: birds.csv has no column 'plumage'"),
@@ -84,7 +84,7 @@ BAD = {
     "map cities --method pca": (3, "cities holds distances .* PCA needs the rows"),
     "choose cities": (3, "cities holds distances"),
     "diagnose cities": (3, "cities holds distances"),
-    "choose gaps.csv --missing error": (3, "column 'b' of row 2 is nan"),
+    "choose gaps.csv --missing error": (3, "row 1 has no value in 'b' "),
     "map iris --color petal": (3, "--color: iris has no column 'petal'"),
     "map iris --drop petal": (3, "no column 'petal'"),
     "map iris --n-components 9": (4, "n_components=9 must be at most 4"),
@@ -142,7 +142,7 @@ BAD = {
     "transform model.lowdim plain.csv -o z.csv": (3, "plain.csv has no column 'sepal length"),
     "transform model.lowdim narrow.npy -o z.csv": (3, "2 columns, but the model needs 4"),
     "transform model.lowdim cities -o z.csv": (3, "no column|distances"),
-    "transform plain.lowdim gaps.csv -o z.csv": (3, "column 'b' of row 2 is nan.* fit the model with --missing em"),
+    "transform plain.lowdim gaps.csv -o z.csv": (3, "row 1 has no value in 'b' .* fit the model with --missing em"),
     "inverse model.lowdim plain.csv -o x.csv": (3, "plain.csv has no column 'PC1'"),
     "inverse plain.lowdim gaps.npy -o x.csv": (3, r"column 'x1' of row 2 is nan.* such rows\.$"),
 }
@@ -357,7 +357,7 @@ def test_a_table_as_it_comes(good, folder):
     for line in (
         "penguins.csv  8 rows × 4 columns, labels 'species'",
         "label         species (text of few values; --label names another)",
-        "not used      island, sex (text or dates: shown on the page)",
+        "not used      island, sex (text or dates, kept beside the numbers)",
         "left out      rownames (row numbers; --columns can name it)",
         "missing       1 value in 1 row estimated by EM; 1 row without any value left out",
     ):

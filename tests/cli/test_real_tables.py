@@ -19,7 +19,7 @@ SETTINGS = {
     "UMAP": ["--n-epochs", "20"],
     "TSNE": ["--max-iter", "60"],
     "ProjectionPursuit": ["--n-init", "2", "--n-null", "0", "--max-iter", "20"],
-    **dict.fromkeys(SLICED, ["--n-slices", "2"]),  # for twenty rows
+    **{name: ["--n-slices", "2"] for name in SLICED},  # for twenty rows
 }
 
 
@@ -93,13 +93,20 @@ def test_every_method(name, folder, run, tmp_path):
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_choose_and_diagnose(name, folder, run):
-    frame = load(name).frame
+def test_other_commands(name, folder, run):
+    table = load(name)
+    frame = table.frame
     told = run("choose", folder / f"{name}.csv", "--replicates", "10")
     assert 0 <= told["recommended"] <= told["d"] and told["reason"] and told["agreement"]
+    check_columns(frame, told["column_report"])
+    clusters = run("subspace", folder / f"{name}.parquet", "--method", "proclus", "--n-clusters", "2")
+    selected = run("select", folder / f"{name}.csv", "--target", table.classes, "--method", "f")
+    for data, target in ((clusters, None), (selected, table.classes)):
+        check_columns(frame, data["column_report"], target)
     found = run("diagnose", folder / f"{name}.parquet")
     assert found["rows"] <= len(frame) and 2 <= len(found["verdict"]) <= 6
     assert found["standardized"] is True
+    check_columns(frame, found["column_report"])
     assert not any("nan" in sentence.split() for sentence in found["verdict"])
 
 

@@ -1,4 +1,4 @@
-"""A dozen real tables, from what scikit-learn, statsmodels and palmerpenguins ship: small samples of them, as frames."""
+"""Real tables, from what scikit-learn, statsmodels and palmerpenguins ship: small samples of them, as frames."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ CELLS = {
     "two pictures": "lowdim.plot.scatter(umap.model_.embedding_, table.labels)\nlowdim.plot.biplot(model, table);",
     "own picture": "import matplotlib.pyplot as plt\nplt.plot([1, 2, 3]);",
     "own axes": "fig, ax = plt.subplots()\nlowdim.plot.scatter(model.transform(table), ax=ax);",
-    "state": "import matplotlib\nprint(matplotlib.is_interactive(), plt.rcParams['axes.spines.top'], plt.get_fignums())",
+    "state": "print(plt.isinteractive(), plt.rcParams['axes.spines.top'], plt.get_fignums())",
 }
 
 

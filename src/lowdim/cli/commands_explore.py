@@ -55,7 +55,7 @@ def choose(  # noqa: PLR0913  (one argument per flag)
 
     """
     import lowdim
-    from lowdim.cli.fit_output import table_lines
+    from lowdim.cli.fit_output import table_data, table_lines
     from lowdim.registry import find_method
     from lowdim.workflow.fit import naming_nonfinite, require_rows
     from lowdim.workflow.missing import complete_table
@@ -74,7 +74,13 @@ def choose(  # noqa: PLR0913  (one argument per flag)
     for path in paths:
         save_figure(path, found.plot)
     lines = [*table_lines(complete), ("columns", describe_standardization(standardized, table)), *written_lines(paths)]
-    result = {"command": "choose", "data": data, **found.to_dict(), "written": [str(path) for path in paths]}
+    result = {
+        "command": "choose",
+        "data": data,
+        **found.to_dict(),
+        **table_data(complete),
+        "written": [str(path) for path in paths],
+    }
     return CommandOutput(f"{found}\n\n{align(lines)}", result)
 
 
@@ -101,7 +107,7 @@ def diagnose(  # noqa: PLR0913  (one argument per flag)
 
     """
     import lowdim
-    from lowdim.cli.fit_output import table_lines
+    from lowdim.cli.fit_output import table_data, table_lines
     from lowdim.diagnosis._advice import advise
     from lowdim.workflow.fit import require_rows
     from lowdim.workflow.missing import complete_table
@@ -115,4 +121,5 @@ def diagnose(  # noqa: PLR0913  (one argument per flag)
     found = lowdim.diagnose(table, standardize=standardized, sample=sample, random_state=random_state)
     found = replace(found, verdict=advise(found, flags=True))
     lines = [*table_lines(complete), ("columns", describe_standardization(standardized, table))]
-    return CommandOutput(f"{found}\n\n{align(lines)}", {"command": "diagnose", "data": data, **found.to_dict()})
+    result = {"command": "diagnose", "data": data, **found.to_dict(), **table_data(complete)}
+    return CommandOutput(f"{found}\n\n{align(lines)}", result)

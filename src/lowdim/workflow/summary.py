@@ -35,7 +35,7 @@ def summarize_columns(report: ColumnReport) -> list[tuple[str, str]]:
     if report.encoded:
         lines.append(("encoded", f"{_listed(report.encoded)} (one-hot: a column of 0 and 1 per value)"))
     if report.annotations:
-        lines.append(("not used", f"{_listed(report.annotations)} (text or dates: shown on the page)"))
+        lines.append(("not used", f"{_listed(report.annotations)} (text or dates, kept beside the numbers)"))
     by_reason: dict[str, list[str]] = {}
     for name, reason in report.left_out:
         by_reason.setdefault(reason, []).append(name)

@@ -53,7 +53,9 @@ class ICAStability(TextDisplay):
         how = "random starts and resampled rows" if self.bootstrap else "random starts"
         lines = [f"{self.n_runs} runs from {how}; {self.n_converged} converged.", "component  returned   Iq  verdict"]
         for i, verdict in enumerate(self.verdicts):
-            lines.append(f"{i:9d}  {self.runs_found[i]:3d} of {self.n_runs:<3d} {self.quality[i]:4.2f}  {verdict}")
+            lines.append(
+                f"{f'IC{i + 1}':>9}  {self.runs_found[i]:3d} of {self.n_runs:<3d} {self.quality[i]:4.2f}  {verdict}"
+            )
         words = self.verdicts
         counts = {word: words.count(word) for word in ("stable", "doubtful", "unstable") if word in words}
         told = ", ".join(f"{count} {word}" for word, count in counts.items())
