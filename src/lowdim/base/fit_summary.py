@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Integral, Real
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -47,6 +48,7 @@ def describe_fit(model: Any, max_iter: str = "max_iter") -> list[str]:
         total = f"{float(np.sum(ratios)):.1%} of the {type(model)._explained}"
         parts.append(total + (f" ({each})" if len(ratios) > 1 else ""))
     parts += [describe(getattr(model, name)) for name, describe in MEASURES.items() if hasattr(model, name)]
+    parts += _adjusted(model)
     if getattr(model, "solver_", None) == "nystrom":
         error = model.nystrom_error_
         parts.append("Nyström approximation" + (f" with error {error:.1%}" if np.isfinite(error) else ""))
@@ -69,6 +71,21 @@ def describe_model(model: Any) -> str | None:
     if seconds is not None:
         found.append(f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s")
     return f"fitted to {' × '.join(size) or 'a graph'}: {', '.join(found)}".removesuffix(": ")
+
+
+def _adjusted(model: Any) -> list[str]:
+    """Parameters that the fit did not take as they were given: too few rows for them, or another has precedence."""
+    parts, rows = [], _rows(model)
+    asked = np.atleast_1d(getattr(model, "perplexity", ()))
+    used = np.asarray(getattr(model, "perplexity_", ()))
+    if asked.dtype.kind in "iuf" and len(used) == len(asked) and (used < asked).any():
+        parts.append(f"perplexity lowered to {', '.join(f'{value:.3g}' for value in used)}")
+    radius, neighbors = getattr(model, "radius", None), getattr(model, "n_neighbors", None)
+    if isinstance(radius, Real):
+        parts.append(f"neighbors within {radius:g}")
+    elif rows is not None and isinstance(neighbors, Integral) and neighbors > rows - 1:
+        parts.append(f"fewer neighbors than {neighbors}, as there are {rows} rows")
+    return parts
 
 
 def _rows(model: Any) -> int | None:
