@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 
 import lowdim
 from lowdim import LDA, MDS, PCA, TSNE, UMAP, Affinities, KernelPCA, Standardized, Table, datasets, select, subspace
-from lowdim.runtime.display import align, count, printable
+from lowdim.runtime.display import align, count, p_value, printable
 
 HOSTILE = "<script>alert('x')</script>&\x1b[2J\n"
 
@@ -151,3 +151,4 @@ def test_counts_and_lines():
     ]
     assert align([("a", "1"), ("long", "2")]) == "a     1\nlong  2"
     assert printable("a\n b\x07") == "a b\\x07"
+    assert [p_value(0.0), p_value(1e-310, "= "), p_value(0.0421, "= ")] == ["< 1e-300", "< 1e-300", "= 0.0421"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from lowdim.runtime.display import count
+from lowdim.runtime.display import count, p_value
 
 if TYPE_CHECKING:
     from lowdim.diagnosis._diagnose import Diagnosis
@@ -54,8 +54,7 @@ def _correlations(found: Diagnosis) -> Iterator[Line]:
     if related.kmo is not None:
         yield "KMO", f"{related.kmo:.2f}"
     if related.bartlett_p is not None:
-        p = related.bartlett_p
-        yield "sphericity", "p < 1e-300" if p < 1e-300 else f"p = {p:.2g}"
+        yield "sphericity", f"p {p_value(related.bartlett_p, '= ')} (Bartlett's test)"
 
 
 def _distances(found: Diagnosis) -> Iterator[Line]:

@@ -9,7 +9,18 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-__all__ = ["SummaryDisplay", "TextDisplay", "align", "count", "facts", "grid", "paragraph", "printable", "titled"]
+__all__ = [
+    "SummaryDisplay",
+    "TextDisplay",
+    "align",
+    "count",
+    "facts",
+    "grid",
+    "p_value",
+    "paragraph",
+    "printable",
+    "titled",
+]
 
 LEFT = 'style="text-align:left"'
 
@@ -41,6 +52,11 @@ def count(number: float, noun: str, plural: str | None = None) -> str:
     """A number with its noun: 1 row, 1,797 rows, 2.5 rows."""
     exact = f"{int(number):,}" if number == int(number) else f"{number:,.6g}"
     return f"{exact} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def p_value(p: float, relation: str = "") -> str:
+    """A p-value in three digits, after `relation` ("= "); none is zero: one that underflows is < 1e-300."""
+    return "< 1e-300" if p < 1e-300 else f"{relation}{p:.3g}"
 
 
 def printable(text: str) -> str:

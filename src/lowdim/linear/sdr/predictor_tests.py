@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.linear.sdr.weighted_chi2 import weighted_chi2_sf
-from lowdim.runtime.display import TextDisplay
+from lowdim.runtime.display import TextDisplay, p_value
 
 __all__ = ["PredictorTests", "predictor_tests", "ratio"]
 
@@ -33,7 +33,7 @@ class PredictorTests(TextDisplay):
         width = max(len(name) for name in self.names)
         lines = [f"{'':{width}}  statistic   p-value"]
         for name, statistic, p in zip(self.names, self.statistics, self.p_values, strict=True):
-            lines.append(f"{name:{width}}  {statistic:9.4g}  {p:8.3g}")
+            lines.append(f"{name:{width}}  {statistic:9.4g}  {p_value(p):>8}")
         return "\n".join(lines)
 
 
