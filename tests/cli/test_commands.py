@@ -87,7 +87,7 @@ BAD = {
     "choose gaps.csv --missing error": (3, "row 1 has no value in 'b' "),
     "map iris --color petal": (3, "--color: iris has no column 'petal'"),
     "map iris --drop petal": (3, "no column 'petal'"),
-    "map iris --n-components 9": (4, "n_components=9 must be at most 4"),
+    "map iris --n-components 9": (4, "--n-components 9 must be at most 4"),
     "map one.csv": (4, "minimum of 2"),
     # the line
     "map": (2, "Missing argument 'DATA'.* lowdim map --help"),
