@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Integral, Real
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -81,9 +80,9 @@ def _adjusted(model: Any) -> list[str]:
     if asked.dtype.kind in "iuf" and len(used) == len(asked) and (used < asked).any():
         parts.append(f"perplexity lowered to {', '.join(f'{value:.3g}' for value in used)}")
     radius, neighbors = getattr(model, "radius", None), getattr(model, "n_neighbors", None)
-    if isinstance(radius, Real):
+    if isinstance(radius, int | float):
         parts.append(f"neighbors within {radius:g}")
-    elif rows is not None and isinstance(neighbors, Integral) and neighbors > rows - 1:
+    elif rows is not None and isinstance(neighbors, int) and neighbors > rows - 1:
         parts.append(f"fewer neighbors than {neighbors}, as there are {rows} rows")
     return parts
 
