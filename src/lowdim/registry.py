@@ -20,20 +20,31 @@ FAMILIES = ("lowdim.kernel_pca.", "lowdim.linear.", "lowdim.manifold.", "lowdim.
 
 def methods() -> list[Method]:
     """Every method of lowdim and its traits, in alphabetical order."""
-    names = [name for name, module in lowdim._EXPORTS.items() if module.startswith(FAMILIES)]
-    found = [getattr(getattr(lowdim, name), "_method", None) for name in names]
+    found = [_method(name) for name in _names()]
     return sorted((method for method in found if method is not None), key=lambda method: method.name)
 
 
 def find_method(name: str) -> Method:
-    """The method of that name; case, hyphens and underscores don't matter."""
-    known = {method.name.lower(): method for method in methods()}
-    found = known.get(name.lower().replace("-", "").replace("_", ""))
+    """The method of that name; case, hyphens and underscores don't matter. It alone is imported."""
+    plain = name.lower().replace("-", "").replace("_", "")
+    exported = next((known for known in _names() if known.lower() == plain), None)
+    found = None if exported is None else _method(exported)
     if found is None:
+        known = [method.name.lower() for method in methods()]
         near = get_close_matches(name.lower(), known, n=3, cutoff=0.4)
         hint = f"Did you mean {' or '.join(near)}?" if near else f"Methods: {', '.join(known)}."
         raise BadParameter(f"there is no method {name!r}. {hint} `lowdim methods` describes each.")
     return found
+
+
+def _names() -> list[str]:
+    """Public names from the packages of the methods; some of them are functions."""
+    return [name for name, module in lowdim._EXPORTS.items() if module.startswith(FAMILIES)]
+
+
+def _method(name: str) -> Method | None:
+    method: Method | None = getattr(getattr(lowdim, name), "_method", None)
+    return method
 
 
 def traits(method: Method) -> dict[str, bool]:

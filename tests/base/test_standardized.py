@@ -68,7 +68,7 @@ def test_names_and_frames(X):
     frame = pd.DataFrame(X, columns=list("abcd"))
     model = Standardized(PCA(2)).fit(frame).set_output(transform="pandas")
     assert list(model.feature_names_in_) == list("abcd")
-    assert list(model.transform(frame).columns) == list(model.get_feature_names_out()) == ["pca0", "pca1"]
+    assert list(model.transform(frame).columns) == list(model.get_feature_names_out()) == ["PC1", "PC2"]
     with pytest.raises(BadInput, match="feature names"):
         model.transform(frame[list("bacd")])
 

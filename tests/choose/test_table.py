@@ -78,8 +78,9 @@ def test_without_pandas_there_is_a_named_error(X, monkeypatch):
 
 def test_text_is_aligned(X):
     lines = str(choose.table(X, replicates=5)).splitlines()
-    assert "250 rows, 10 columns, covariance" in lines[0]
-    head, body = lines[2], lines[3:]
+    assert "250 rows × 10 columns, covariance" in lines[0]
+    assert [line.split()[0] for line in lines[2:5]] == ["recommended", "why", "agreement"]
+    head, body = lines[6], lines[7:]
     assert len(body) == len(NAMES)
     column = head.index("why")
     assert all(line[column - 1] == " " and line[column] != " " for line in body)

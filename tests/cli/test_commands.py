@@ -74,9 +74,9 @@ BAD = {
     "map iris --method isomap --metric-params three": (2, "--metric-params must be None, or a dict"),
     "map birds.csv --missing mean": (2, "--missing must be one of em, drop-rows, drop-columns, error; got 'mean'"),
     "map ragged.csv": (3, "line 3 .* 1 cells, but the first line has 2"),
-    "map gaps.csv --missing error": (3, "column 'b' of row 2 is nan.* use --missing em"),
+    "map gaps.csv --missing error": (3, "row 1 has no value in 'b' .* use --missing em"),
     "map infinite.csv": (3, r"column 'a' of row 1 is inf, .*Drop or fill such rows\.$"),
-    "map holes.csv --missing error": (3, "column 'a' of row 2 is nan"),
+    "map holes.csv --missing error": (3, "row 1 has no value in 'a' "),
     "map birds.csv --id name --color plumage": (3, "--color: birds.csv has no column 'plumage'"),
     "map birds.csv --label island --color plumage --id name": (3, "--color: birds.csv has no column 'plumage'"),
     "map birds.csv --drop name,species,island --color plumage": (3, "--color: birds.csv has no column 'plumage'"),
@@ -91,10 +91,10 @@ BAD = {
     "map cities --method pca": (3, "cities holds distances .* PCA needs the rows"),
     "choose cities": (3, "cities holds distances"),
     "diagnose cities": (3, "cities holds distances"),
-    "choose gaps.csv --missing error": (3, "column 'b' of row 2 is nan"),
+    "choose gaps.csv --missing error": (3, "row 1 has no value in 'b' "),
     "map iris --color petal": (3, "--color: iris has no column 'petal'"),
     "map iris --drop petal": (3, "no column 'petal'"),
-    "map iris --n-components 9": (4, "n_components=9 must be at most 4"),
+    "map iris --n-components 9": (4, "--n-components 9 must be at most 4"),
     "map one.csv": (4, "minimum of 2"),
     # the line
     "map": (2, "Missing argument 'DATA'.* lowdim map --help"),
@@ -150,8 +150,8 @@ BAD = {
     "transform model.lowdim plain.csv -o z.csv": (3, "plain.csv has no column 'sepal length"),
     "transform model.lowdim narrow.npy -o z.csv": (3, "2 columns, but the model needs 4"),
     "transform model.lowdim cities -o z.csv": (3, "no column|distances"),
-    "transform plain.lowdim gaps.csv -o z.csv": (3, "column 'b' of row 2 is nan.* fit the model with --missing em"),
-    "inverse model.lowdim plain.csv -o x.csv": (3, "plain.csv has no column 'pca0'"),
+    "transform plain.lowdim gaps.csv -o z.csv": (3, "row 1 has no value in 'b' .* fit the model with --missing em"),
+    "inverse model.lowdim plain.csv -o x.csv": (3, "plain.csv has no column 'PC1'"),
     "inverse plain.lowdim gaps.npy -o x.csv": (3, r"column 'x1' of row 2 is nan.* such rows\.$"),
 }
 
@@ -309,7 +309,7 @@ def test_map_writes_what_the_library_computes(good, folder):
         back = lowdim.read_table(folder / name, label="labels" if name.endswith("npz") else "species")
         np.testing.assert_array_equal(back.array(), Z)
         np.testing.assert_array_equal(back.labels, iris.labels)
-    assert lowdim.read_table(folder / "iris.csv", label="species").names == ("pca0", "pca1")
+    assert lowdim.read_table(folder / "iris.csv", label="species").names == ("PC1", "PC2")
     kept = lowdim.load(folder / "iris.lowdim")
     np.testing.assert_array_equal(kept.transform(iris.rows()), Z)
     assert list(kept.feature_names_in_) == list(iris.names)
@@ -334,11 +334,11 @@ def test_flags_reach_the_method(good, folder):
 def test_any_column_colors_and_the_label_stays_the_label(good, folder):
     page = (folder / "dropped.html").read_text(encoding="utf-8")
     assert "chinstrap" in page and "torgersen" not in page
-    assert (folder / "dropped.csv").read_text().splitlines()[0].replace('"', "") == "name,pca0,pca1"
+    assert (folder / "dropped.csv").read_text().splitlines()[0].replace('"', "") == "name,PC1,PC2"
     page = (folder / "both.html").read_text(encoding="utf-8")
     assert "chinstrap" in page and "torgersen" not in page
     table = pd.read_csv(folder / "both.csv")
-    assert list(table.columns) == ["name", "pca0", "pca1", "island"]
+    assert list(table.columns) == ["name", "PC1", "PC2", "island"]
     assert first(good, "map birds.csv --id name --label island").data["columns"] == ["bill", "wing", "mass"]
     assert "b11" in (folder / "by_name.svg").read_text(encoding="utf-8")
     assert "virginica" in (folder / "iris_species.html").read_text(encoding="utf-8")
@@ -351,7 +351,7 @@ def test_a_target_reaches_the_method(good, folder):
     for name, column in (("target", "species"), ("target2", "island"), ("untargeted", None)):
         y = None if column is None else frame[column].replace("", None).to_numpy(object)
         Z[name] = lowdim.Standardized(lowdim.UMAP(n_neighbors=4)).fit_transform(X, y)
-        written = pd.read_csv(folder / f"{name}.csv")[["umap0", "umap1"]].to_numpy()
+        written = pd.read_csv(folder / f"{name}.csv")[["UMAP 1", "UMAP 2"]].to_numpy()
         np.testing.assert_array_equal(written, Z[name])
     assert not np.allclose(Z["target"], Z["untargeted"])
     result = first(good, "map birds.csv --id name --method umap --target island").data
@@ -371,7 +371,7 @@ def test_a_table_as_it_comes(good, folder):
     for line in (
         "penguins.csv  8 rows × 4 columns, labels 'species'",
         "label         species (text of few values; --label names another)",
-        "not used      island, sex (text or dates: shown on the page)",
+        "not used      island, sex (text or dates, kept beside the numbers)",
         "left out      rownames (row numbers; --columns can name it)",
         "missing       1 value in 1 row estimated by EM; 1 row without any value left out",
     ):
@@ -424,7 +424,7 @@ def test_categories_and_gaps_are_compared_by_gowers_distance(good, folder):
 def test_distances_are_recognized_and_get_a_method_that_takes_them(good, folder):
     data = first(good, "map distances.csv").data
     assert data["method"] == "ClassicalMDS"
-    Z = lowdim.read_table(folder / "distances_z.csv", id="id", columns=["classicalmds0", "classicalmds1"]).array()
+    Z = lowdim.read_table(folder / "distances_z.csv", id="id", columns=["ClassicalMDS 1", "ClassicalMDS 2"]).array()
     assert np.linalg.norm(Z[0] - Z[1]) == pytest.approx(3)
 
 
@@ -484,7 +484,7 @@ def test_projection_pursuit_takes_the_labels_and_says_whether_there_is_structure
     data = first(good, "map iris --method projectionpursuit").data
     table = lowdim.datasets.load("iris")
     model = lowdim.Standardized(lowdim.ProjectionPursuit(index="lda", n_null=0, n_init=2)).fit(table.X, table.labels)
-    written = pd.read_csv(folder / "pursuit.csv")[["projectionpursuit0", "projectionpursuit1"]].to_numpy()
+    written = pd.read_csv(folder / "pursuit.csv")[["ProjectionPursuit 1", "ProjectionPursuit 2"]].to_numpy()
     np.testing.assert_array_equal(written, model.transform(table.X))
     assert data["index"] == model.model_.index_.tolist() and data["p_value"] is None
     said = first(good, "fit iris --method projectionpursuit").out
@@ -504,10 +504,10 @@ def test_tours_are_pages_of_their_rows(good, folder):
 
 def test_diagnose_says_what_the_library_says(good):
     iris = lowdim.datasets.load("iris")
-    want = lowdim.diagnose(iris.rows())
+    want = lowdim.diagnose(iris.rows(), standardize=True)
     reported = first(good, "diagnose iris --json").data
     assert reported["intrinsic"] == want.to_dict()["intrinsic"] and reported["verdict"] == list(want.verdict)
-    assert good["diagnose iris"].out == f"{want}\n"
+    assert good["diagnose iris"].out.startswith(f"{want}\n\ncolumns  standardized")
 
 
 def test_methods_and_flags_come_from_the_registry(good):

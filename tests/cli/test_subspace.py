@@ -26,7 +26,7 @@ BAD = {
     "subspace wine --taux 3": (2, "no such option: --taux. Did you mean --tau"),
     "subspace cities": (3, "cities holds distances"),
     "subspace wine -o wine.html": (2, "must end in one of"),
-    "subspace wine --tau 0 --max-units 10": (4, "max_units=10"),
+    "subspace wine --tau 0 --max-units 10": (4, "--max-units 10"),
     "transform clique.lowdim wine -o z.csv": (3, "CLIQUE finds clusters, and no coordinates"),
 }
 

@@ -64,7 +64,7 @@ def test_embeddings_of_a_graph(rng):
     isomap, lle, tsne = Isomap().fit(X), LLE().fit(X), TSNE(max_iter=20).fit(X)
     assert report(isomap)[0].startswith(f"residual variance {isomap.residual_variance_[-1]:.1%}")
     assert report(lle)[0].startswith(f"reconstruction error {lle.reconstruction_error_:.3g}")
-    assert report(tsne)[0] == f"KL divergence {tsne.kl_divergence_:.3g}"
+    assert report(tsne)[0] == f"KL divergence {tsne.kl_divergence_:.3g}, perplexity lowered to 19.7"
     assert report(LaplacianEigenmaps().fit(X))[0] == "1 connected component"
     apart = np.vstack([X[:30], X[30:] + 100])
     assert report(UMAP(n_neighbors=5, n_epochs=10).fit(apart))[0] == "2 connected components"
@@ -82,3 +82,12 @@ def test_advice_names_flags_of_the_method(rng):
         assert report(KernelPCA(20, gamma=1e-3, solver="lanczos", tol=1e-300).fit(X))[0].endswith("NOT CONVERGED")
     with pytest.warns(LowdimWarning):
         assert report(MDS(max_iter=2).fit(X))[0].endswith("NOT CONVERGED; raise --max-iter")
+
+
+def test_lowered_and_overruled_parameters_are_named(rng):
+    X = rng.standard_normal((16, 3))
+    assert report(TSNE(max_iter=5).fit(X))[0].endswith("perplexity lowered to 5")
+    assert "perplexity" not in report(TSNE(max_iter=5, perplexity=5.0).fit(X))[0]
+    assert report(UMAP(n_epochs=5, n_neighbors=30).fit(X))[0].endswith("fewer neighbors than 30, as there are 16 rows")
+    assert report(Isomap(n_neighbors=15).fit(X))[0].endswith("connected component")
+    assert report(Isomap(radius=2.5).fit(X))[0].endswith("neighbors within 2.5")

@@ -94,3 +94,12 @@ def test_the_readmes_code_runs(tmp_path, monkeypatch):
     exec(code.group(1), scope)
     assert scope["Z"].shape == (178, 3)
     assert (tmp_path / "wine.lowdim").exists()
+
+
+def test_a_method_is_found_without_importing_the_others():
+    code = (
+        "import sys, json; from lowdim.registry import find_method; assert find_method('p-c_a').name == 'PCA'; "
+        "print(json.dumps([n for n in sys.modules if n.startswith('lowdim.') and n.endswith('estimator')]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == ["lowdim.base.estimator"]

@@ -48,7 +48,7 @@ GOOD = "alpha,beta,kind\n1,2,x\n3,4,y\n"
         (b"\n\r\n  \n", ["empty"]),
         (b"a,b\n", ["no rows"]),
         (b"a,b", ["no rows"]),
-        (b"a,b\n1,2\n\n3\n", ["line 4", "row 2", "1 cells", "first line has 2", "'3'"]),
+        (b"a,b\n1,2\n\n3\n", ["line 4", "row 1", "1 cells", "first line has 2", "'3'"]),
         (b"a,b\n1,2\n1,2,3\n", ["line 3", "3 cells", "'1,2,3'"]),
         (b"a,b,a\n1,2,3\n", ["columns 1 and 3", "both named 'a'"]),
         (b"a,b\ny,x\nz,x\n", ["no column of numbers", "'a', 'b' hold text", "encode one-hot"]),
@@ -67,10 +67,10 @@ def test_text_late_in_a_numeric_column_is_located(tmp_path, monkeypatch, limit):
     path = save(tmp_path, "a,b\n" + "1,2\n" * 5000 + "1,oops\n" + "1,2\n" * 9)
     with pytest.raises(BadInput) as caught:
         PCA(1).fit(read_table(path).X)
-    for word in ("column 'b'", "line 5002", "row 5001", "'oops'", "drop=['b']"):
+    for word in ("column 'b'", "line 5002", "row 5000", "'oops'", "drop=['b']"):
         assert word in str(caught.value)
     path = save(tmp_path, "t\n" + "true\n" * 500 + "maybe\n")
-    with pytest.raises(BadInput, match=r"booleans.*line 502 \(row 501\): 'maybe'"):
+    with pytest.raises(BadInput, match=r"booleans.*line 502 \(row 500\): 'maybe'"):
         PCA(1).fit(read_table(path).X)
 
 
@@ -80,7 +80,7 @@ def test_a_late_ragged_line_is_located(tmp_path, monkeypatch, packed):
     monkeypatch.setattr(arrow_source, "IN_MEMORY_BYTES", 0)
     content = b"1,2\n" * 5000 + b"1\n"  # no header
     path = save(tmp_path, gzip.compress(content) if packed else content, "a.csv.gz" if packed else "a.csv")
-    with pytest.raises(BadInput, match=r"line 5001 \(row 5001\) has 1 cells, but the first line has 2"):
+    with pytest.raises(BadInput, match=r"line 5001 \(row 5000\) has 1 cells, but the first line has 2"):
         PCA(1).fit(read_table(path).X)
 
 

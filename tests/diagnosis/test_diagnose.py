@@ -12,6 +12,7 @@ from sklearn.datasets import load_wine
 
 import lowdim
 from lowdim.diagnosis import Diagnosis, diagnose
+from lowdim.diagnosis._advice import advise
 from lowdim.errors import BadInput, BadParameter, Cancelled
 
 
@@ -34,8 +35,8 @@ def test_problematic_columns_are_named(rng):
     assert found.columns.scale_ratio == pytest.approx(
         frame["wide"].std() / frame[["a", "b", "c", "d"]].std().min(), rel=1e-12
     )
-    assert set(found.correlations.pair) == {"a", "a again"}
-    assert found.correlations.kmo is None  # one column follows from another
+    assert (found.columns_count, found.used_columns) == (8, 5)  # figures are of what the advice would leave
+    assert found.correlations == diagnose(frame[["a", "b", "c", "d", "wide"]]).correlations
     assert any("Standardize" in sentence and "wide" in sentence for sentence in found.verdict)
     assert any("2 (nearly) constant and 1 duplicate" in sentence for sentence in found.verdict)
 
@@ -177,6 +178,90 @@ def test_advice_for_correlated_and_uncorrelated_columns(rng):
 def test_text_shows_sample_seed_and_verdict(X):
     found = diagnose(X, sample=77, random_state=5)
     text = str(found)
-    assert "300 rows, 6 columns; measured on 77 rows (seed 5)" in text
+    assert "300 rows × 6 columns; measured on 77 rows (seed 5)" in text
     assert all(sentence in text for sentence in found.verdict)
     assert isinstance(found, Diagnosis)
+
+
+def test_figures_are_of_the_columns_as_they_will_be_used():
+    wine = load_wine(as_frame=True).data
+    Z = (wine - wine.mean()) / wine.std(ddof=0)
+    advised, asked, plain = diagnose(wine), diagnose(wine, standardize=True), diagnose(wine, standardize=False)
+    z_scores = diagnose(Z, standardize=False)
+    for found in (advised, asked):
+        assert found.standardized and "13 columns, standardized" in str(found)
+        assert found.intrinsic.two_nn == pytest.approx(z_scores.intrinsic.two_nn, rel=1e-9)
+        assert found.concentration.relative_contrast == pytest.approx(
+            z_scores.concentration.relative_contrast, rel=1e-9
+        )
+        assert found.hubness == z_scores.hubness
+    assert not plain.standardized and plain.hubness != advised.hubness
+    said = [next((s for s in found.verdict if s.startswith("Standardize")), None) for found in (advised, asked, plain)]
+    assert said[0].startswith("Standardize the columns, as these figures do: proline varies")
+    assert said[1] is None  # it was asked for
+    assert said[2].startswith("Standardize the columns: proline varies")
+
+
+def test_columns_of_one_scale_are_left_alone(X):
+    assert not diagnose(X).standardized
+    assert diagnose(X).intrinsic == diagnose(X, standardize=False).intrinsic
+
+
+@pytest.mark.parametrize("d", [2, 6, 15, 40, 200])
+def test_the_figure_and_the_sentence_about_contrast_agree(d):
+    found = diagnose(np.random.default_rng(d).normal(size=(200, d)))
+    contrast = found.concentration.relative_contrast
+    assert f"{contrast:.3g} (noise" in str(found)
+    assert f"is {1 + contrast:.3g} times as far as the nearest" in str(found)
+    assert any("less than twice as far" in s for s in found.verdict) == (contrast < 1)
+
+
+def test_pixels_share_one_scale():
+    found = diagnose(lowdim.datasets.load("digits"), sample=300)
+    assert found.columns.scale_ratio > 10 and not found.standardized
+    assert not any(s.startswith("Standardize") for s in found.verdict)
+
+
+def test_a_questionnaire(rng):
+    factors = rng.normal(size=(400, 5)) @ np.kron(np.eye(5), np.ones((1, 5))) + 0.4 * rng.normal(size=(400, 1))
+    answers = np.clip(np.rint(3 + 0.8 * factors + 0.9 * rng.normal(size=(400, 25))), 1, 5)
+    found = diagnose(answers)
+    assert found.columns.answers == (1, 5) and not found.standardized
+    assert any(s.startswith("All columns are answers from 1 to 5") for s in found.verdict)
+    related = f"Columns are clearly related (KMO {found.correlations.kmo:.2f}), but no few components dominate."
+    assert found.correlations.kmo > 0.8 and related in found.verdict
+    assert diagnose(answers + 0.5).columns.answers is None
+    assert diagnose(rng.integers(0, 2, size=(100, 6))).columns.answers is None  # yes and no is no scale
+
+
+def test_weights_of_words(rng):
+    X = np.where(
+        rng.uniform(size=(150, 200)) < rng.choice([0.01, 0.3], size=200, p=[0.8, 0.2]), rng.uniform(size=200), 0
+    )
+    found = diagnose(sp.csr_array(X))
+    rare = float(((X == 0).mean(axis=0) >= 0.95).mean())
+    assert found.columns.rare == pytest.approx(rare) and rare > 0.7
+    first = (
+        f"{rare:.0%} of columns are almost always zero, as usual for counts and text: keep them, and compare rows by"
+    )
+    assert found.verdict[0] == f"{first} direction (metric='cosine')."
+    assert not found.standardized and not any("nearly" in s or "Standardize" in s for s in found.verdict)
+    assert found.used_columns == (X.std(axis=0) > 0).sum()
+    assert any(s.startswith("Don't standardize counts") for s in diagnose(X, standardize=True).verdict)
+    assert diagnose(-X).columns.rare == 0
+
+
+def test_remedies_are_arguments_in_python_and_flags_on_the_command_line(X):
+    X[3, 1] = X[3, 2] = X[9, 2] = np.nan
+    found = diagnose(X)
+    assert found.verdict[0].startswith("3 values in 2 rows are missing (0.2%), most in column 2; the rest describes")
+    assert found.verdict[0].endswith("use PCA(missing='em').") and not any("--" in s for s in found.verdict)
+    assert advise(found, flags=True)[0].endswith("use --missing em.")
+
+
+def test_names_cannot_write_html_or_control_a_terminal(rng):
+    hostile = "<img src=x onerror=alert(1)>\x1b[31m"
+    found = diagnose(pd.DataFrame({hostile: 1e4 * rng.normal(size=50), "b": rng.normal(size=50)}))
+    html = found._repr_html_()
+    assert "<img" not in html and "&lt;img" in html and "\x1b" not in html
+    assert "\x1b" not in str(found) and repr(found) == str(found)

@@ -247,7 +247,7 @@ def test_dataframes(library):
     model = PCA(2).set_output(transform=library).fit(frame)
     out = model.transform(frame)
     assert isinstance(out, module.DataFrame)
-    assert list(out.columns) == ["pca0", "pca1"]
+    assert list(out.columns) == ["PC1", "PC2"]
     assert list(model.feature_names_in_) == [f"c{j}" for j in range(6)]
     assert_allclose(np.asarray(out), PCA(2).fit(X).transform(X), atol=1e-12)
     narrow = module.DataFrame({f"c{j}": X[:, j].astype(np.float32) for j in range(6)})

@@ -24,7 +24,7 @@ def test_it_is_a_classifier_and_a_transformer():
     assert is_classifier(LDA()) and get_tags(LDA()).target_tags.required
     assert cross_val_score(LDA(), X, Y, cv=5).mean() > 0.97
     frame = LDA().set_output(transform="pandas").fit_transform(pd.DataFrame(X), Y)
-    assert frame.columns.tolist() == ["lda0", "lda1"]
+    assert frame.columns.tolist() == ["LD1", "LD2"]
     assert LDA().fit(X, Y).score(X, Y, sample_weight=(Y == 0).astype(float)) == 1.0
 
 

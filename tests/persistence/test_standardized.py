@@ -41,7 +41,7 @@ def test_names_output_and_the_unfitted_are_kept(X, tmp_path):
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     lowdim.save(Standardized(PCA(2)).set_output(transform="pandas").fit(frame), tmp_path / "model")
     loaded = lowdim.load(tmp_path / "model")
-    assert list(loaded.transform(frame).columns) == ["pca0", "pca1"]
+    assert list(loaded.transform(frame).columns) == ["PC1", "PC2"]
     assert list(loaded.feature_names_in_) == ["a", "b", "c"]
     lowdim.save(Standardized(PCA(1)), tmp_path / "model")
     unfitted = lowdim.load(tmp_path / "model")

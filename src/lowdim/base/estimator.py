@@ -13,21 +13,33 @@ import inspect
 import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import perf_counter
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from lowdim.base.axis_names import axis_names
+from lowdim.base.fit_summary import FIT_SECONDS, describe_model
 from lowdim.base.state import StateCheck, fitted_names
 from lowdim.data.validation import overflow_error
 from lowdim.errors import AlreadyFitting, NotEnoughData
 from lowdim.runtime.blas import single_blas
+from lowdim.runtime.display import paragraph, printable
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.param import Integer, Maybe, SeedLike, param, parameters, validate
 from lowdim.runtime.random import Seed
 
-__all__ = ["DeclaredEstimator", "EmbeddingMixin", "Estimator", "Method", "SeedMixin", "ThreadsMixin", "estimator"]
+__all__ = [
+    "DeclaredEstimator",
+    "EmbeddingMixin",
+    "Estimator",
+    "Method",
+    "SeedMixin",
+    "ThreadsMixin",
+    "estimator",
+]
 
 Class = TypeVar("Class", bound="type[DeclaredEstimator]")
 
@@ -72,12 +84,14 @@ class DeclaredEstimator(BaseEstimator):  # type: ignore[misc]
         validate(self)
         with self._alone():
             self._forget()
+            start = perf_counter()
             try:
                 with _numerics():
                     yield
             except BaseException:
                 self._forget()
                 raise
+            FIT_SECONDS[self] = perf_counter() - start
 
     @contextmanager
     def _continuing(self) -> Iterator[None]:
@@ -112,6 +126,7 @@ class DeclaredEstimator(BaseEstimator):  # type: ignore[misc]
             self.__dict__.pop("_busy", None)
 
     def _forget(self) -> None:
+        FIT_SECONDS.pop(self, None)
         for name in self._fitted_attributes():
             del self.__dict__[name]
 
@@ -145,6 +160,19 @@ class DeclaredEstimator(BaseEstimator):  # type: ignore[misc]
         """Without the cache, which the fitted state gives again, and without the mark of a fit under way."""
         return {name: value for name, value in super().__getstate__().items() if name not in ("_cache", "_busy")}
 
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """The parameters and, after fit, what it was fitted to and what it found."""
+        found = describe_model(self)
+        made = str(super().__repr__(N_CHAR_MAX))
+        return made if found is None else f"{made}, {printable(found)}"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        """scikit-learn's diagram in a notebook, with what was found below it."""
+        bundle, found = super()._repr_mimebundle_(**kwargs), describe_model(self)
+        if found is not None and "text/html" in bundle:
+            bundle["text/html"] += paragraph(f"{type(self).__name__}, {found}")
+        return bundle
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         if self._method is not None:
@@ -155,6 +183,13 @@ class DeclaredEstimator(BaseEstimator):  # type: ignore[misc]
 
 class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DeclaredEstimator):  # type: ignore[misc]
     """Base of the methods, which map rows: they write `fit`, `transform` and `_check_state`."""
+
+    _axis: ClassVar[str | None] = None  # what comes before the number of an axis: PC in PC1; None for the class's name
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """The names of the axes, as tables and pictures have them: PC1, PC2, … or UMAP 1, UMAP 2, …."""
+        checked = super().get_feature_names_out(input_features)
+        return np.asarray(axis_names(self, len(checked)), dtype=object)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

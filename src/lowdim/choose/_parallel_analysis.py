@@ -16,7 +16,7 @@ from lowdim.runtime.progress import report
 from lowdim.runtime.random import seed_of
 from lowdim.runtime.threads import thread_count
 
-__all__ = ["ParallelAnalysis", "parallel_analysis"]
+__all__ = ["ParallelAnalysis", "p_text", "parallel_analysis"]
 
 Array = NDArray[np.float64]
 
@@ -40,6 +40,11 @@ class ParallelAnalysis:
     def k(self) -> int:
         """The number of components by the chosen criterion."""
         return self.kept(self.keep)
+
+    @property
+    def null_columns(self) -> str:
+        """What the columns of the null tables are."""
+        return "shuffled" if self.form == "permutation" else "normal"
 
     def kept(self, by: str) -> int:
         """The components before the first that fails: by "p", "p_plus_one" or "quantile"."""
@@ -83,11 +88,12 @@ class parallel_analysis(Rule):
 
     def explain(self, found: ParallelAnalysis) -> Verdict:
         """The verdict on a comparison that was already made."""
-        k, how = found.k, "shuffled" if self.form == "permutation" else "normal"
+        k, columns = found.k, f"{found.null_columns} columns"
         if k == len(found.values):
-            return self._answer(k, f"every eigenvalue exceeds those of {how} columns")
-        p, count = found.p_values[k], found.replicates
-        return self._answer(k, f"component {k + 1} is no larger than in {count} tables of {how} columns (p ≈ {p:.2g})")
+            return self._answer(k, f"every eigenvalue exceeds those of {columns}")
+        p, how = found.p_values[k], "not clearly larger" if found.p_values[k] < 0.5 else "no larger"
+        told = p_text(p, found.replicates)
+        return self._answer(k, f"component {k + 1} is {how} than in {found.replicates} tables of {columns} ({told})")
 
     def run(self, spectrum: Spectrum, variances: Array | None = None) -> ParallelAnalysis:
         """Compare with the replicates. The variances of the columns may be given where there are no rows."""
@@ -115,3 +121,8 @@ class parallel_analysis(Rule):
             form=self.form,
             keep=self.keep,
         )
+
+
+def p_text(p: float, replicates: int) -> str:
+    """A p-value of so many replicates: none of them reached the value if it is 0."""
+    return f"p < {1 / replicates:.2g}" if p == 0 else f"p ≈ {p:.2g}"

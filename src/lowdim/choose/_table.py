@@ -10,11 +10,13 @@ import numpy as np
 from lowdim.choose._minka import minka
 from lowdim.choose._parallel_analysis import ParallelAnalysis, parallel_analysis
 from lowdim.choose._random_matrix import gavish_donoho, marchenko_pastur
+from lowdim.choose._recommendation import Recommendation, recommend
 from lowdim.choose._rules import Rule, Verdict, broken_stick, elbow, kaiser, share
 from lowdim.data.rows import is_stream
 from lowdim.decomposition.component_count import Spectrum
 from lowdim.errors import MissingExtra
 from lowdim.linear.pca import PCA
+from lowdim.runtime.display import align, count, facts, grid, titled
 from lowdim.runtime.random import Seed, seed_of
 from lowdim.summaries.moments import Moments, moments
 
@@ -35,15 +37,40 @@ RULES: tuple[Rule, ...] = (
 
 @dataclass(frozen=True, eq=False)
 class Choices:
-    """Every rule's answer on one table."""
+    """A recommended number of components, and every rule's answer on one table."""
 
     spectrum: Spectrum
     verdicts: tuple[Verdict, ...]
     parallel: ParallelAnalysis
 
+    @property
+    def recommendation(self) -> Recommendation:
+        """The recommended number with its reason, how far the rules agree, and a warning if they do not."""
+        return recommend(self.spectrum, self.verdicts, self.parallel)
+
+    @property
+    def recommended(self) -> int:
+        """The recommended number of components; 0 if none stands out from noise."""
+        return self.recommendation.k
+
+    @property
+    def reason(self) -> str:
+        """Why that number."""
+        return self.recommendation.reason
+
+    @property
+    def agreement(self) -> str:
+        """How far the rules agree that ask how many components stand out from noise."""
+        return self.recommendation.agreement
+
     def to_dict(self) -> dict[str, Any]:
         """Plain lists and numbers, ready for JSON."""
+        best = self.recommendation
         return {
+            "recommended": best.k,
+            "reason": best.reason,
+            "agreement": best.agreement,
+            "warning": best.warning,
             "n": self.spectrum.n,
             "d": self.spectrum.d,
             "ddof": self.spectrum.ddof,
@@ -74,15 +101,31 @@ class Choices:
         return float(self.spectrum.shares[:k].sum())
 
     def __str__(self) -> str:
-        kind = "correlation" if self.spectrum.standardized else "covariance"
-        head = f"How many components? {self.spectrum.n:g} rows, {self.spectrum.d} columns, {kind} matrix"
         name_width = max(len(v.rule) for v in self.verdicts)
         k_width = max(1, *(len(str(v.k)) for v in self.verdicts))
         lines = [f"{'rule':<{name_width}}  {'k':>{k_width}}  {'share':>6}  why"]
         lines += [
             f"{v.rule:<{name_width}}  {v.k:>{k_width}}  {self._share(v.k):>6.1%}  {v.reason}" for v in self.verdicts
         ]
-        return "\n".join([head, "", *lines])
+        return "\n".join([self._title(), "", align(self._advice()), "", *lines])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        rows = [(v.rule, v.k, f"{self._share(v.k):.1%}", v.reason) for v in self.verdicts]
+        return titled(self._title(), facts(self._advice()), grid(("rule", "k", "share", "why"), rows))
+
+    def _title(self) -> str:
+        kind = "correlation" if self.spectrum.standardized else "covariance"
+        size = f"{count(self.spectrum.n, 'row')} × {count(self.spectrum.d, 'column')}"
+        return f"How many components? {size}, {kind} matrix"
+
+    def _advice(self) -> list[tuple[str, str]]:
+        """The recommendation, line by line."""
+        best = self.recommendation
+        number = f"{count(best.k, 'component')} ({self._share(best.k):.1%} of the variance)" if best.k else "none"
+        lines = [("recommended", number), ("why", best.reason), ("agreement", best.agreement)]
+        return lines if best.warning is None else [*lines, ("warning", best.warning)]
 
 
 def table(
@@ -94,7 +137,10 @@ def table(
     n_jobs: int | None = None,
     ddof: int = 1,
 ) -> Choices:
-    """Every rule's answer to "how many components?", with its reason.
+    """The recommended number of components, and every rule's answer, each with its reason.
+
+    Recommended is what parallel analysis keeps. `agreement` tells how many of the rules that ask the same question
+    (which components stand out from noise?) say so too.
 
     Parameters
     ----------
@@ -115,7 +161,8 @@ def table(
     Returns
     -------
     Choices
-        `verdicts` (rule, k, reason), `spectrum`, `parallel`; it can be printed, plotted, and made a dict or dataframe.
+        `recommended`, `reason`, `agreement`; `verdicts` (rule, k, reason), `spectrum`, `parallel`. It can be printed,
+        plotted, and made a dict or dataframe.
 
     """
     horn = parallel_analysis(replicates, random_state=seed_of(random_state), n_jobs=n_jobs)

@@ -42,12 +42,13 @@ COMMANDS: dict[str, tuple[type[Command], Callable[..., CommandOutput]]] = {
 }
 
 
-def make_program() -> Any:
-    """The program with all its commands."""
+def make_program(command: str | None = None) -> Any:
+    """The program with all its commands; if one of them is named first, with this one alone, which is quicker."""
     # Plain help: rich takes as long to import as everything else together.
     app = typer.Typer(name="lowdim", add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     app.callback(epilog=f"{START}\n\n{EXIT_CODES}")(_root)
-    for name, (cls, function) in COMMANDS.items():
+    chosen = {command: COMMANDS[command]} if command in COMMANDS else COMMANDS
+    for name, (cls, function) in chosen.items():
         app.command(name, cls=cls, help=_help(function))(function)
     return typer.main.get_command(app)
 

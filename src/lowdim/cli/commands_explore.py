@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -47,14 +48,14 @@ def choose(  # noqa: PLR0913  (one argument per flag)
 ) -> CommandOutput:
     """Choose the number of principal components.
 
-    Compares the established rules, from explained variance to parallel analysis, and gives their reasons.
+    Recommends a number, with the reason and how far the established rules agree, and lists the answer of every rule.
 
     Example:
       lowdim choose wine -o scree.png
 
     """
     import lowdim
-    from lowdim.cli.fit_output import table_lines
+    from lowdim.cli.fit_output import table_data, table_lines
     from lowdim.registry import find_method
     from lowdim.workflow.fit import naming_nonfinite, require_rows
     from lowdim.workflow.missing import complete_table
@@ -73,12 +74,19 @@ def choose(  # noqa: PLR0913  (one argument per flag)
     for path in paths:
         save_figure(path, found.plot)
     lines = [*table_lines(complete), ("columns", describe_standardization(standardized, table)), *written_lines(paths)]
-    result = {"command": "choose", "data": data, **found.to_dict(), "written": [str(path) for path in paths]}
+    result = {
+        "command": "choose",
+        "data": data,
+        **found.to_dict(),
+        **table_data(complete),
+        "written": [str(path) for path in paths],
+    }
     return CommandOutput(f"{found}\n\n{align(lines)}", result)
 
 
 def diagnose(  # noqa: PLR0913  (one argument per flag)
     data: Data,
+    standardize: Standardize = None,
     sample: Sample = 2000,
     random_state: RandomState = 0,
     label: Label = None,
@@ -90,22 +98,28 @@ def diagnose(  # noqa: PLR0913  (one argument per flag)
 ) -> CommandOutput:
     """Diagnose the curse of dimensionality.
 
-    Measures correlation, intrinsic dimension, concentration of distances and hubness, and says what to do.
+    Measures correlation, intrinsic dimension, concentration of distances and hubness on the columns as `map` would use
+    them, and says what to do.
 
-    Example:
+    Examples:
       lowdim diagnose digits
+      lowdim diagnose wine --no-standardize
 
     """
     import lowdim
-    from lowdim.cli.fit_output import table_lines
+    from lowdim.cli.fit_output import table_data, table_lines
+    from lowdim.diagnosis._advice import advise
     from lowdim.workflow.fit import require_rows
     from lowdim.workflow.missing import complete_table
     from lowdim.workflow.source import read_data
+    from lowdim.workflow.standardize import describe_standardization, should_standardize
 
     table = read_data(data, column_selection(columns, label, id, drop, encode))
     require_rows(table, None)
     complete = complete_table(table, missing)
-    found = lowdim.diagnose(complete.table.rows(), sample=sample, random_state=random_state)
-    lines = table_lines(complete)
-    text = f"{found}\n\n{align(lines)}" if lines else str(found)
-    return CommandOutput(text, {"command": "diagnose", "data": data, **found.to_dict()})
+    table, standardized = complete.table, bool(should_standardize({}, complete.table, standardize))
+    found = lowdim.diagnose(table, standardize=standardized, sample=sample, random_state=random_state)
+    found = replace(found, verdict=advise(found, flags=True))
+    lines = [*table_lines(complete), ("columns", describe_standardization(standardized, table))]
+    result = {"command": "diagnose", "data": data, **found.to_dict(), **table_data(complete)}
+    return CommandOutput(f"{found}\n\n{align(lines)}", result)

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from lowdim.cli.command import method_choice
-from lowdim.cli.options import Columns, Data, Drop, Id, column_selection
+from lowdim.cli.options import Columns, Data, Drop, Id, Missing, column_selection
 from lowdim.cli.output import CommandOutput, align, printable, written_lines
+from lowdim.runtime.display import count
 
 __all__ = ["select"]
 
@@ -63,6 +64,7 @@ def select(  # noqa: PLR0913  (one argument per flag)
     id: Id = None,
     drop: Drop = None,
     columns: Columns = None,
+    missing: Missing = None,
 ) -> CommandOutput:
     """Select the features that matter for a target.
 
@@ -75,8 +77,10 @@ def select(  # noqa: PLR0913  (one argument per flag)
       lowdim select wine --method sffs -o path.png
 
     """
+    from lowdim.cli.fit_output import table_data, table_lines
     from lowdim.select._catalog import find_selector
     from lowdim.workflow.fit import require_rows
+    from lowdim.workflow.missing import complete_table
     from lowdim.workflow.outputs import FIGURES, TABLES, check_outputs
     from lowdim.workflow.selection import describe_selection, fit_selector, selection_data, write_selection
     from lowdim.workflow.source import label_vector, read_with_target
@@ -85,34 +89,46 @@ def select(  # noqa: PLR0913  (one argument per flag)
     table, y = read_with_target(data, column_selection(columns, None, id, drop), target)
     require_rows(table, None)
     y = label_vector(table) if y is None else y
+    complete = complete_table(table, missing)
+    table, y = complete.table, complete.rows_of(y)
     if method is None:
-        return _compare(data, table, y, paths, k=k, cv=cv, n_resamples=resamples, random_state=random_state)
+        return _compare(data, complete, y, paths, k=k, cv=cv, n_resamples=resamples, random_state=random_state)
     cls, preset = find_selector(method)
     settings = _settings(cls, {"k": k, "cv": cv, "random_state": random_state}) | preset
     model = fit_selector(cls, settings | method_choice(context).settings, table, y)
     names = [printable(name) for name in table.names]
     for path in paths:
         write_selection(path, model, table, id, f"{printable(Path(data).name)}, {cls.__name__}")
-    lines = [("selected", f"{model.support_.sum()} of {len(names)} features"), *written_lines(paths)]
-    found = {"command": "select", "data": data, **selection_data(model, table.names)}
+    chosen = [("selected", f"{model.support_.sum()} of {count(len(names), 'feature')}")]
+    lines = [*table_lines(complete), *chosen, *written_lines(paths)]
+    found = {"command": "select", "data": data, **selection_data(model, table.names), **table_data(complete)}
     text = f"{cls.__name__}: {cls._method.title}\n\n{describe_selection(model, names)}\n\n{align(lines)}"
     return CommandOutput(text, {**found, "written": [str(path) for path in paths]})
 
 
-def _compare(data: str, table: Any, y: Any, paths: list[Path], *, k: str | None, **options: Any) -> CommandOutput:
+def _compare(data: str, complete: Any, y: Any, paths: list[Path], *, k: str | None, **options: Any) -> CommandOutput:
     """Every filter side by side."""
     import lowdim
+    from lowdim.cli.fit_output import table_data, table_lines
     from lowdim.workflow.fit import naming_nonfinite
     from lowdim.workflow.selection import require_target, write_ranking
 
+    table = complete.table
     require_target(table, y)
     rows = table.rows()
     with naming_nonfinite(rows, table, None):
         found = lowdim.select.compare(rows, y, k=_count(k), **options)
     for path in paths:
         write_ranking(path, found, f"Which features? {printable(Path(data).name)}")
-    result = {"command": "select", "data": data, **found.to_dict(), "written": [str(path) for path in paths]}
-    text = "\n".join(line for line in (str(found), align(written_lines(paths))) if line)
+    result = {
+        "command": "select",
+        "data": data,
+        **found.to_dict(),
+        **table_data(complete),
+        "written": [str(path) for path in paths],
+    }
+    lines = align([*table_lines(complete), *written_lines(paths)])
+    text = "\n\n".join(part for part in (str(found), lines) if part)
     return CommandOutput(text, result)
 
 

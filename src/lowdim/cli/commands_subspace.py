@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from lowdim.cli.command import DEFAULT_CLUSTERER, method_choice
-from lowdim.cli.options import Columns, Data, Drop, Id, Label, column_selection
+from lowdim.cli.options import Columns, Data, Drop, Id, Label, Missing, column_selection
 from lowdim.cli.output import CommandOutput, align, printable, written_lines
+from lowdim.runtime.display import count
 
 __all__ = ["subspace"]
 
@@ -41,6 +42,7 @@ def subspace(  # noqa: PLR0913  (one argument per flag)
     id: Id = None,
     drop: Drop = None,
     columns: Columns = None,
+    missing: Missing = None,
 ) -> CommandOutput:
     """Find clusters that live in some of the columns.
 
@@ -51,8 +53,11 @@ def subspace(  # noqa: PLR0913  (one argument per flag)
       lowdim subspace subspaces --method proclus --n-clusters 3 --n-dimensions 4 -o parallel.png -o clusters.csv
 
     """
+    from lowdim.cli.fit_output import table_data, table_lines
     from lowdim.persistence import save
     from lowdim.workflow.cluster import find_clusters, write_clusters
+    from lowdim.workflow.fit import require_rows
+    from lowdim.workflow.missing import complete_table
     from lowdim.workflow.outputs import FIGURES, TABLES, check_outputs, check_writable
     from lowdim.workflow.source import read_data
 
@@ -62,6 +67,9 @@ def subspace(  # noqa: PLR0913  (one argument per flag)
         check_writable(model_path)
     choice = method_choice(context)
     table = read_data(data, column_selection(columns, label, id, drop))
+    require_rows(table, None)
+    complete = complete_table(table, missing)
+    table = complete.table
     model = find_clusters(choice.method, choice.settings, table)
     for path in paths:
         write_clusters(path, model, table, f"{printable(Path(data).name)}, {choice.method.name}")
@@ -76,13 +84,14 @@ def subspace(  # noqa: PLR0913  (one argument per flag)
         "rows": len(model.labels_),
         "rows_in_clusters": int((model.labels_ >= 0).sum()),
         "clusters": [cluster.to_dict() for cluster in model.clusters_],
+        **table_data(complete),
         "written": [str(path) for path in paths],
     }
-    return CommandOutput(_text(model, choice.method.name, paths), result)
+    return CommandOutput(_text(model, choice.method.name, [*table_lines(complete), *written_lines(paths)]), result)
 
 
-def _text(model: Any, name: str, paths: list[Path]) -> str:
-    """One line per cluster, then a summary."""
+def _text(model: Any, name: str, further: list[tuple[str, str]]) -> str:
+    """One line per cluster, a summary, and what became of columns and files."""
     lines = []
     for c, cluster in enumerate(model.clusters_[:MOST_SHOWN]):
         where = cluster.description or ", ".join(cluster.names)
@@ -90,5 +99,6 @@ def _text(model: Any, name: str, paths: list[Path]) -> str:
     if len(model.clusters_) > MOST_SHOWN:
         lines.append(("…", f"{len(model.clusters_) - MOST_SHOWN} more; --json has all of them"))
     inside = int((model.labels_ >= 0).sum())
-    summary = f"{len(model.clusters_)} clusters by {name}; {inside} of {len(model.labels_)} rows are in one"
-    return align([*lines, ("found", summary), *written_lines(paths)])
+    clusters = count(len(model.clusters_), "cluster")
+    summary = f"{clusters} by {name}; {inside:,} of {count(len(model.labels_), 'row')} are in one"
+    return align([*lines, ("found", summary), *further])

@@ -9,6 +9,7 @@ from typing import Any
 
 from lowdim import errors
 from lowdim.cli.output import print_to_stderr
+from lowdim.cli.spelling import as_flags
 
 __all__ = ["EXIT_CODES", "SUCCESS", "report_error"]
 
@@ -53,7 +54,8 @@ def _classify(error: BaseException) -> tuple[int, str]:
         return INTERRUPTED, "interrupted; no file was left incomplete."
     for kind, code in CODES:
         if isinstance(error, kind):
-            return code, str(error) or type(error).__name__
+            text = as_flags(str(error)) if isinstance(error, errors.LowdimError) else str(error)
+            return code, text or type(error).__name__
     return UNEXPECTED, (
         f"unexpected {type(error).__name__}: {error}. Please run the command again with --debug, and report the output."
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from lowdim.cli.output import CommandOutput, align, printable, written_lines
 from lowdim.data.table import Table
@@ -13,7 +14,7 @@ from lowdim.workflow.missing import CompleteTable
 from lowdim.workflow.standardize import describe_standardization
 from lowdim.workflow.summary import summarize_columns, summarize_fit, summarize_missing, summarize_table
 
-__all__ = ["fit_output", "table_lines"]
+__all__ = ["fit_output", "table_data", "table_lines"]
 
 
 def _column_lines(table: Table) -> list[tuple[str, str]]:
@@ -27,6 +28,13 @@ def table_lines(complete: CompleteTable) -> list[tuple[str, str]]:
     missing = complete.missing
     lines = _column_lines(complete.table)
     return lines if missing is None else [*lines, ("missing", printable(summarize_missing(missing)))]
+
+
+def table_data(complete: CompleteTable) -> dict[str, Any]:
+    """The same for programs."""
+    report, missing = complete.table.report, complete.missing
+    data = {} if report is None else {"column_report": asdict(report)}
+    return data if missing is None else data | missing.to_dict()
 
 
 def fit_output(

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lowdim.runtime.display import align, printable
+
 __all__ = ["CommandOutput", "align", "print_to_stderr", "printable", "to_json", "written_lines"]
 
 
@@ -23,22 +25,9 @@ class CommandOutput:
     is_status: bool = False  # reports what was done; --quiet suppresses it
 
 
-def align(lines: Iterable[tuple[str, str]]) -> str:
-    """Lines of a name and a text, in two columns."""
-    pairs = list(lines)
-    width = max((len(name) for name, _ in pairs), default=0)
-    return "\n".join(f"{name:<{width}}  {text}".rstrip() for name, text in pairs)
-
-
 def written_lines(paths: Iterable[Path]) -> list[tuple[str, str]]:
     """One line for every file that was written."""
     return [("" if i else "wrote", printable(str(path))) for i, path in enumerate(paths)]
-
-
-def printable(text: str) -> str:
-    """One line without control characters, so that names in the data can't control a terminal."""
-    line = " ".join(text.split())
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line)
 
 
 def print_to_stderr(line: str) -> None:

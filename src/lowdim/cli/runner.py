@@ -13,6 +13,7 @@ from lowdim.cli.exit_codes import SUCCESS, report_error
 from lowdim.cli.global_flags import GlobalFlags
 from lowdim.cli.output import CommandOutput, print_to_stderr, to_json
 from lowdim.cli.progress_bars import show_progress
+from lowdim.cli.spelling import as_flags
 from lowdim.errors import LowdimWarning, MissingExtra
 
 __all__ = ["run"]
@@ -47,7 +48,7 @@ def _invoke(words: list[str]) -> CommandOutput | None:
         if error.name is None or error.name.partition(".")[0] not in ("typer", "click"):
             raise
         raise MissingExtra("the command line needs typer: pip install 'lowdim[app]'.") from error
-    program: Any = make_program()
+    program: Any = make_program(words[0])
     with program.make_context("lowdim", words) as context:
         output = program.invoke(context)
     return output if isinstance(output, CommandOutput) else None
@@ -73,7 +74,7 @@ def _print_warnings(quiet: bool) -> Iterator[None]:
     """Print lowdim's own warnings, one line each, to stderr; ignore those of other packages."""
 
     def show(message: Any, *_: Any, **__: Any) -> None:
-        print_to_stderr(f"warning: {message}")
+        print_to_stderr(f"warning: {as_flags(str(message))}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

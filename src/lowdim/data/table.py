@@ -12,10 +12,13 @@ from numpy.typing import NDArray
 
 from lowdim.data.rows import ArrayRows, Rows, SparseRows
 from lowdim.errors import BadInput
+from lowdim.runtime.display import SummaryDisplay, count, grid, paragraph, titled
 
 __all__ = ["ColumnReport", "NamedArrayRows", "Table", "anndata_rows", "default_names", "is_anndata"]
 
 Array = NDArray[Any]
+
+MOST_SHOWN_ROWS, MOST_SHOWN_COLUMNS = 5, 12  # of a table in a notebook
 
 
 @dataclass(frozen=True)
@@ -33,8 +36,8 @@ class ColumnReport:
     encoding: str = "one-hot"  # of the encoded columns: one-hot, or gower (codes of categories)
 
 
-@dataclass(frozen=True, eq=False)
-class Table:
+@dataclass(frozen=True, eq=False, repr=False)
+class Table(SummaryDisplay):
     """Numeric data with column names, labels and ids, as `lowdim.read_table` and `lowdim.datasets.load` return it.
 
     `fit` and `transform` accept a table, whose column names become feature names. They also accept its `X` alone, an
@@ -52,6 +55,35 @@ class Table:
     annotations: Mapping[str, Array] = field(default_factory=dict)  # name to (n,): text and dates beside the numbers
     report: ColumnReport | None = None  # what became of the columns of a file
     encode: str = "drop"  # what was asked for text: drop, one-hot or gower
+
+    def _summary(self) -> str:
+        n = self.rows().n
+        if self.kind == "distances":
+            size = f"distances between {count(len(self.names), 'row')}"
+        else:
+            size = f"{'rows of a stream' if n is None else count(n, 'row')} × {count(len(self.names), 'column')}"
+        parts = [size] if self.labels is None else [size, f"labels {self.label_name or 'label'!r}"]
+        if self.ids is not None:
+            parts.append("row names")
+        if self.annotations:
+            parts.append(f"annotations {', '.join(self.annotations)}")
+        return ", ".join(parts) + (f"; {self.source}" if self.source else "")
+
+    def _repr_html_(self) -> str:
+        summary = paragraph(self._summary())
+        rows = self.rows()
+        if not isinstance(rows, ArrayRows):  # a file is not read again to be shown
+            return titled("Table", summary, paragraph(", ".join(self.names[:MOST_SHOWN_COLUMNS])))
+        shown, more = self.names[:MOST_SHOWN_COLUMNS], len(self.names) - MOST_SHOWN_COLUMNS
+        labels = self.labels if self.labels is not None and np.ndim(self.labels) == 1 else None
+        beside = [(name, values) for name, values in (("", self.ids), (self.label_name, labels)) if values is not None]
+        head = [*(str(name or "label") if name != "" else "" for name, _ in beside), *shown]
+        body = [
+            [*(str(values[i]) for _, values in beside), *(float(f"{value:.6g}") for value in numbers[: len(shown)])]
+            for i, numbers in enumerate(np.asarray(rows.X[:MOST_SHOWN_ROWS]).tolist())
+        ]
+        tail = [paragraph(f"… and {count(more, 'more column')}")] if more > 0 else []
+        return titled("Table", summary, grid(head, body), *tail)
 
     def select_rows(self, kept: Array) -> Table:
         """The rows that a mask (n,) or indices select, with their labels, ids and annotations; in memory."""

@@ -72,7 +72,11 @@ def class_labels(y: Any, n: int | None) -> ClassLabels:
         classes, codes = np.unique(labels, return_inverse=True)
         check_classification_targets(labels)
     except ValueError as error:
-        raise BadInput(f"{error} If y is a measurement, use a method for regression, such as SIR.") from error
+        found = str(error).partition(".")[0]  # scikit-learn's name of what it is: "Unknown label type: continuous"
+        raise BadInput(
+            f"y does not hold classes ({found}). Give text or whole numbers; if y is a measurement, use a method for "
+            "regression, such as SIR."
+        ) from error
     except TypeError as error:
         raise BadInputType(
             f"y mixes kinds of labels that can't be sorted: {error}. Give all of them as text."

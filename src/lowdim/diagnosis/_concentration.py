@@ -16,10 +16,9 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Concentration:
-    """Concentration of distances: all three numbers go to 0 as distances become equal."""
+    """Concentration of distances: both numbers go to 0 as distances become equal."""
 
-    relative_contrast: float  # mean over rows of (farthest - nearest) / nearest
-    median_contrast: float  # the median over rows, robust to a few close pairs
+    relative_contrast: float  # median over rows, robust to a few close pairs, of (farthest - nearest) / nearest
     variation: float  # standard deviation of all distances over their mean
 
 
@@ -31,7 +30,7 @@ class Hubness:
     skewness: float  # of the k-occurrence N_k; near 0 without hubs
     antihubs: float  # share of the rows that are nobody's neighbor
     largest: int  # k-occurrence of the largest hub; k on average
-    hub: int  # its row number
+    hub: int  # its row, counted from 0
 
 
 def concentration(far: Array, near: Array) -> Concentration | None:
@@ -40,7 +39,7 @@ def concentration(far: Array, near: Array) -> Concentration | None:
     if not apart.any():
         return None
     contrast = (far.max(axis=1)[apart] - near[apart]) / near[apart]
-    return Concentration(float(contrast.mean()), float(np.median(contrast)), float(far.std() / far.mean()))
+    return Concentration(float(np.median(contrast)), float(far.std() / far.mean()))
 
 
 def hubness(neighbors: NDArray[np.intp], number: NDArray[np.int64]) -> Hubness:

@@ -20,6 +20,7 @@ from lowdim.diagnosis._profile import Profile, profile
 from lowdim.errors import BadParameter
 from lowdim.knn.exact import euclidean_distances, neighbors_in_double
 from lowdim.runtime.blas import single_blas
+from lowdim.runtime.display import align, count, facts, printable, titled
 from lowdim.runtime.param import Integer
 from lowdim.runtime.progress import report
 from lowdim.runtime.random import Seed, seed_of
@@ -38,7 +39,8 @@ MOST_QUERIES = 1000  # rows whose distances to the whole sample are measured
 class Diagnosis:
     """The curse of dimensionality, measured. A part is None where the table is too small or does not vary.
 
-    Rows and columns are counted over the whole table; the rest is measured on a sample of its complete rows.
+    Rows and columns are counted over the whole table. The rest is measured on a sample of its complete rows, and on
+    the columns that remain if the advice is followed: without constant and equal ones, standardized if need be.
     `…_noise` is the same measure on Gaussian noise of the same shape.
     """
 
@@ -47,6 +49,9 @@ class Diagnosis:
     complete: int  # rows without NaN
     sample: int  # rows that were measured
     seed: int
+    standardized: bool  # whether the measured columns were
+    standardize_advised: bool  # because their scales are unequal, and nobody asked for it
+    used_columns: int  # columns that were measured
     duplicate_rows: int  # rows equal to an earlier one
     columns: Columns
     correlations: Correlations | None
@@ -59,33 +64,48 @@ class Diagnosis:
     verdict: tuple[str, ...] = ()  # advice, one sentence each
 
     @property
-    def varying(self) -> int:
-        """Columns that are not constant."""
-        return self.columns_count - len(self.columns.constant)
-
-    @property
     def axes(self) -> int:
-        """The most axes that the sample can span: columns that vary, or rows less one."""
-        return min(self.varying, max(self.sample - 1, 0))
+        """The most axes that the sample can span: the columns measured, or rows less one."""
+        return min(self.used_columns, max(self.sample - 1, 0))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists, numbers and None, ready for JSON."""
         return {name: _plain(value) for name, value in asdict(self).items()}
 
     def __str__(self) -> str:
-        head = f"{self.rows} rows, {self.columns_count} columns; measured on {self.sample} rows (seed {self.seed})"
-        told = lines(self)
-        width = max((len(name) for name, _ in told), default=0)
-        return "\n".join([head, "", *(f"{name:<{width}}  {text}" for name, text in told), "", *self.verdict])
+        told = [(name, printable(text)) for name, text in lines(self)]
+        return "\n".join([self._title(), "", align(told), "", *map(printable, self.verdict)])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        advice = [(f"{i + 1}.", sentence) for i, sentence in enumerate(self.verdict)]
+        return titled(self._title(), facts(lines(self)), facts(advice))
+
+    def _title(self) -> str:
+        columns = "" if self.used_columns == self.columns_count else f" and {count(self.used_columns, 'column')}"
+        scale = ", standardized" if self.standardized else ""
+        size = f"{count(self.rows, 'row')} × {count(self.columns_count, 'column')}{scale}"
+        return f"{size}; measured on {count(self.sample, 'row')}{columns} (seed {self.seed})"
 
 
-def diagnose(X: Any, *, sample: int = 2000, random_state: Seed = 0, n_jobs: int | None = None) -> Diagnosis:
+def diagnose(
+    X: Any,
+    *,
+    standardize: bool | None = None,
+    sample: int = 2000,
+    random_state: Seed = 0,
+    n_jobs: int | None = None,
+) -> Diagnosis:
     """Measure the curse of dimensionality on a table, and say what to do about it.
 
     Parameters
     ----------
     X : array, sparse matrix, memory map, dataframe, or iterator of chunks
         n rows of d columns, read once. NaN is a missing value.
+    standardize : bool, optional
+        Whether you will divide the columns by their standard deviations: distances are measured as you will use them.
+        None does so if the diagnosis itself advises it.
     sample : int
         The most rows on which distances and correlations are measured; they are drawn at random.
     random_state : int, generator or None
@@ -107,28 +127,39 @@ def diagnose(X: Any, *, sample: int = 2000, random_state: Seed = 0, n_jobs: int 
     with single_blas(), np.errstate(over="ignore", invalid="ignore"):
         found = profile(rows, sample, seed, threads)
         names = [str(name) for name in getattr(owner, "feature_names_in_", range(rows.d))]
-        measured = _measure(found, names, seed, threads)
+        told, used = columns(found, names, rows.dtype)
+        unequal = told.are_unequal and getattr(X, "image_shape", None) is None  # pixels share one scale
+        standardized = unequal if standardize is None else bool(standardize)
+        unit = found.spreads()[used] if standardized else np.ones(len(used))
+        measured = _measure(found, used, unit, names, seed, threads)
         known: dict[str, Any] = {
             "rows": found.rows,
             "columns_count": rows.d,
             "complete": found.rows - found.incomplete,
             "sample": len(found.sample),
             "seed": seed,
+            "standardized": standardized,
+            "standardize_advised": unequal and standardize is not True,
+            "used_columns": len(used),
             "duplicate_rows": found.rows - len(np.unique(found.row_hashes)),
-            "columns": columns(found, names, rows.dtype),
+            "columns": told,
         }
     draft = Diagnosis(**known, **measured)
     return replace(draft, verdict=advise(draft))
 
 
-def _measure(found: Profile, names: list[str], seed: int, threads: int) -> dict[str, Any]:
-    """The measures on the sample."""
+def _measure(
+    found: Profile, used: NDArray[np.intp], unit: Array, names: list[str], seed: int, threads: int
+) -> dict[str, Any]:
+    """The measures on the used columns of the sample, divided by their unit, (used,)."""
     parts: dict[str, Any] = dict.fromkeys(
         ("correlations", "space", "concentration", "concentration_noise", "hubness", "hubness_noise", "intrinsic")
     )
-    X = found.sample
-    if not len(X):
+    if not len(found.sample) or not len(used):
         return parts
+    whole = len(used) == found.sample.shape[1]
+    X = (found.sample if whole else np.take(found.sample, used, axis=1)) / unit
+    names = names if whole else [names[j] for j in used]
     report("diagnosing: columns", 1, 4)
     parts["correlations"] = correlations(X, names, threads)
     parts["space"] = empty_space(X, found.rows)

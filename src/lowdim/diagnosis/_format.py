@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from lowdim.runtime.display import count, p_value
+
 if TYPE_CHECKING:
     from lowdim.diagnosis._diagnose import Diagnosis
 
@@ -13,6 +15,7 @@ __all__ = ["lines"]
 Line = tuple[str, str]
 
 NAMES_SHOWN = 5
+HALF_EMPTY = 0.5  # share of empty cells from which they are worth a line
 
 
 def lines(found: Diagnosis) -> list[Line]:
@@ -23,17 +26,22 @@ def lines(found: Diagnosis) -> list[Line]:
 def _columns(found: Diagnosis) -> Iterator[Line]:
     columns = found.columns
     if columns.missing:
-        yield "missing values", f"{columns.missing:.2%}; {found.complete} complete rows"
+        yield "missing values", f"{columns.missing:.2%}; {count(found.complete, 'complete row')}"
     if found.duplicate_rows:
-        yield "duplicate rows", str(found.duplicate_rows)
+        yield "duplicate rows", f"{found.duplicate_rows:,}"
     if columns.constant:
         yield "constant columns", _some(columns.constant)
-    if columns.nearly_constant:
+    if columns.are_counts:
+        yield "almost always zero", f"{columns.rare:.0%} of the columns"
+    elif columns.nearly_constant:
         yield "nearly constant", _some(columns.nearly_constant)
     if columns.duplicates:
         yield "equal columns", _some(tuple(" = ".join(group) for group in columns.duplicates))
-    if columns.scale_ratio is not None:
-        yield "scale of columns", f"{columns.scale_ratio:.3g} from narrowest to widest"
+    if columns.answers is not None:
+        yield "values", f"whole numbers from {columns.answers[0]} to {columns.answers[1]}, as in a questionnaire"
+    elif columns.scale_ratio is not None and not columns.are_counts:
+        before = " before standardizing" if found.standardized else ""
+        yield "scale of columns", f"the widest varies {columns.scale_ratio:.3g} times as much as the narrowest{before}"
 
 
 def _correlations(found: Diagnosis) -> Iterator[Line]:
@@ -46,8 +54,7 @@ def _correlations(found: Diagnosis) -> Iterator[Line]:
     if related.kmo is not None:
         yield "KMO", f"{related.kmo:.2f}"
     if related.bartlett_p is not None:
-        p = related.bartlett_p
-        yield "sphericity", "p < 1e-300" if p < 1e-300 else f"p = {p:.2g}"
+        yield "sphericity", f"p {p_value(related.bartlett_p, '= ')} (Bartlett's test)"
 
 
 def _distances(found: Diagnosis) -> Iterator[Line]:
@@ -61,7 +68,8 @@ def _distances(found: Diagnosis) -> Iterator[Line]:
         yield "intrinsic dimension", ", ".join(f"{name} {value:.3g}" for name, value in named if value is not None)
     here, noise = found.concentration, found.concentration_noise
     if here is not None and noise is not None:
-        yield "relative contrast", f"{here.median_contrast:.3g} (noise: {noise.median_contrast:.3g})"
+        ratio = f"the farthest row is {1 + here.relative_contrast:.3g} times as far as the nearest"
+        yield "relative contrast", f"{here.relative_contrast:.3g} (noise: {noise.relative_contrast:.3g}): {ratio}"
         yield "variation of distances", f"{here.variation:.3f} (noise: {noise.variation:.3f})"
     hubs, even = found.hubness, found.hubness_noise
     if hubs is not None and even is not None:
@@ -70,10 +78,11 @@ def _distances(found: Diagnosis) -> Iterator[Line]:
 
 def _space(found: Diagnosis) -> Iterator[Line]:
     space = found.space
-    if space is None:
+    empty = () if space is None else space.empty[:4]
+    if space is None or not empty or empty[-1] < HALF_EMPTY:
         return
-    shares = ", ".join(f"{share:.0%}" for share in space.empty[:4])
-    yield "empty space", f"{shares} of the cells, over 1, 2, … columns of {space.bins} bins"
+    grid = f"a grid of {space.bins} bins over {count(len(empty), 'column')}"
+    yield "empty space", f"{empty[-1]:.0%} of the cells of {grid} hold no row: densities need few columns"
 
 
 def _some(names: tuple[str, ...]) -> str:

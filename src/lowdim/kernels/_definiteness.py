@@ -17,6 +17,7 @@ from lowdim.linalg.dense_eigen import symmetrized
 from lowdim.linalg.dense_limits import DEFINITENESS_ROWS
 from lowdim.linalg.double_centering import double_center
 from lowdim.runtime.blas import single_blas
+from lowdim.runtime.display import TextDisplay
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.param import Real
 from lowdim.runtime.random import Seed, seed_of
@@ -27,8 +28,8 @@ __all__ = ["Definiteness", "is_conditionally_negative_definite", "is_euclidean",
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Definiteness:
+@dataclass(frozen=True, repr=False)
+class Definiteness(TextDisplay):
     """The result of a test of definiteness: true or false in an `if`, with the eigenvalues that it rests on.
 
     `smallest` is the smallest eigenvalue found of the matrix that must be positive semidefinite. Lanczos

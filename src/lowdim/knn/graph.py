@@ -15,6 +15,7 @@ from lowdim.distance.metrics import metric_of
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
 from lowdim.knn.boruvka import connect_components
 from lowdim.knn.sparse_distances import nearest_entries
+from lowdim.runtime.display import SummaryDisplay, count
 from lowdim.runtime.threads import interruptible
 
 __all__ = ["Graph"]
@@ -24,8 +25,8 @@ Array = NDArray[Any]
 ALGORITHMS = ("exact", "approximate", "given")
 
 
-@dataclass(frozen=True, eq=False)
-class Graph:
+@dataclass(frozen=True, eq=False, repr=False)
+class Graph(SummaryDisplay):
     """k nearest neighbors of n rows, nearest first, equal distances by index, no row its own neighbor.
 
     Neighbors that are given in another order are put into this one. `lowdim.save` and `lowdim.load` keep a graph.
@@ -38,6 +39,11 @@ class Graph:
     recall: float = 1.0  # estimated share of the true neighbors
     rows: Any = field(default=None, repr=False, compare=False)  # what it was made of, if known; not saved
     measure: Any = field(default=None, repr=False, compare=False)  # the metric with its parameters; not saved
+
+    def _summary(self) -> str:
+        recall = f", estimated recall {self.recall:.1%}" if self.algorithm == "approximate" else ""
+        found = f"{self.algorithm}{recall}"
+        return f"{count(self.n, 'row')}, {count(self.k, 'neighbor')} per row, metric {self.metric}, {found}"
 
     def __post_init__(self) -> None:
         shape = np.shape(self.indices)

@@ -114,6 +114,7 @@ class PCA(ThreadsMixin, SeedMixin, LinearProjection):
     )
     max_iter: int = param(200, Integer(1), "Maximum number of iterations of krylov and EM.")
 
+    _axis = "PC"
     _state_classes = (PCAState, Moments)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

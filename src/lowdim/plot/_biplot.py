@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lowdim.base.axis_names import axis_names
 from lowdim.errors import BadInput, BadParameter
 from lowdim.plot._colors import DIVERGING, INK, palette
 from lowdim.plot._inputs import plain_scores, read_labels, require_fitted
@@ -172,9 +173,8 @@ def _features(model: Any) -> list[str]:
 
 def _component(model: Any, i: int) -> str:
     """The name of a component with its share of the variance, where known."""
-    prefix = {"PCA": "PC"}.get(type(model).__name__, "axis ")
     shares = getattr(model, "explained_variance_ratio_", None)
-    return f"{prefix}{i + 1}" + ("" if shares is None else f" ({float(shares[i]):.1%})")
+    return axis_names(model, i + 1)[i] + ("" if shares is None else f" ({float(shares[i]):.1%})")
 
 
 def _arrow_scale(rows: Array, columns: Array) -> float:

@@ -47,7 +47,7 @@ _ends: ContextVar[tuple[threading.Event, ...]] = ContextVar("lowdim_ends", defau
 
 @contextmanager
 def watch(callback: Callback | None = None) -> Iterator[None]:
-    """Send the steps of everything inside to `callback`; without one, draw a progress bar on stderr."""
+    """Send the steps of everything inside to `callback`; without one, draw one line of progress."""
     bar = Bar()
     token = _watchers.set((*_watchers.get(), bar.show if callback is None else callback))
     try:
@@ -91,25 +91,53 @@ def _stops(callback: Callback, step: Step) -> bool:
 
 
 class Bar:
-    """A one-line progress bar on stderr, redrawn at most ten times per second."""
+    """One line of progress, redrawn at most ten times per second: on stderr, or below the cell of a notebook."""
 
     def __init__(self) -> None:
         self._last = 0.0
-        self._drawn = False
+        self._task = ""
+        self._draw, self._end = _notebook_line() or _terminal_line()
 
     def show(self, step: Step) -> None:
-        """Draw one step."""
+        """Draw one step; the first and the last of a task always."""
         now = time.monotonic()
-        if step.done != step.total and now - self._last < 0.1:
+        if step.done != step.total and step.task == self._task and now - self._last < 0.1:
             return
-        self._last = now
+        self._last, self._task = now, step.task
         share = f"{100 * step.done / step.total:3.0f} %" if step.total else f"{step.done}"
         info = "  ".join(f"{name} {value:.6g}" for name, value in step.info.items())
-        sys.stderr.write(f"\r\x1b[K{step.task}  {share}  {info}")
-        sys.stderr.flush()
-        self._drawn = True
+        self._draw(f"{step.task}  {share}  {info}".rstrip())
 
     def close(self) -> None:
-        """End the line."""
-        if self._drawn:
-            sys.stderr.write("\n")
+        """End the line, if one was drawn."""
+        if self._task:
+            self._end()
+
+
+Line = tuple[Callable[[str], None], Callable[[], None]]
+
+
+def _terminal_line() -> Line:
+    def draw(text: str) -> None:
+        sys.stderr.write(f"\r\x1b[K{text}")
+        sys.stderr.flush()
+
+    return draw, lambda: print(file=sys.stderr)
+
+
+def _notebook_line() -> Line | None:
+    """A display that is updated in place; None outside of a notebook, whose kernel has imported IPython."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    if shell is None or not hasattr(shell, "kernel"):
+        return None
+    handles: list[Any] = []
+
+    def draw(text: str) -> None:
+        bundle = {"text/plain": text}
+        if handles:
+            handles[0].update(bundle, raw=True)
+        else:
+            handles.append(sys.modules["IPython"].display.display(bundle, raw=True, display_id=True))
+
+    return draw, lambda: None

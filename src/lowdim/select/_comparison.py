@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.errors import MissingExtra
+from lowdim.runtime.display import TextDisplay
 from lowdim.select._stability import Stability
 
 __all__ = ["Comparison", "FilterResult", "aligned"]
@@ -37,8 +38,8 @@ class FilterResult:
         return float(self.outside.mean() - self.nested.mean())
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(TextDisplay):
     """Filters side by side on one table."""
 
     features: tuple[str, ...]

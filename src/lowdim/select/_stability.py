@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from lowdim.errors import BadInput, BadParameter
+from lowdim.runtime.display import TextDisplay
 from lowdim.runtime.param import Real
 
 __all__ = ["Stability", "stability"]
 
 
-@dataclass(frozen=True)
-class Stability:
+@dataclass(frozen=True, repr=False)
+class Stability(TextDisplay):
     """The index, 1 for the same features always and about 0 for random ones, with its confidence interval."""
 
     value: float

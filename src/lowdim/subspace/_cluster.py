@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.errors import BadInput
+from lowdim.runtime.display import SummaryDisplay, count
 
 __all__ = ["SubspaceCluster", "first_cluster", "make_cluster", "order_clusters"]
 
@@ -17,8 +18,8 @@ Array = NDArray[Any]
 Details = TypeVar("Details")
 
 
-@dataclass(frozen=True, eq=False)
-class SubspaceCluster:
+@dataclass(frozen=True, eq=False, repr=False)
+class SubspaceCluster(SummaryDisplay):
     """Rows that form a cluster in some of the dimensions."""
 
     rows: NDArray[np.int32]  # (size,) ascending
@@ -32,10 +33,11 @@ class SubspaceCluster:
         return len(self.rows)
 
     def __str__(self) -> str:
-        return f"{self.size} rows in {{{', '.join(self.names)}}}" + (f": {self.description}" * bool(self.description))
+        region = f": {self.description}" if self.description else ""
+        return f"{count(self.size, 'row')} in {{{', '.join(self.names)}}}{region}"
 
-    def __repr__(self) -> str:
-        return f"SubspaceCluster({self})"
+    def _summary(self) -> str:
+        return str(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Rows, dimensions and description, for programs."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from lowdim.errors import BadInput
+from lowdim.runtime.display import TextDisplay
 from lowdim.subspace._cluster import SubspaceCluster
 
 __all__ = ["SubspaceScores", "scores"]
@@ -22,8 +23,8 @@ __all__ = ["SubspaceScores", "scores"]
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class SubspaceScores:
+@dataclass(frozen=True, repr=False)
+class SubspaceScores(TextDisplay):
     """Agreement with the truth by four measures, each from 0 to 1, which is perfect."""
 
     f1: float  # of the rows of each true cluster, by the found clusters that cover most of it

@@ -18,6 +18,7 @@ from lowdim import _native
 from lowdim.data.validation import FeatureRecord, check_weights, overflow_error, read_rows
 from lowdim.kernels import as_kernel, precomputed
 from lowdim.runtime.cached_property import cached_property
+from lowdim.runtime.display import SummaryDisplay, count
 from lowdim.runtime.memory import available_bytes
 from lowdim.runtime.progress import report
 from lowdim.runtime.threads import ordered_map, thread_count
@@ -40,8 +41,8 @@ ROUNDING = 4  # times eps · n · largest entry; about 1 was measured
 MEMORY_FRACTION = 0.6  # of the available memory that a kept matrix may take
 
 
-@dataclass
-class Gram:
+@dataclass(repr=False)
+class Gram(SummaryDisplay):
     """The kernel matrix K of a source, and the centered G = √w H K Hᵀ √w for row weights w (1 without weights).
 
     K is that of the rows about their mean, if their translation does not change G (`Kernel.translation_invariant`).
@@ -50,6 +51,11 @@ class Gram:
     source: KernelSource
     weights: NDArray[np.float64] | None = None  # (n,), the multiplicity of each row
     threads: int = 1
+
+    def _summary(self) -> str:
+        weighted = "" if self.weights is None else ", weighted"
+        kernel = repr(self.source.kernel) if isinstance(self.source, ComputedKernel) else "a given matrix"
+        return f"{count(self.n, 'row')}, kernel {kernel}, {self.dtype}{weighted}, centered in its products"
 
     def __post_init__(self) -> None:
         self._strips: list[Array] | None = None

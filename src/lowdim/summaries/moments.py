@@ -22,6 +22,7 @@ from lowdim.data.target import class_labels
 from lowdim.data.validation import FeatureRecord, check_weights, not_finite_error, overflow_error, read_rows
 from lowdim.errors import BadInput, NotEnoughData
 from lowdim.linalg.centered import interruptible_product, nonzero_scale
+from lowdim.runtime.display import SummaryDisplay, count
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.threads import scratch, thread_count
 
@@ -32,8 +33,8 @@ FLOAT64: np.dtype[Any] = np.dtype(np.float64)
 MEAN_ROUNDING = 16  # times eps: the means of two chunks of a constant column may differ by so much
 
 
-@dataclass
-class Moments:
+@dataclass(repr=False)
+class Moments(SummaryDisplay):
     """First and second moments of rows, by class.
 
     Without labels there is one class, and `within` is the total scatter. Moments are additive:
@@ -47,6 +48,12 @@ class Moments:
     classes: NDArray[Any] | None = None  # (C,) class labels, sorted; None without labels
     dtype: np.dtype[Any] = FLOAT64  # of the rows
     feature_names: NDArray[Any] | None = None
+
+    def _summary(self) -> str:
+        size = f"{count(self.rows, 'row')} × {count(self.d, 'column')}"
+        weighted = "" if self.n == self.rows else f", weights that sum to {self.n:g}"
+        classes = "" if self.classes is None else f", {count(len(self.classes), 'class', 'classes')}"
+        return f"{size}{weighted}{classes}, {self.dtype}"
 
     @property
     def d(self) -> int:

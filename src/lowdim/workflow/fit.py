@@ -15,6 +15,7 @@ from lowdim.data.rows import Rows, first_nonfinite
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
 from lowdim.registry import find_method, methods
+from lowdim.runtime.display import count
 from lowdim.runtime.param import parameters
 from lowdim.workflow.missing import CompleteTable, MissingValues
 from lowdim.workflow.source import label_vector
@@ -151,12 +152,20 @@ def naming_nonfinite(rows: Rows, table: Table, model: Any, use: str | None = "us
         found = None if by_method else first_nonfinite((chunk.start, chunk.load()) for chunk in rows.chunks())
         if found is None:
             raise
-        row, column, value = found
-        remedy = f", or {use} --missing em, which imputes NaN" if use and np.isnan(value) else ""
-        raise BadInput(
-            f"{table.source}: column {table.names[column]!r} of row {row + 1} is {value}, but values must be finite. "
-            f"Drop or fill such rows{remedy}."
-        ) from error
+        raise BadInput(f"{table.source}: {_told(rows, table, found, use)}") from error
+
+
+def _told(rows: Rows, table: Table, found: tuple[int, int, float], use: str | None) -> str:
+    """Where a value is missing or infinite, how many are missing, and what to do; rows are counted from 0."""
+    row, column, value = found
+    name = table.names[column]
+    if not np.isnan(value):
+        return f"row {row} holds {value} in {name!r}, but values must be finite. Correct it, or leave the row out."
+    blocks = [np.isnan(chunk.load()) for chunk in rows.chunks()]
+    values, incomplete = sum(int(b.sum()) for b in blocks), sum(int(b.any(axis=1).sum()) for b in blocks)
+    missing = f"{count(values, 'value')} in {count(incomplete, 'row')} {'is' if values == 1 else 'are'} missing"
+    estimate = f", or {use} --missing em, which estimates them" if use else ""
+    return f"row {row} has no value in {name!r} ({missing}). Fill or leave out such rows{estimate}."
 
 
 def _uses_target(method: Method) -> bool:

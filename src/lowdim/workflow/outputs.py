@@ -126,8 +126,9 @@ def _axis_titles(output: EmbeddingOutput) -> list[str]:
     """Titles of the axes, with their explained variance where it is known."""
     ratios = output.explained_variance_ratio
     if ratios is None:
-        return [f"axis {i + 1}" for i in range(len(output.names))]
-    return [f"axis {i + 1} ({ratio:.1%} of the {output.explained})" for i, ratio in enumerate(ratios)]
+        return list(output.names)
+    told = zip(output.names, ratios, strict=True)
+    return [f"{name} ({ratio:.1%} of the {output.explained})" for name, ratio in told]
 
 
 def _images(table: Table, n: int) -> Any:

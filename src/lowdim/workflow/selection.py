@@ -10,6 +10,7 @@ import numpy as np
 from lowdim.data.io.write import write_table
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
+from lowdim.runtime.display import p_value
 from lowdim.runtime.param import parameters
 from lowdim.select._comparison import aligned
 from lowdim.select._wrapper import standard_errors
@@ -74,14 +75,14 @@ def _feature_table(model: Any, names: Any) -> str:
     if hasattr(model, "ranking_"):
         columns.append(("rank", [str(rank) for rank in model.ranking_]))
     for title, name, form in (
-        ("score", "scores_", "{:.4g}"),
-        ("p-value", "pvalues_", "{:.3g}"),
-        ("importance", "importances_", "{:.4g}"),
-        ("hits", "hits_", "{}"),
-        ("largest |r|", "correlation_", "{:.3f}"),
+        ("score", "scores_", "{:.4g}".format),
+        ("p-value", "pvalues_", p_value),
+        ("importance", "importances_", "{:.4g}".format),
+        ("hits", "hits_", str),
+        ("largest |r|", "correlation_", "{:.3f}".format),
     ):
         if hasattr(model, name):
-            columns.append((title, [form.format(value) for value in getattr(model, name)]))
+            columns.append((title, [form(value) for value in getattr(model, name)]))
     if hasattr(model, "decision_"):
         columns.append(("decision", [{1: "confirmed", 0: "tentative", -1: "rejected"}[v] for v in model.decision_]))
     if hasattr(model, "representative_"):

@@ -43,8 +43,8 @@ def build_estimator(method: Method, settings: Mapping[str, Any], standardize: bo
 
 
 def inner_estimator(model: Any) -> Any:
-    """The fitted method itself, without the `Standardized` that may be around it."""
-    return model.model_ if isinstance(model, Standardized) else model
+    """The method itself, fitted or not yet, without the `Standardized` that may be around it."""
+    return getattr(model, "model_", model.model) if isinstance(model, Standardized) else model
 
 
 def describe_standardization(standardized: bool, table: Table) -> str:

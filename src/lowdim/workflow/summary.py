@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-import numpy as np
-
+from lowdim.base.fit_summary import describe_fit
 from lowdim.data.table import ColumnReport, Table
-from lowdim.runtime.param import parameters
+from lowdim.runtime.display import count
 from lowdim.workflow.fit import FittedModel
 from lowdim.workflow.missing import MissingValues
 from lowdim.workflow.source import label_vector
@@ -16,23 +14,6 @@ from lowdim.workflow.source import label_vector
 __all__ = ["count", "summarize_columns", "summarize_fit", "summarize_missing", "summarize_table"]
 
 MOST_NAMES = 8  # of columns, in a line
-
-# Measures of fit, by the fitted attribute that holds them.
-MEASURES: dict[str, Callable[[Any], str]] = {
-    "stress1_": lambda stress: f"stress-1 {stress:.4g}",
-    "goodness_of_fit_": lambda fit: f"goodness of fit {fit[0]:.1%} ({fit[1]:.1%} of the positive eigenvalues)",
-    "residual_variance_": lambda residual: f"residual variance {residual[-1]:.1%}",
-    "reconstruction_error_": lambda error: f"reconstruction error {error:.3g}",
-    "kl_divergence_": lambda divergence: f"KL divergence {divergence:.3g}",
-    "index_": lambda values: f"index {' + '.join(f'{value:.4g}' for value in values)}",
-    "verdict_": lambda verdict: verdict,
-    "n_connected_components_": lambda components: count(components, "connected component"),
-}
-
-
-def count(number: int, noun: str) -> str:
-    """A number with its noun: 1 row, 1,797 rows."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def summarize_table(table: Table, n_rows: int) -> str:
@@ -55,7 +36,7 @@ def summarize_columns(report: ColumnReport) -> list[tuple[str, str]]:
         how = "Gower: equal or different" if report.encoding == "gower" else "one-hot: a column of 0 and 1 per value"
         lines.append(("encoded", f"{_listed(report.encoded)} ({how})"))
     if report.annotations:
-        lines.append(("not used", f"{_listed(report.annotations)} (text or dates: shown on the page)"))
+        lines.append(("not used", f"{_listed(report.annotations)} (text or dates, kept beside the numbers)"))
     by_reason: dict[str, list[str]] = {}
     for name, reason in report.left_out:
         by_reason.setdefault(reason, []).append(name)
@@ -91,20 +72,4 @@ def _listed(names: Sequence[str]) -> str:
 
 def summarize_fit(fitted: FittedModel) -> str:
     """Number of components, explained variance or another measure of fit, and convergence."""
-    model = fitted.estimator
-    parts = []
-    components = getattr(model, "n_components_", None)
-    if components is not None:
-        parts.append(count(int(components), "component"))
-    ratios = getattr(model, "explained_variance_ratio_", None)
-    if ratios is not None:
-        each = " + ".join(f"{ratio:.1%}" for ratio in ratios[:3]) + (" + …" if len(ratios) > 3 else "")
-        what = type(model)._explained
-        parts.append(f"{float(np.sum(ratios)):.1%} of the {what}" + (f" ({each})" if len(ratios) > 1 else ""))
-    parts += [describe(getattr(model, name)) for name, describe in MEASURES.items() if hasattr(model, name)]
-    if getattr(model, "solver_", None) == "nystrom":
-        error = model.nystrom_error_
-        parts.append("Nyström approximation" + (f" with error {error:.1%}" if np.isfinite(error) else ""))
-    if getattr(model, "converged_", True) is False:
-        parts.append("NOT CONVERGED" + ("; raise --max-iter" if "max_iter" in parameters(type(model)) else ""))
-    return ", ".join(parts) or "fitted"
+    return ", ".join(describe_fit(fitted.estimator, "--max-iter")) or "fitted"

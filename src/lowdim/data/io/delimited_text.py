@@ -240,8 +240,9 @@ class TextSource(TableSource):
 @dataclass(frozen=True)
 class _Line:
     number: int  # in the file, from 1, as in editors
-    row: int  # of the table, from 1; 0 is the header
+    row: int  # 0 is the header, 1 the first row of the table
     cells: list[str]
 
     def __str__(self) -> str:
-        return f"line {self.number} (row {self.row})" if self.row else f"line {self.number}"
+        """The line as editors count, and the row as everywhere in lowdim: from 0."""
+        return f"line {self.number} (row {self.row - 1})" if self.row else f"line {self.number}"

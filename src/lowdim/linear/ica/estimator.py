@@ -107,6 +107,8 @@ class ICA(ThreadsMixin, SeedMixin, LinearProjection):
     )
     max_iter: int = param(500, Integer(1), "Maximum number of iterations.")
 
+    _axis = "IC"
+
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the sources. `sample_weight` is the multiplicity of each row."""
         with self._fitting():

@@ -17,6 +17,7 @@ from scipy.spatial.distance import squareform
 
 from lowdim.linear.ica.contrast import Unmixing, WhitenedRows
 from lowdim.linear.ica.whitening import whiten_again
+from lowdim.runtime.display import TextDisplay
 from lowdim.runtime.progress import report
 from lowdim.runtime.threads import interruptible
 
@@ -27,8 +28,8 @@ Array = NDArray[np.float64]
 STABLE, DOUBTFUL = 0.9, 0.6  # of the quality index Iq
 
 
-@dataclass(frozen=True)
-class ICAStability:
+@dataclass(frozen=True, repr=False)
+class ICAStability(TextDisplay):
     """How often each fitted component returned, in the order of `components_`."""
 
     quality: Array  # (k,) Iq: mean similarity within the component's cluster minus that to all other estimates
@@ -52,7 +53,9 @@ class ICAStability:
         how = "random starts and resampled rows" if self.bootstrap else "random starts"
         lines = [f"{self.n_runs} runs from {how}; {self.n_converged} converged.", "component  returned   Iq  verdict"]
         for i, verdict in enumerate(self.verdicts):
-            lines.append(f"{i:9d}  {self.runs_found[i]:3d} of {self.n_runs:<3d} {self.quality[i]:4.2f}  {verdict}")
+            lines.append(
+                f"{f'IC{i + 1}':>9}  {self.runs_found[i]:3d} of {self.n_runs:<3d} {self.quality[i]:4.2f}  {verdict}"
+            )
         words = self.verdicts
         counts = {word: words.count(word) for word in ("stable", "doubtful", "unstable") if word in words}
         told = ", ".join(f"{count} {word}" for word, count in counts.items())

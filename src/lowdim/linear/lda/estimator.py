@@ -134,7 +134,7 @@ class LDA(ThreadsMixin, ClassifierMixin, LinearProjection):  # type: ignore[misc
         "Directions of standardized columns with a smaller within-class standard deviation are left out.",
     )
 
-    _explained = "between-class variance"
+    _axis, _explained = "LD", "between-class variance"
     _state_classes = (LDAState, Moments)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

@@ -16,14 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.linear.sdr.weighted_chi2 import weighted_chi2_sf
+from lowdim.runtime.display import TextDisplay, p_value
 
 __all__ = ["PredictorTests", "covariance_statistics", "mean_statistics", "predictor_tests", "ratio"]
 
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class PredictorTests:
+@dataclass(frozen=True, repr=False)
+class PredictorTests(TextDisplay):
     """One test per column. Its hypothesis is that the column does not matter, given all others."""
 
     names: tuple[str, ...]
@@ -38,7 +39,7 @@ class PredictorTests:
         width = max(len(name) for name in self.names)
         lines = [f"{'':{width}}  statistic   p-value"]
         for name, statistic, p in zip(self.names, self.statistics, self.p_values, strict=True):
-            lines.append(f"{name:{width}}  {statistic:9.4g}  {p:8.3g}")
+            lines.append(f"{name:{width}}  {statistic:9.4g}  {p_value(p):>8}")
         return "\n".join(lines)
 
 

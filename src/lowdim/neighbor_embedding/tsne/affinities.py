@@ -15,6 +15,7 @@ from lowdim.data.ownership import is_immutable
 from lowdim.data.rows import checked_csr
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
 from lowdim.knn.graph import Graph
+from lowdim.runtime.display import SummaryDisplay, count
 from lowdim.runtime.param import Real
 from lowdim.runtime.threads import interruptible, thread_count
 
@@ -26,8 +27,8 @@ PERPLEXITY = Real(0, open=True)  # at least one neighbor has weight, so perplexi
 TOLERANCE = 1e-3  # of the checks of given arrays: sums are taken in float32
 
 
-@dataclass(frozen=True)
-class Affinities:
+@dataclass(frozen=True, repr=False)
+class Affinities(SummaryDisplay):
     """Joint probabilities of pairs in compressed sparse rows: symmetric, no diagonal, summing to one.
 
     `from_graph` calibrates Gaussian weights of neighbors to a perplexity (several are averaged: multiscale),
@@ -43,6 +44,10 @@ class Affinities:
     metric: str | None = field(default=None, repr=False, compare=False)
     perplexity: tuple[float, ...] = field(default=(), repr=False, compare=False)
     measure: Any = field(default=None, repr=False, compare=False)  # the metric with its parameters
+
+    def _summary(self) -> str:
+        told = "" if not self.perplexity else f", perplexity {', '.join(f'{value:g}' for value in self.perplexity)}"
+        return f"{count(self.n, 'row')}, {count(len(self.values) // 2, 'pair')} of neighbors{told}"
 
     def __post_init__(self) -> None:
         parts = _as_parts(self.starts, self.columns, self.values)

@@ -101,6 +101,8 @@ class TSNE(NeighborEmbedding):
         "Checkpoint file, written every 50 steps; fit resumes from an existing one, to the same bits.",
     )
 
+    _axis = "t-SNE "
+
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit to rows X, distances (metric='precomputed'), a Graph or Affinities."""
         with self._fitting():
