@@ -34,6 +34,7 @@ from lowdim.linear.tour import grand_tour as grand_tour
 from lowdim.linear.tour import guided_tour as guided_tour
 from lowdim.linear.tour import local_tour as local_tour
 from lowdim.linear.tour import sphere as sphere
+from lowdim.linear.truncated_svd import TruncatedSVD as TruncatedSVD
 from lowdim.manifold.isomap.estimator import Isomap as Isomap
 from lowdim.manifold.laplacian.estimator import LaplacianEigenmaps as LaplacianEigenmaps
 from lowdim.manifold.lle.estimator import LLE as LLE

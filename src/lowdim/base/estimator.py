@@ -49,6 +49,8 @@ class Method:
     streaming: bool = False
     sparse: bool = False
     weights: bool = False
+    categories: bool = False  # takes columns of text, whose values are categories
+    own_scale: bool = False  # weighs the columns itself, or means zero by 0: standardizing first would be wrong
 
 
 class DeclaredEstimator(BaseEstimator):  # type: ignore[misc]

@@ -94,7 +94,7 @@ class PCA(ThreadsMixin, SeedMixin, ProbabilisticPCAMixin):
 
     """
 
-    n_components: int | float | ComponentRule | None = param(
+    n_components: int | float | str | ComponentRule | None = param(
         2,
         component_domain,
         "Number of components; or the explained variance ratio to exceed; or a rule; or None for all.",
