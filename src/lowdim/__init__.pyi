@@ -17,6 +17,9 @@ from lowdim.kernel_pca.estimator import KernelPCA as KernelPCA
 from lowdim.knn.graph import Graph as Graph
 from lowdim.knn.index import NeighborIndex as NeighborIndex
 from lowdim.knn.index import neighbors as neighbors
+from lowdim.linear.correspondence.ca import CA as CA
+from lowdim.linear.correspondence.famd import FAMD as FAMD
+from lowdim.linear.correspondence.mca import MCA as MCA
 from lowdim.linear.ica.estimator import ICA as ICA
 from lowdim.linear.lda.estimator import LDA as LDA
 from lowdim.linear.loadings import correlation_loadings as correlation_loadings
