@@ -50,6 +50,7 @@ class Method:
     sparse: bool = False
     weights: bool = False
     categories: bool = False  # takes columns of text, whose values are categories
+    categories_only: bool = False  # takes numbers as categories too
     own_scale: bool = False  # weighs the columns itself, or means zero by 0: standardizing first would be wrong
 
 

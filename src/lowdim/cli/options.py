@@ -61,7 +61,11 @@ Columns = Annotated[
 ]
 Encode = Annotated[
     str,
-    typer.Option(metavar="HOW", help="Text that is neither label nor row names: drop, or one-hot (0 and 1 per value)."),
+    typer.Option(
+        metavar="HOW",
+        help="Text that is neither label nor row names: drop, or one-hot (0 and 1 per value). MCA and FAMD take it as "
+        "categories.",
+    ),
 ]
 NumericOnly = Annotated[
     bool, typer.Option("--numeric-only", help="Read numbers alone; take no label or row names from text.")

@@ -30,6 +30,7 @@ class ColumnReport:
     left_out: tuple[tuple[str, str], ...] = ()  # name and reason
     constant: tuple[str, ...] = ()  # among the numbers
     notes: tuple[str, ...] = ()  # how the file was read, if not as one would expect
+    categories: tuple[str, ...] = ()  # text, kept as categories for a method that takes them
 
 
 @dataclass(frozen=True, eq=False)

@@ -40,7 +40,7 @@ def summarize_table(table: Table, n_rows: int) -> str:
     if table.kind == "distances":
         size = f"distances between {count(n_rows, 'row')}"
     else:
-        size = f"{count(n_rows, 'row')} × {count(len(table.names), 'column')}"
+        size = f"{count(n_rows, 'row')} × {count(len(table.names) + len(table.categories), 'column')}"
     return size if label_vector(table) is None else f"{size}, labels {table.label_name or 'label'!r}"
 
 
@@ -53,6 +53,8 @@ def summarize_columns(report: ColumnReport) -> list[tuple[str, str]]:
         lines.append(("row names", f"{report.id} (all values differ; --id names another)"))
     if report.encoded:
         lines.append(("encoded", f"{_listed(report.encoded)} (one-hot: a column of 0 and 1 per value)"))
+    if report.categories:
+        lines.append(("categories", f"{_listed(report.categories)} (text; --drop leaves out)"))
     if report.annotations:
         lines.append(("not used", f"{_listed(report.annotations)} (text or dates: shown on the page)"))
     by_reason: dict[str, list[str]] = {}
@@ -77,6 +79,11 @@ def summarize_missing(missing: MissingValues) -> str:
         parts = [f"{gaps} {done[missing.treatment]}"]
     else:
         parts = []
+    if missing.categories:
+        done = (
+            "missing: the rows were left out" if missing.treatment == "drop-rows" else "missing: a category of its own"
+        )
+        parts.append(f"{count(missing.categories, 'cell')} of text {done}")
     if missing.empty_rows:
         parts.append(f"{count(missing.empty_rows, 'row')} without any value left out")
     return "; ".join(parts) or "none"

@@ -76,9 +76,10 @@ def read_table(
         Columns that hold a label and a name for each row. They are kept, but are not features.
     drop : names, optional
         Columns to leave out.
-    encode : "drop" or "one-hot"
+    encode : "drop", "one-hot" or "categories"
         What becomes of text that is neither label nor ids: nothing, or a feature of 0 and 1 per value (of columns with
-        at most 50 values), named column=value.
+        at most 50 values), named column=value. "categories" keeps it in `categories`, for MCA and FAMD, and takes no
+        label that is not named.
     numeric_only : bool
         Take neither labels nor ids nor annotations from columns that are not named.
 

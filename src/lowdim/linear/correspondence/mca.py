@@ -31,6 +31,7 @@ ROUNDING = 1e-12  # of the squared distance of a category that all rows have
     summary="moments",
     weights=True,
     categories=True,
+    categories_only=True,
     own_scale=True,
 )
 class MCA(CategoricalProjection):
