@@ -61,6 +61,14 @@ FITS = {
         np.exp(-NEW_DISTANCES),
     ),
     "LDA": (lambda: lowdim.LDA(2), ROWS, NEW),
+    "TruncatedSVD": (lambda: lowdim.TruncatedSVD(2), ROWS, NEW),
+    "CA": (lambda: lowdim.CA(2), np.abs(ROWS), np.abs(NEW)),
+    "MCA": (lambda: lowdim.MCA(2), np.rint(ROWS) % 3, np.rint(NEW) % 3),
+    "FAMD": (
+        lambda: lowdim.FAMD(2, categorical=[0]),
+        np.column_stack([np.rint(ROWS[:, :1]) % 3, ROWS]),
+        np.column_stack([np.rint(NEW[:, :1]) % 3, NEW]),
+    ),
     "TSNE": (lambda: lowdim.TSNE(2, max_iter=20), ROWS, NEW),
     "UMAP": (lambda: lowdim.UMAP(2, n_epochs=10, n_neighbors=5), ROWS, NEW),
     "UMAP densmap": (

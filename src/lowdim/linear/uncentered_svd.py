@@ -58,8 +58,8 @@ def singular_vectors(rows: Rows, weights: Array | None, options: PCAOptions, sol
     chosen = choose_svd_solver(rows, options) if solver == "auto" else solver
     if chosen == "covariance":
         found = vectors_from_moments(moments_of(rows, None, weights, options.threads), options)
-        last = float(found.values[-1]) ** 2
-        lost = is_unresolved(last, float(found.values[0]) ** 2, rows.d, rows.dtype) and last > 0
+        first, last = float(found.values[0]) ** 2, float(found.values[-1]) ** 2
+        lost = first > 0 and is_unresolved(last, first, rows.d, rows.dtype)
         if solver != "auto" or not lost or rows.n is None or rows.sparse:
             return found
         chosen = "svd"
@@ -167,7 +167,7 @@ def _count(squares: Array, n: float, d: int, options: PCAOptions) -> int:
 
 def _check_underflow(sizes: Array, rows: Rows, threads: int) -> None:
     """Refuse rows that are not zero, but whose squares vanish."""
-    if float(sizes[0]) ** 2 >= variance_floor(rows.dtype):
+    if float(sizes[0]) >= np.sqrt(variance_floor(rows.dtype)):
         return
     largest: Callable[[Chunk, Block], float] = lambda _, block: float(abs(block).max())  # noqa: E731
     if fold(rows, largest, max, threads) > 0:
