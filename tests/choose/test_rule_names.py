@@ -15,7 +15,8 @@ from lowdim.decomposition.component_count import RULE_NAMES, Spectrum, count_com
 from lowdim.errors import BadParameter
 
 RNG = np.random.default_rng(2)
-X = RNG.normal(size=(200, 3)) @ RNG.normal(size=(3, 12)) * 2 + RNG.normal(size=(200, 12))
+AXES = np.linalg.qr(RNG.normal(size=(12, 3)))[0]
+X = RNG.normal(size=(200, 3)) @ AXES.T * 6 + RNG.normal(size=(200, 12))
 
 
 def rules() -> dict[str, type]:

@@ -83,7 +83,9 @@ def _with_categories(table: Table, treatment: str | None) -> CompleteTable:
     """Missing numbers are treated as in any table; missing text is a category of its own, or its rows are dropped."""
     blank = np.column_stack([values == "" for values in table.categories.values()])
     gaps = int(blank.sum())
-    kept = ~blank.any(axis=1) if treatment == "drop-rows" else np.ones(len(blank), dtype=bool)
+    kept: NDArray[np.bool_] = np.ones(len(blank), dtype=bool)
+    if treatment == "drop-rows":
+        kept &= ~blank.any(axis=1)
     if not kept.any():
         raise BadInput(f"{table.source}: every row has missing text, so that none is left. Drop such columns.")
     inner = complete_table(replace(table if kept.all() else table.select_rows(kept), categories={}), treatment)

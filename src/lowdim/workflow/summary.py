@@ -80,10 +80,8 @@ def summarize_missing(missing: MissingValues) -> str:
     else:
         parts = []
     if missing.categories:
-        done = (
-            "missing: the rows were left out" if missing.treatment == "drop-rows" else "missing: a category of its own"
-        )
-        parts.append(f"{count(missing.categories, 'cell')} of text {done}")
+        became = "the rows were left out" if missing.treatment == "drop-rows" else "a category of its own"
+        parts.append(f"{count(missing.categories, 'cell')} of text missing: {became}")
     if missing.empty_rows:
         parts.append(f"{count(missing.empty_rows, 'row')} without any value left out")
     return "; ".join(parts) or "none"

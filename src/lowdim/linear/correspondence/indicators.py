@@ -39,8 +39,8 @@ class ColumnCoding:
     def blocks(self) -> list[tuple[int, slice]]:
         """Each column of categories, with the places of its categories."""
         columns, starts = np.unique(self.category_columns, return_index=True)
-        ends = [*starts[1:].tolist(), len(self.category_columns)]
-        return [(int(c), slice(int(a), b)) for c, a, b in zip(columns, starts, ends, strict=True)]
+        ends = np.append(starts, len(self.category_columns))[1:]
+        return [(int(c), slice(int(a), int(b))) for c, a, b in zip(columns, starts, ends, strict=True)]
 
 
 class EncodedRows(Rows):
@@ -71,7 +71,9 @@ def fit_coding(
 ) -> tuple[ColumnCoding, Array]:
     """The coding of a table's columns, and the codes of its rows, (n, Q): places among all categories."""
     means, scales = _means_and_scales(table, number_columns, weights)
-    owners, texts, shares, codes = [], [], [], []
+    owners: list[int] = []
+    texts: list[str] = []
+    shares, codes = [], []
     n = float(weights.sum())
     for j in range(len(table.columns)):
         if j in number_columns:

@@ -38,7 +38,7 @@ class ProfileRows(Rows):
         block = self._rows.block(start, stop)
         totals = _totals(block)
         scaled = _divide_rows(block, totals)
-        empty = np.flatnonzero(totals == 0) if self._center_empty else []
+        empty = np.flatnonzero((totals == 0) & self._center_empty)
         if sp.issparse(scaled):
             scaled.data = (scaled.data * self._factors[scaled.indices]).astype(self.dtype)
             if len(empty):
