@@ -22,7 +22,7 @@ from lowdim.decomposition.principal_axes import (
     axes_from_moments,
     principal_axes,
 )
-from lowdim.errors import BadInput, BadParameter, ModelFileError
+from lowdim.errors import ModelFileError
 from lowdim.linear.probabilistic_pca import ProbabilisticPCAMixin
 from lowdim.runtime.param import Choice, Flag, Integer, Maybe, Real, param
 from lowdim.runtime.random import seed_of
@@ -123,7 +123,8 @@ class PCA(ThreadsMixin, SeedMixin, ProbabilisticPCAMixin):
         """Find the principal axes. `sample_weight` is the multiplicity of each row."""
         with self._fitting():
             if isinstance(X, Moments):
-                return self._keep(self._fit_moments(X, sample_weight), X.dtype)
+                self._accept_moments(X, sample_weight, self.solver)
+                return self._keep(axes_from_moments(X, self._options()), X.dtype)
             rows = read_rows(self, X, fitting=True, min_rows=self.ddof + 1)
             weights = check_weights(sample_weight, rows.n)
             if self.missing == "em" and _has_missing(rows):
@@ -174,16 +175,6 @@ class PCA(ThreadsMixin, SeedMixin, ProbabilisticPCAMixin):
         threads = thread_count(self.n_jobs)
         seed = seed_of(self.random_state)
         return PCAOptions(self.n_components, self.ddof, self.standardize, self.tol, self.max_iter, seed, threads)
-
-    def _fit_moments(self, m: Moments, sample_weight: Any) -> PrincipalAxes:
-        if sample_weight is not None:
-            raise BadInput("Moments include their weights; give sample_weight to lowdim.moments instead.")
-        if self.solver not in ("auto", "covariance"):
-            raise BadParameter(f"solver={self.solver!r} needs the rows; Moments allow 'auto' or 'covariance'.")
-        self.n_features_in_ = m.d
-        if m.feature_names is not None:
-            self.feature_names_in_ = m.feature_names
-        return axes_from_moments(m, self._options())
 
     def _keep(self, axes: PrincipalAxes, dtype: np.dtype[Any]) -> Self:
         k = axes.vectors.shape[1]

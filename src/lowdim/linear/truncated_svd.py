@@ -14,7 +14,6 @@ from lowdim.base.state import StateCheck
 from lowdim.data.validation import check_weights, overflow_error, read_rows
 from lowdim.decomposition.component_count import ComponentRule, component_domain
 from lowdim.decomposition.principal_axes import PCAOptions
-from lowdim.errors import BadInput, BadParameter
 from lowdim.linear.uncentered_svd import SingularVectors, singular_vectors, vectors_from_moments
 from lowdim.runtime.param import Choice, Integer, Maybe, Real, param
 from lowdim.runtime.random import seed_of
@@ -104,7 +103,8 @@ class TruncatedSVD(ThreadsMixin, SeedMixin, LinearProjection):
         """Find the singular vectors. `sample_weight` is the multiplicity of each row."""
         with self._fitting():
             if isinstance(X, Moments):
-                return self._keep(self._fit_moments(X, sample_weight), X.dtype)
+                self._accept_moments(X, sample_weight, self.solver)
+                return self._keep(vectors_from_moments(X, self._options()), X.dtype)
             rows = read_rows(self, X, fitting=True)
             weights = check_weights(sample_weight, rows.n)
             return self._keep(singular_vectors(rows, weights, self._options(), self.solver), rows.dtype)
@@ -125,16 +125,6 @@ class TruncatedSVD(ThreadsMixin, SeedMixin, LinearProjection):
     def _options(self) -> PCAOptions:
         threads, seed = thread_count(self.n_jobs), seed_of(self.random_state)
         return PCAOptions(self.n_components, 0, False, self.tol, self.max_iter, seed, threads)
-
-    def _fit_moments(self, m: Moments, sample_weight: Any) -> SingularVectors:
-        if sample_weight is not None:
-            raise BadInput("Moments include their weights; give sample_weight to lowdim.moments instead.")
-        if self.solver not in ("auto", "covariance"):
-            raise BadParameter(f"solver={self.solver!r} needs the rows; Moments allow 'auto' or 'covariance'.")
-        self.n_features_in_ = m.d
-        if m.feature_names is not None:
-            self.feature_names_in_ = m.feature_names
-        return vectors_from_moments(m, self._options())
 
     def _keep(self, found: SingularVectors, dtype: np.dtype[Any]) -> Self:
         if not np.isfinite(found.values.astype(dtype)).all() or not np.isfinite(found.variances.astype(dtype)).all():
