@@ -148,7 +148,7 @@ def lies(value: Any, tensors: dict[str, np.ndarray], name: str) -> dict[str, Any
         out |= {"transposed": np.ascontiguousarray(array.T), "narrower": np.ascontiguousarray(array[:, :-1])}
     if array.ndim and array.dtype.kind in "iuf" and array.size > 1:
         out["in reverse"] = np.ascontiguousarray(array[::-1])
-    if real:
+    if real and array.size:
         for kind, number in (("nan", np.nan), ("infinite", np.inf)):
             out[kind] = array.copy()
             out[kind][(0,) * array.ndim] = number
