@@ -147,8 +147,15 @@ def test_what_ca_refuses():
         CA().fit(np.array([[1, 2, 3], [3, 2, -1], [1, 1, 1]]))
     with pytest.raises(NotEnoughData, match="no counts"):
         CA().fit(np.zeros((3, 3)))
-    with pytest.raises(NotEnoughData, match="n_components=4 must be at most 3"):
-        CA(4).fit(SMOKE)
+    with pytest.raises(NotEnoughData, match="n_components=5 must be at most 4"):
+        CA(5).fit(SMOKE)
+
+
+def test_the_trivial_axis_has_no_inertia():
+    model = CA(4).fit(SMOKE)  # one more than there are
+    np.testing.assert_allclose(model.eigenvalues_[3], 0.0, atol=1e-12)
+    np.testing.assert_allclose(model.transform(SMOKE)[:, 3], 0.0, atol=1e-12)
+    assert CA(None).fit(SMOKE).n_components_ == 3
 
 
 def test_ca_agrees_with_prince():

@@ -123,7 +123,7 @@ def _of_frame_or_array(owner: Any, X: Any, fitting: bool) -> MixedTable:
     if isinstance(frame, nw.DataFrame):
         check_features(owner, X, fitting)
         names = tuple(str(name) for name in frame.columns)
-        return _mixed([_series(frame[name]) for name in frame.columns], names, len(frame))
+        return _mixed([_series(column) for column in frame.iter_columns()], names, len(frame))
     A = _array(owner, X)
     check_features(owner, A, fitting)
     names = tuple(f"x{j}" for j in range(A.shape[1]))

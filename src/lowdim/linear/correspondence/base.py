@@ -32,7 +32,7 @@ from lowdim.runtime.blas import single_blas
 from lowdim.runtime.param import Integer, Real
 from lowdim.runtime.threads import thread_count
 
-__all__ = ["CorrespondenceProjection", "encoded_axes", "first_axes"]
+__all__ = ["CorrespondenceProjection", "encoded_axes", "first_axes", "given_count"]
 
 Array = NDArray[Any]
 
@@ -109,10 +109,11 @@ class CorrespondenceProjection(Estimator):
         check.floats("state.axes", encoded, "k")
 
 
-def encoded_axes(rows: Rows, weights: Array, most: int, what: str, options: PCAOptions) -> PrincipalAxes:
+def encoded_axes(
+    rows: Rows, weights: Array, most: int, what: str, options: PCAOptions, spare: int = 0
+) -> PrincipalAxes:
     """Principal axes of encoded rows, of which at most `most` have inertia; `what` says why there are no more."""
-    _require_axes(most, what)
-    fixed = fixed_count(options.n_components, most, what)
+    fixed = given_count(options.n_components, most, what, spare)
     axes = principal_axes(rows, weights, replace(options, n_components=fixed or most))
     return axes if fixed else first_axes(axes, most, options.n_components)
 
@@ -124,6 +125,8 @@ def first_axes(axes: PrincipalAxes, most: int, n_components: Any) -> PrincipalAx
     return replace(axes, vectors=np.ascontiguousarray(axes.vectors[:, :k]))
 
 
-def _require_axes(most: int, what: str) -> None:
+def given_count(n_components: Any, most: int, what: str, spare: int = 0) -> int | None:
+    """The number of axes if it does not depend on the inertias; a few to `spare`, without inertia, may be asked for."""
     if most < 1:
         raise NotEnoughData(f"the rows do not differ, so there is no axis: {what}. Give rows and columns that vary.")
+    return most if n_components is None else fixed_count(n_components, most + spare, what)

@@ -13,10 +13,10 @@ from lowdim.base.estimator import SeedMixin, ThreadsMixin, estimator
 from lowdim.base.state import StateCheck
 from lowdim.data.rows import Rows
 from lowdim.data.validation import check_weights, overflow_error, read_rows, read_scores
-from lowdim.decomposition.component_count import ComponentRule, component_domain, fixed_count
+from lowdim.decomposition.component_count import ComponentRule, component_domain
 from lowdim.decomposition.principal_axes import PCAOptions, PrincipalAxes, axes_from_moments
 from lowdim.errors import NotEnoughData
-from lowdim.linear.correspondence.base import CorrespondenceProjection, encoded_axes, first_axes
+from lowdim.linear.correspondence.base import CorrespondenceProjection, encoded_axes, first_axes, given_count
 from lowdim.linear.correspondence.profiles import ProfileRows, profile_moments, row_and_column_totals
 from lowdim.runtime.blas import single_blas
 from lowdim.runtime.param import param
@@ -87,7 +87,8 @@ class CA(ThreadsMixin, SeedMixin, CorrespondenceProjection):
     n_components: int | float | str | ComponentRule | None = param(
         2,
         component_domain,
-        "Number of axes; or the share of the inertia to exceed; or a rule that reads the inertias; or None for all.",
+        "Number of axes; or the share of the inertia to exceed; or a rule that reads the inertias; or None for all "
+        "with inertia, which are one less than the rows or the columns.",
         kw_only=False,
     )
 
@@ -106,7 +107,7 @@ class CA(ThreadsMixin, SeedMixin, CorrespondenceProjection):
             profiles = ProfileRows(rows, roots)
             mass = totals if weights is None else totals * weights
             most, what = _most_axes(int((mass > 0).sum()), roots, rows)
-            axes = encoded_axes(profiles, mass / n, most, what, self._options())
+            axes = encoded_axes(profiles, mass / n, most, what, self._options(), spare=1)
             return self._keep(axes, roots, n, profiles.column_distances(mass / n), rows.dtype)
 
     def inverse_transform(self, Z: Any) -> Array:
@@ -134,7 +135,7 @@ class CA(ThreadsMixin, SeedMixin, CorrespondenceProjection):
         _require_total(m.n)
         most, what = _most_axes(m.rows, roots, rows)
         options = self._options()
-        fixed = fixed_count(options.n_components, most, what)
+        fixed = given_count(options.n_components, most, what, spare=1)
         axes = axes_from_moments(scaled, replace(options, n_components=fixed or most))
         axes = axes if fixed else first_axes(axes, most, options.n_components)
         distances = np.diagonal(scaled.within) / m.n * inverse**2
@@ -180,4 +181,4 @@ def _most_axes(rows_with_counts: int, roots: Array, rows: Rows) -> tuple[int, st
     """The largest number of axes with inertia, and why there are no more."""
     most = min(rows_with_counts, int((roots > 0).sum())) - 1
     known = "" if rows.n is None else f"{rows.n} sample(s) and "
-    return most, f"{known}{rows.d} feature(s) with counts span no more axes, one less than the smaller number"
+    return most, f"{known}{rows.d} feature(s) with counts span no more axes"
