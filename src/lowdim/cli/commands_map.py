@@ -76,13 +76,7 @@ def draw_map(  # noqa: PLR0913  (one argument per flag)
     from lowdim.workflow.fit import check_target, default_method, fit_method
     from lowdim.workflow.missing import complete_table
     from lowdim.workflow.outputs import MAPS, EmbeddingOutput, check_outputs, check_writable, write_embedding
-    from lowdim.workflow.source import (
-        column_values,
-        label_vector,
-        numbers_as_categories,
-        read_with_target,
-        selection_for,
-    )
+    from lowdim.workflow.source import column_values, label_vector, read_with_target
 
     start = perf_counter()
     paths = check_outputs(output or ["map.html", "map.png"], MAPS, [data])
@@ -90,13 +84,11 @@ def draw_map(  # noqa: PLR0913  (one argument per flag)
     if model_path is not None:
         check_writable(model_path)
     choice = method_choice(context)
-    selection = selection_for(choice.method, column_selection(columns, label, id, drop, encode, numeric_only))
+    selection = column_selection(columns, label, id, drop, encode, numeric_only)
     check_target(choice.method, choice.settings, target)
-    table, y = read_with_target(data, selection, target, color)
+    table, y = read_with_target(data, selection, target, color, choice.method)
     chosen = choice.method if choice.named else default_method(table, choice.method)
     colors = label_vector(table) if color is None else column_values(data, table, selection, color, "color")
-    if chosen.categories_only:
-        table = numbers_as_categories(table)
     complete = complete_table(table, missing, chosen)
     table, colors = complete.table, complete.rows_of(colors)
     fitted = fit_method(chosen, choice.settings, complete, standardize, complete.rows_of(y))

@@ -79,18 +79,16 @@ def fit(  # noqa: PLR0913  (one argument per flag)
     from lowdim.workflow.fit import check_target, default_method, fit_method
     from lowdim.workflow.missing import complete_table
     from lowdim.workflow.outputs import check_writable
-    from lowdim.workflow.source import numbers_as_categories, read_with_target, selection_for
+    from lowdim.workflow.source import read_with_target
 
     start = perf_counter()
     path = Path(output).absolute()
     check_writable(path)
     choice = method_choice(context)
     check_target(choice.method, choice.settings, target)
-    selection = selection_for(choice.method, column_selection(columns, label, id, drop, encode, numeric_only))
-    table, y = read_with_target(data, selection, target)
+    selection = column_selection(columns, label, id, drop, encode, numeric_only)
+    table, y = read_with_target(data, selection, target, method=choice.method)
     chosen = choice.method if choice.named else default_method(table, choice.method)
-    if chosen.categories_only:
-        table = numbers_as_categories(table)
     complete = complete_table(table, missing, chosen)
     fitted = fit_method(chosen, choice.settings, complete, standardize, complete.rows_of(y))
     save(fitted.model, path)

@@ -63,8 +63,10 @@ def correspondence_biplot(
     features = [str(name) for name in getattr(model, "feature_names_in_", [f"x{j}" for j in range(len(columns))])]
     ax = _prepared(ax, model, pair)
     row_color, column_color = palette(6)[0], palette(6)[5]
-    ax.scatter(*rows.T, s=22, color=row_color, alpha=0.9 if len(rows) <= 300 else 0.4, zorder=3, label="rows")
-    ax.scatter(*columns.T, s=34, color=column_color, marker="^", zorder=4, label="columns")
+    ax.scatter(
+        rows[:, 0], rows[:, 1], s=22, color=row_color, alpha=0.9 if len(rows) <= 300 else 0.4, zorder=3, label="rows"
+    )
+    ax.scatter(columns[:, 0], columns[:, 1], s=34, color=column_color, marker="^", zorder=4, label="columns")
     ax.legend(frameon=False, loc="best", fontsize=9)
     ax.margins(0.12)
     equal_units(ax)
@@ -114,7 +116,7 @@ def category_map(
     if X is not None:
         rows = np.asarray(model.transform(X), dtype=np.float64)[:, pair]
         if labels is None:
-            ax.scatter(*rows.T, s=9, color=FADED, alpha=0.7 if len(rows) <= 2000 else 0.2, zorder=1)
+            ax.scatter(rows[:, 0], rows[:, 1], s=9, color=FADED, alpha=0.7 if len(rows) <= 2000 else 0.2, zorder=1)
         else:
             draw_points(ax, rows, read_labels(labels, len(rows), names))
     owners = np.asarray(model._state.coding.category_columns)
@@ -124,7 +126,15 @@ def category_map(
     cos2 = np.asarray(model.category_cos2_)[:, pair].sum(axis=1)
     for place, column in enumerate(columns):
         mine = owners == column
-        ax.scatter(*places[mine].T, s=40, color=colors[place % len(colors)], marker="D", zorder=4, linewidths=0)
+        ax.scatter(
+            places[mine][:, 0],
+            places[mine][:, 1],
+            s=40,
+            color=colors[place % len(colors)],
+            marker="D",
+            zorder=4,
+            linewidths=0,
+        )
     equal_units(ax)
     kind = "means of the scores of their rows" if hasattr(model, "correlation_loadings_") else "principal coordinates"
     caption(ax, title, f"categories: {kind}" + ("; a color per column" if labels is None else ""))
@@ -156,7 +166,16 @@ def variable_map(
         (~numbers, colors[5], "D", "categories (η²)"),
     ):
         if mine.any():
-            ax.scatter(*places[mine].T, s=38, color=color, marker=marker, zorder=4, label=label, linewidths=0)
+            ax.scatter(
+                places[mine][:, 0],
+                places[mine][:, 1],
+                s=38,
+                color=color,
+                marker=marker,
+                zorder=4,
+                label=label,
+                linewidths=0,
+            )
     ax.set_xlim(-0.03, max(1.0, 1.05 * places[:, 0].max()))
     ax.set_ylim(-0.03, max(1.0, 1.05 * places[:, 1].max()))
     ax.set_aspect("equal")

@@ -30,11 +30,9 @@ MAGIC = ((b"PAR1", ".parquet"), (b"ARROW1", ".arrow"), (b"\x93NUMPY", ".npy"), (
 __all__ = [
     "column_values",
     "label_vector",
-    "numbers_as_categories",
     "read_columns",
     "read_data",
     "read_with_target",
-    "selection_for",
 ]
 
 
@@ -49,12 +47,23 @@ def read_data(data: str, selection: ColumnSelection) -> Table:
 
 
 def read_with_target(
-    data: str, selection: ColumnSelection, target: str | None, color: str | None = None
+    data: str, selection: ColumnSelection, target: str | None, color: str | None = None, method: Method | None = None
 ) -> tuple[Table, Any]:
     """The table without the target column, and the target's values; it is the label if no other is named.
 
-    Without either, text to color by is the label.
+    Without either, text to color by is the label. A method that takes categories gets text as such.
     """
+    if method is None or not method.categories:
+        return _read_with_target(data, selection, target, color)
+    if selection.encode == "drop" and not selection.numeric_only:
+        selection = replace(selection, encode="categories")
+    table, values = _read_with_target(data, selection, target, color)
+    return (_numbers_as_categories(table) if method.categories_only else table), values
+
+
+def _read_with_target(
+    data: str, selection: ColumnSelection, target: str | None, color: str | None
+) -> tuple[Table, Any]:
     if target is None:
         table = read_data(data, selection)
         return (_labeled_by(table, color) if selection.label is None else table), None
@@ -121,13 +130,7 @@ def read_columns(data: str, selection: ColumnSelection, names: tuple[str, ...] |
         return table
 
 
-def selection_for(method: Method, selection: ColumnSelection) -> ColumnSelection:
-    """The selection, with text as categories for a method that takes them."""
-    wanted = method.categories and selection.encode == "drop" and not selection.numeric_only
-    return replace(selection, encode="categories") if wanted else selection
-
-
-def numbers_as_categories(table: Table) -> Table:
+def _numbers_as_categories(table: Table) -> Table:
     """The table with whole numbers of few values as categories, for a method of categories alone."""
     X = np.asarray(table.array())
     coded = [j for j in range(X.shape[1]) if _is_code(X[:, j])]
