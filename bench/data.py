@@ -51,6 +51,14 @@ def sparse_counts(n: int, d: int, density: float, seed: int = 0) -> sp.csr_matri
 
 
 @cache
+def tfidf(n: int, d: int, density: float) -> sp.csr_matrix:
+    """TF-IDF weights of such documents, each of unit length."""
+    from sklearn.feature_extraction.text import TfidfTransformer
+
+    return TfidfTransformer().fit_transform(sparse_counts(n, d, density))
+
+
+@cache
 def mixture(n: int, d: int = 50, clusters: int = 100, seed: int = 0) -> np.ndarray:
     """A mixture of clusters near 8-dimensional subspaces, float32."""
     rng = np.random.default_rng(seed)

@@ -17,10 +17,17 @@ from lowdim.kernel_pca.estimator import KernelPCA as KernelPCA
 from lowdim.knn.graph import Graph as Graph
 from lowdim.knn.index import NeighborIndex as NeighborIndex
 from lowdim.knn.index import neighbors as neighbors
+from lowdim.linear.correspondence.ca import CA as CA
+from lowdim.linear.correspondence.famd import FAMD as FAMD
+from lowdim.linear.correspondence.mca import MCA as MCA
 from lowdim.linear.ica.estimator import ICA as ICA
 from lowdim.linear.lda.estimator import LDA as LDA
+from lowdim.linear.loadings import correlation_loadings as correlation_loadings
 from lowdim.linear.pca import PCA as PCA
 from lowdim.linear.projection_pursuit.estimator import ProjectionPursuit as ProjectionPursuit
+from lowdim.linear.rotation import quartimax as quartimax
+from lowdim.linear.rotation import rotate_components as rotate_components
+from lowdim.linear.rotation import varimax as varimax
 from lowdim.linear.sdr.directional_regression import DirectionalRegression as DirectionalRegression
 from lowdim.linear.sdr.lsir import LSIR as LSIR
 from lowdim.linear.sdr.phd import PHD as PHD
@@ -30,6 +37,7 @@ from lowdim.linear.tour import grand_tour as grand_tour
 from lowdim.linear.tour import guided_tour as guided_tour
 from lowdim.linear.tour import local_tour as local_tour
 from lowdim.linear.tour import sphere as sphere
+from lowdim.linear.truncated_svd import TruncatedSVD as TruncatedSVD
 from lowdim.manifold.isomap.estimator import Isomap as Isomap
 from lowdim.manifold.laplacian.estimator import LaplacianEigenmaps as LaplacianEigenmaps
 from lowdim.manifold.lle.estimator import LLE as LLE

@@ -12,7 +12,7 @@ from targets import target_for
 pytest.importorskip("typer")
 pytest.importorskip("pyarrow")
 
-NAMES = [method.name for method in lowdim.methods()]
+NAMES = [method.name for method in lowdim.methods() if not method.own_scale]  # the others: test_categories.py
 WISHES = ("", "--no-standardize")
 QUICK = {"ICA": "--n-components 2", "TSNE": "--max-iter 60", "UMAP": "--n-epochs 20"}  # ICA takes all by default
 

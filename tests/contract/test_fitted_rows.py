@@ -12,10 +12,14 @@ from sklearn.base import clone
 import lowdim
 from lowdim.data.ownership import compact_table, dense_table, is_immutable, owned
 from lowdim.data.rows import open_rows
-from targets import SUPERVISED, target_for
+from targets import SUPERVISED, table_for, target_for
 
 MODELS = {
     "PCA": lowdim.PCA(2),
+    "CA": lowdim.CA(2),
+    "MCA": lowdim.MCA(2),
+    "FAMD": lowdim.FAMD(2),
+    "TruncatedSVD": lowdim.TruncatedSVD(2),
     "ICA": lowdim.ICA(2),
     "LDA": lowdim.LDA(2),
     "SIR": lowdim.SIR(2),
@@ -40,8 +44,8 @@ MODELS = {
 KEEPING = [
     name
     for name in MODELS
-    if name
-    not in ("PCA", "ICA", "ProjectionPursuit", *SUPERVISED, "ClassicalMDS", "KernelPCA, Nyström")  # no rows, or a few
+    if name not in ("PCA", "CA", "MCA", "FAMD", "TruncatedSVD", "ICA", "ProjectionPursuit", *SUPERVISED)
+    and name not in ("ClassicalMDS", "KernelPCA, Nyström")  # no rows, or a few
 ]
 PRECOMPUTED = {
     name: clone(MODELS[name]).set_params(metric="precomputed")
@@ -68,7 +72,7 @@ def test_every_method_is_here():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int16])
 @pytest.mark.parametrize("name", MODELS)
 def test_a_change_of_X_after_the_fit_changes_nothing(name, dtype, X, new):
-    X = np.ascontiguousarray(X * 10, dtype=dtype)
+    X, new = np.ascontiguousarray(table_for(name, X * 10), dtype=dtype), table_for(name, new)
     model = clone(MODELS[name]).fit(X, target_for(name, X))
     before = clone(MODELS[name]).fit(X.copy(), target_for(name, X)).transform(new)
     X[...] = 0
@@ -79,7 +83,7 @@ def test_a_change_of_X_after_the_fit_changes_nothing(name, dtype, X, new):
 @pytest.mark.parametrize("name", [name for name in MODELS if MODELS[name].__sklearn_tags__().input_tags.sparse])
 @pytest.mark.parametrize("format", ["csr", "csc"])
 def test_nor_does_a_change_of_a_sparse_X(name, format, X, new):
-    table = sp.csr_array(X * (X > 0)).asformat(format)
+    table, new = sp.csr_array(X * (X > 0)).asformat(format), table_for(name, new)
     model = clone(MODELS[name]).fit(table, target_for(name, table))
     before = clone(MODELS[name]).fit(table.copy(), target_for(name, table)).transform(new)
     table.data[...] = 1

@@ -15,7 +15,7 @@ from lowdim.base.estimator import Estimator
 from lowdim.base.state import fitted_names
 from lowdim.persistence.allowlist import documented_attributes
 from subprocesses import run_python
-from targets import target_for
+from targets import table_for, target_for
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "src"
@@ -147,7 +147,7 @@ def test_fitted_attributes_are_documented(method):
     """Public fitted attributes are those of the docstring; everything else is private state."""
     quick = {"TSNE": {"max_iter": 20}, "UMAP": {"n_epochs": 10}, "ProjectionPursuit": {"n_null": 2}}
     options = quick.get(method.name, {})
-    X = np.random.default_rng(0).normal(size=(40, 4))
+    X = table_for(method.name, np.random.default_rng(0).normal(size=(40, 4)))
     model = method.cls(**options).fit(X, target_for(method.name, X))
     assert set(fitted_names(model)) <= documented_attributes(method.cls)
     assert method.cls._check_state is not Estimator._check_state

@@ -9,7 +9,7 @@ import lowdim
 from determinism import QUICK
 from lowdim.errors import BadParameter, LowdimError, MemoryTooSmall, NotEnoughData
 from lowdim.runtime.param import parameters
-from targets import target_for
+from targets import table_for, target_for
 
 SIZES = ("n_components", "n_neighbors", "n_landmarks", "n_init", "n_slices", "perplexity", "negative_sample_rate")
 CASES = [
@@ -33,6 +33,7 @@ def X():
 @pytest.mark.parametrize("number", [10**5, 10**8, 2**31 - 1])
 @pytest.mark.parametrize(("name", "size", "solver"), CASES)
 def test_a_huge_size_is_refused_or_does_no_harm(name, size, solver, number, X):
+    X = table_for(name, X)
     options = QUICK.get(name, {}) | {size: number} | ({} if solver is None else {"solver": solver})
     try:
         Z = getattr(lowdim, name)(**options).fit_transform(X, target_for(name, X, 3))

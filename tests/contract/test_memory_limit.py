@@ -18,6 +18,7 @@ import numpy as np, lowdim
 warnings.simplefilter("ignore")
 X = np.random.default_rng(0).normal(size=(700, 80))
 y = np.arange(700) % 4
+tables = {"CA": np.abs(X), "MCA": np.rint(X) % 3}
 options = {"TSNE": {"max_iter": 5}, "UMAP": {"n_epochs": 5}, "MDS": {"max_iter": 2}, "NonmetricMDS": {"max_iter": 2}}
 
 def outcome(cls, options, room):
@@ -26,7 +27,8 @@ def outcome(cls, options, room):
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
     resource.setrlimit(resource.RLIMIT_AS, (int(size + room * 2**20), hard))
     try:
-        cls(**options).fit(X, y if cls._method.supervised else None).transform(X[:9])
+        table = tables.get(cls.__name__, X)
+        cls(**options).fit(table, y if cls._method.supervised else None).transform(table[:9])
         return "fitted"
     except MemoryError:
         return "MemoryError"
@@ -37,7 +39,8 @@ def outcome(cls, options, room):
 
 found = {}
 for method in lowdim.methods():
-    method.cls(**options.get(method.name, {})).fit(X[:40], y[:40] if method.supervised else None)
+    table = tables.get(method.name, X)
+    method.cls(**options.get(method.name, {})).fit(table[:40], y[:40] if method.supervised else None)
     for room in map(float, sys.argv[1:]):
         reading, writing = os.pipe()
         pid = os.fork()

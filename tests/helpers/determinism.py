@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import lowdim
-from targets import target_for
+from targets import table_for, target_for
 
 THREADS = (1, 2, 4, 8)
 
@@ -36,6 +36,9 @@ VARIANTS = {  # beside every estimator with its defaults: the routes that call L
     "PCA krylov": ("PCA", {"solver": "krylov"}),
     "ICA fastica": ("ICA", {"algorithm": "fastica", "max_iter": 20}),
     "ICA picard": ("ICA", {"algorithm": "picard", "max_iter": 20}),
+    "TruncatedSVD krylov": ("TruncatedSVD", {"solver": "krylov"}),
+    "TruncatedSVD svd": ("TruncatedSVD", {"solver": "svd"}),
+    "MCA greenacre": ("MCA", {"correction": "greenacre"}),
     "LDA gram": ("LDA", {"solver": "gram"}),
     "LDA svd": ("LDA", {"solver": "svd"}),
     "LDA shrinkage": ("LDA", {"shrinkage": "ledoit-wolf"}),
@@ -66,5 +69,6 @@ def fit_digest(name: str, n: int = 420) -> str:
     rng = np.random.default_rng(0)
     X, new = rng.normal(size=(n, 24)), rng.normal(size=(30, 24))
     method, options = VARIANTS.get(name, (name, {}))
+    X, new = table_for(method, X), table_for(method, new)
     model = getattr(lowdim, method)(3, **QUICK.get(method, {}), **options)
     return digest(model.fit_transform(X, target_for(method, X)), model.transform(new))

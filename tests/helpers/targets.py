@@ -1,4 +1,4 @@
-"""A target for methods that can't do without one."""
+"""A target for methods that can't do without one, and a table for those that don't take any numbers."""
 
 from __future__ import annotations
 
@@ -16,3 +16,10 @@ def target_for(name: str, X: Any, classes: int = 4) -> np.ndarray | None:
     shape = getattr(X, "shape", ())
     known = name in SUPERVISED and isinstance(shape, tuple) and shape
     return np.arange(shape[0]) % classes if known else None
+
+
+def table_for(name: str, X: Any) -> Any:
+    """X, or numbers made of it that the method takes: counts without a sign for CA, three categories for MCA."""
+    if name == "CA":
+        return np.abs(X)
+    return np.mod(np.rint(X), 3).astype(X.dtype) if name == "MCA" else X

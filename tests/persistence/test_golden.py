@@ -29,6 +29,7 @@ OTHERS = {
 }
 # Classes that no file of a schema can hold.
 NEWER = {1: {"ICA", "LDA", "SIR", "SAVE", "PHD", "DirectionalRegression", "LSIR", "ProjectionPursuit"} | OTHERS}
+NEWER[1] |= {"CA", "MCA", "FAMD", "TruncatedSVD"}
 TOLERANCES = {"TSNE": 1e-3, "UMAP": 1e-3, "Standardized": 1e-3}  # of the largest coordinate; others 1e-9, or 1e-5
 
 

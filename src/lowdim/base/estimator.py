@@ -61,6 +61,9 @@ class Method:
     streaming: bool = False
     sparse: bool = False
     weights: bool = False
+    categories: bool = False  # takes columns of text, whose values are categories
+    categories_only: bool = False  # takes numbers as categories too
+    own_scale: bool = False  # weighs the columns itself, or means zero by 0: standardizing first would be wrong
 
 
 class DeclaredEstimator(BaseEstimator):  # type: ignore[misc]

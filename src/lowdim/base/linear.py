@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from lowdim.base.estimator import Estimator
 from lowdim.base.state import StateCheck
 from lowdim.data.validation import read_rows, read_scores
+from lowdim.errors import BadInput, BadParameter
 from lowdim.linalg.centered import Centered
 from lowdim.runtime.blas import single_blas
 from lowdim.runtime.param import Integer
@@ -61,6 +62,16 @@ class LinearProjection(Estimator):
         rows = read_rows(self, X, fitting=False)
         factors = None if self.scale_ is None else 1.0 / self.scale_.astype(np.float64)
         return Centered(rows, self.mean_.astype(np.float64), factors, None, thread_count(self.n_jobs))
+
+    def _accept_moments(self, m: Moments, sample_weight: Any, solver: str) -> None:
+        """Record the features of moments that are fitted in place of rows; refuse what needs the rows."""
+        if sample_weight is not None:
+            raise BadInput("Moments include their weights; give sample_weight to lowdim.moments instead.")
+        if solver not in ("auto", "covariance"):
+            raise BadParameter(f"solver={solver!r} needs the rows; Moments allow 'auto' or 'covariance'.")
+        self.n_features_in_ = m.d
+        if m.feature_names is not None:
+            self.feature_names_in_ = m.feature_names
 
     def _check_state(self, check: StateCheck) -> None:
         check.floats("components_", "k", "d")

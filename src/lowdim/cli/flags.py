@@ -69,7 +69,7 @@ def parse_flags(
 
 def flag_help(method: Method, own: Collection[str] = ()) -> list[tuple[str, str]]:
     """Each flag with its help, domain and default; those that the command has itself are left out."""
-    from lowdim.cli.values import accepts_rules, is_boolean, rule_names
+    from lowdim.cli.values import is_boolean
     from lowdim.runtime.param import parameters
 
     lines = []
@@ -81,10 +81,9 @@ def flag_help(method: Method, own: Collection[str] = ()) -> list[tuple[str, str]
             default = flag if declared.default else _flag(f"no_{name}")
             lines.append((f"{flag} / {_flag(f'no_{name}')}", f"{declared.help}  [default: {default}]"))
             continue
-        rules = f" Rules: {', '.join(rule_names())}." if accepts_rules(declared.domain) else ""
         default = "none" if declared.default is None else declared.default
         rule = declared.domain.text[:1].upper() + declared.domain.text[1:]
-        lines.append((f"{flag} VALUE", f"{declared.help} {rule}.{rules}  [default: {default}]"))
+        lines.append((f"{flag} VALUE", f"{declared.help} {rule}.  [default: {default}]"))
     return lines
 
 

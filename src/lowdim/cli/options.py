@@ -64,7 +64,7 @@ Encode = Annotated[
     typer.Option(
         metavar="HOW",
         help="Text that is neither label nor row names: drop, one-hot (0 and 1 per value), or gower (categories, for "
-        "methods with --metric; missing values are allowed then).",
+        "methods with --metric; missing values are allowed then). MCA and FAMD take it as categories anyway.",
     ),
 ]
 NumericOnly = Annotated[

@@ -10,7 +10,7 @@ from typing import Any
 from lowdim.errors import BadParameter
 from lowdim.runtime.param import Domain, Param
 
-__all__ = ["accepts_rules", "is_boolean", "parse_value", "rule_names"]
+__all__ = ["is_boolean", "parse_value"]
 
 
 def parse_value(flag: str, word: str, declared: Param) -> Any:
@@ -18,23 +18,12 @@ def parse_value(flag: str, word: str, declared: Param) -> Any:
     for value in _interpretations(word, declared):
         if declared.domain.accepts(value):
             return value
-    rules = f" Rules: {', '.join(rule_names())}." if accepts_rules(declared.domain) else ""
-    raise BadParameter(f"{flag} must be {declared.domain.text}; got {word!r}. {declared.help}{rules}")
+    raise BadParameter(f"{flag} must be {declared.domain.text}; got {word!r}. {declared.help}")
 
 
 def is_boolean(domain: Domain) -> bool:
     """Whether the parameter is True or False, and so a flag without a value."""
     return domain.accepts(True) and domain.accepts(False)
-
-
-def accepts_rules(domain: Domain) -> bool:
-    """Whether a rule of lowdim.choose is accepted: where a count is, and a function that finds one."""
-    return domain.accepts(1) and domain.accepts(lambda spectrum: 1)
-
-
-def rule_names() -> list[str]:
-    """The rules of lowdim.choose, by their names on the command line."""
-    return sorted(_rules())
 
 
 def _interpretations(word: str, declared: Param) -> Iterator[Any]:
@@ -48,9 +37,7 @@ def _interpretations(word: str, declared: Param) -> Iterator[Any]:
     if _accepts_named_values(declared.domain):
         yield from _named_values(word)
     yield word  # a name that the parameter knows itself takes precedence over objects of that name
-    if accepts_rules(declared.domain):
-        yield from _by_name(word, _rules())
-    elif _accepts_kernels(declared.domain):
+    if _accepts_kernels(declared.domain):
         yield from _by_name(word, _kernels())
 
 
@@ -93,10 +80,6 @@ def _by_name(word: str, known: dict[str, type]) -> Iterator[Any]:
     matches = [other for other in known if other.startswith(name)]
     if name in known or len(matches) == 1:
         yield known[name if name in known else matches[0]]()
-
-
-def _rules() -> dict[str, type]:
-    return _exported_classes("lowdim.choose")
 
 
 def _accepts_kernels(domain: Domain) -> bool:

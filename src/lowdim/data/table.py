@@ -34,6 +34,7 @@ class ColumnReport:
     constant: tuple[str, ...] = ()  # among the numbers
     notes: tuple[str, ...] = ()  # how the file was read, if not as one would expect
     encoding: str = "one-hot"  # of the encoded columns: one-hot, or gower (codes of categories)
+    categories: tuple[str, ...] = ()  # text, kept as categories for a method that takes them
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,6 +54,7 @@ class Table(SummaryDisplay):
     kind: Literal["rows", "distances"] = "rows"  # distances: X[i, j] is the distance from i to j
     image_shape: tuple[int, ...] | None = None  # of each row, if rows are images
     annotations: Mapping[str, Array] = field(default_factory=dict)  # name to (n,): text and dates beside the numbers
+    categories: Mapping[str, Array] = field(default_factory=dict)  # name to (n,): text that is a feature, '' if missing
     report: ColumnReport | None = None  # what became of the columns of a file
     encode: str = "drop"  # what was asked for text: drop, one-hot or gower
 
@@ -88,9 +90,11 @@ class Table(SummaryDisplay):
     def select_rows(self, kept: Array) -> Table:
         """The rows that a mask (n,) or indices select, with their labels, ids and annotations; in memory."""
         labels, ids = (None if part is None else part[kept] for part in (self.labels, self.ids))
-        annotations = {name: values[kept] for name, values in self.annotations.items()}
+        annotations, categories = (
+            {name: values[kept] for name, values in columns.items()} for columns in (self.annotations, self.categories)
+        )
         X = self.named_rows().select(rows=kept)
-        return replace(self, X=X, labels=labels, ids=ids, annotations=annotations)
+        return replace(self, X=X, labels=labels, ids=ids, annotations=annotations, categories=categories)
 
     def array(self) -> Array:
         """X as one array; raises `MemoryTooSmall` if it does not fit into memory."""

@@ -28,6 +28,7 @@ from lowdim.errors import BadInput, BadInputType, NotEnoughData
 
 __all__ = [
     "FeatureRecord",
+    "check_features",
     "check_weights",
     "has_missing",
     "not_finite_error",
@@ -66,7 +67,7 @@ def read_rows(owner: Any, X: Any, *, fitting: bool, min_rows: int = 1) -> Rows:
         X = _check_table(owner, X)
         rows, named = open_rows(X), X
     if named is not None:
-        _check_features(owner, named, fitting)
+        check_features(owner, named, fitting)
     else:
         _check_file_features(owner, rows, fitting)
     if rows.d == 0:
@@ -236,7 +237,8 @@ def _check_file_features(owner: Any, rows: Rows, fitting: bool) -> None:
     )
 
 
-def _check_features(owner: Any, X: Any, fitting: bool) -> None:
+def check_features(owner: Any, X: Any, fitting: bool) -> None:
+    """Record the number and names of the features of a table, or compare them with those of the fit."""
     try:
         if not fitting and not hasattr(owner, "n_features_in_"):
             return

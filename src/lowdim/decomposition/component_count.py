@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -13,7 +14,30 @@ from lowdim.data.rows import Rows
 from lowdim.errors import BadParameter, NotEnoughData
 from lowdim.runtime.param import Either, Integer, Maybe, Real, Such
 
-__all__ = ["ComponentRule", "Spectrum", "component_domain", "count_components", "fixed_count"]
+__all__ = [
+    "RULE_NAMES",
+    "ComponentRule",
+    "Spectrum",
+    "component_domain",
+    "count_components",
+    "fixed_count",
+    "is_rule",
+    "rule_name",
+]
+
+# The rules of lowdim.choose by their names, here and on the command line. They live above this room and are loaded when
+# one of them is asked for.
+RULE_NAMES = (
+    "broken-stick",
+    "elbow",
+    "gavish-donoho",
+    "kaiser",
+    "marchenko-pastur",
+    "minka",
+    "parallel-analysis",
+    "share",
+)
+ALIASES = {"mle": "minka"}  # scikit-learn's name
 
 
 @dataclass(frozen=True)
@@ -45,11 +69,24 @@ class ComponentRule(Protocol):
     def __call__(self, spectrum: Spectrum) -> int: ...
 
 
+def rule_name(word: str) -> str | None:
+    """The rule of this name, or of the only name that begins so: "parallel" is "parallel-analysis"."""
+    spelled = word.lower().replace("_", "-")
+    name = ALIASES.get(spelled, spelled)
+    matches = [known for known in RULE_NAMES if known.startswith(name)] if name else []
+    return name if name in RULE_NAMES else matches[0] if len(matches) == 1 else None
+
+
+def is_rule(value: Any) -> bool:
+    """Whether it is a rule that reads the spectrum, or the name of one."""
+    return rule_name(value) is not None if isinstance(value, str) else callable(value) and not isinstance(value, type)
+
+
 component_domain = Maybe(
     Either(
         Integer(1),
         Real(0, 1, open=True),
-        Such("a rule of lowdim.choose", lambda value: callable(value) and not isinstance(value, type)),
+        Such(f"a rule of lowdim.choose or its name ({', '.join(RULE_NAMES)})", is_rule),
     )
 )
 
@@ -73,9 +110,19 @@ def count_components(n_components: Any, spectrum: Spectrum) -> int:
     if isinstance(n_components, numbers.Real):
         reached = np.cumsum(spectrum.shares) > float(n_components)  # the smallest k whose ratio exceeds it
         return int(np.argmax(reached)) + 1 if reached.any() else most
-    count = n_components(spectrum)
+    rule = _named_rule(n_components) if isinstance(n_components, str) else n_components
+    count = rule(spectrum)
     if not isinstance(count, numbers.Integral) or not 0 <= int(count) <= most:
         raise BadParameter(
             f"the rule {n_components!r} must return a whole number from 0 to {most}; it returned {count!r}."
         )
     return max(1, int(count))
+
+
+def _named_rule(word: str) -> ComponentRule:
+    """The rule of this name, with its defaults."""
+    name = rule_name(word)
+    if name is None:
+        raise BadParameter(f"n_components={word!r} names no rule. Rules: {', '.join(RULE_NAMES)}.")
+    rule: ComponentRule = getattr(import_module("lowdim.choose"), name.replace("-", "_"))()
+    return rule

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from lowdim.data.fold import fold
 from lowdim.data.rows import ArrayRows, Block, Chunk, Rows, chunk_rows
 from lowdim.data.validation import underflow_error
+from lowdim.decomposition.component_count import is_rule
 from lowdim.decomposition.principal_axes import PCAOptions, PrincipalAxes, axes_from_moments
 from lowdim.decomposition.resolution import variance_floor
 from lowdim.errors import BadInput, LowdimWarning
@@ -129,6 +130,7 @@ def axes_by_em(rows: Rows, weights: Array | None, options: PCAOptions) -> Princi
         scale=scale if options.standardize else None,
         values=axes.values * unbias,
         total=axes.total * unbias,
+        variances=None if axes.variances is None else axes.variances * unbias,
         log_det=axes.log_det + len(mean) * np.log(unbias),
         solver="em",
         n_iter=step,
@@ -138,7 +140,7 @@ def axes_by_em(rows: Rows, weights: Array | None, options: PCAOptions) -> Princi
 
 def _count(X: Array, weights: Array | None, options: PCAOptions) -> Any:
     """The number of components by a rule, which reads a table without gaps: means stand in for missing values."""
-    if not callable(options.n_components):
+    if not is_rule(options.n_components):
         return options.n_components
     rows, plain = ArrayRows(np.where(np.isnan(X), 0.0, X)), replace(options, standardize=False)
     return axes_from_moments(moments_of(rows, None, weights, options.threads), plain, rows).vectors.shape[1]

@@ -32,6 +32,7 @@ from lowdim.linalg.dense_limits import COVARIANCE_ROWS
 from lowdim.runtime.memory import available_bytes
 
 __all__ = [
+    "SPARSE_COLUMNS",
     "PCAOptions",
     "PrincipalAxes",
     "axes_from_moments",

@@ -3,6 +3,9 @@ from lowdim.plot._biplot import biplot as biplot
 from lowdim.plot._biplot import biplot_coordinates as biplot_coordinates
 from lowdim.plot._biplot import loadings as loadings
 from lowdim.plot._colors import palette as palette
+from lowdim.plot._correspondence import category_map as category_map
+from lowdim.plot._correspondence import correspondence_biplot as correspondence_biplot
+from lowdim.plot._correspondence import variable_map as variable_map
 from lowdim.plot._eigenimages import eigenimages as eigenimages
 from lowdim.plot._html_page import page as page
 from lowdim.plot._index_path import index_path as index_path

@@ -56,9 +56,10 @@ def apply_transform(model: Any, data: str, selection: ColumnSelection, missing: 
             f"--missing {missing} is not possible here: {type(inner).__name__} was fitted without it. Use drop-rows or "
             "error, or fit PCA with --missing em."
         )
-    settings = {"metric": "gower"} if getattr(inner, "_mixed", False) else {}
-    if settings:
-        selection = replace(selection, encode="gower")
+    gower, takes_categories = getattr(inner, "_mixed", False), type(inner)._method.categories
+    settings = {"metric": "gower"} if gower else {}
+    if gower or takes_categories:
+        selection = replace(selection, encode="gower" if gower else "categories")
     table = _read_expected(model, data, selection, _feature_names(model), int(model.n_features_in_))
     method = find_method(type(inner).__name__) if by_em else None
     if settings:
@@ -67,8 +68,8 @@ def apply_transform(model: Any, data: str, selection: ColumnSelection, missing: 
         complete = complete_table(table, missing or ("em" if by_em else "error"), method)
     table = complete.table
     with naming_nonfinite(table.rows(), table, model, "fit the model with"):
-        result = model.transform(table.rows())
-    unknown = unknown_categories(table.rows(), inner.metric_params_["categories"]) if settings else {}
+        result = model.transform(table if takes_categories else table.rows())
+    unknown = unknown_categories(table.rows(), inner.metric_params_["categories"]) if gower else {}
     return AppliedModel(table, result, _axis_names(model), complete.missing, unknown)
 
 
@@ -78,6 +79,8 @@ def apply_inverse(model: Any, data: str, selection: ColumnSelection) -> AppliedM
         *first, last = (method.name for method in methods() if method.inverse)
         able = f"{', '.join(first)} and {last} can" if first else f"{last} can"
         raise BadParameter(f"{type(inner_estimator(model)).__name__} can't be inverted; {able}.")
+    if len(getattr(model, "category_names_", ())):
+        raise BadParameter("coordinates can't be mapped back to columns of text here; model.inverse_transform can.")
     axes = _axis_names(model)
     table = _read_expected(model, data, selection, axes, len(axes))
     with naming_nonfinite(table.rows(), table, None, None):
@@ -88,7 +91,7 @@ def _read_expected(model: Any, data: str, selection: ColumnSelection, names: Nam
     """The columns of these names, or all columns if there are as many as expected."""
     table = read_columns(data, selection, names)
     require_rows(table, None if isinstance(model, Standardized) else find_method(type(model).__name__))
-    found = table.rows().d
+    found = table.rows().d + len(table.categories)
     if found != width:
         raise BadInput(
             f"{table.source} has {found} columns, but the model needs {width}. Select them by --columns or --drop."

@@ -56,8 +56,8 @@ class FittedModel:
 
     method: Method
     model: Any
-    standardized: bool | None  # None: the data are distances
-    rows: Rows
+    standardized: bool | None  # None: the data are distances, or the method weighs its columns itself
+    rows: Rows | Table  # a table for methods that take categories
     missing: MissingValues | None = None  # None: nothing was missing
 
     @property
@@ -87,11 +87,11 @@ def fit_method(
     A method that can't do without a target, as it is set, takes the labels if none is given.
     """
     settings, table = {**settings, **(complete.settings or {})}, complete.table
-    standardized = should_standardize(settings, table, standardize)
+    standardized = should_standardize(settings, table, standardize, method)
     if table.kind == "distances":
         require_rows(table, method)
         settings.setdefault("metric", "precomputed")
-    rows = table.rows()
+    rows = table if method.categories else table.rows()
     model = build_estimator(method, settings, standardized)
     if target is None and get_tags(model).target_tags.required:
         target = label_vector(table)
@@ -99,7 +99,7 @@ def fit_method(
             raise BadInput(
                 f"{method.name} needs a target, and {table.source} has no labels. Name a column by --target."
             )
-    with naming_nonfinite(rows, table, model):
+    with naming_nonfinite(table.rows(), table, model):
         model.fit(rows) if target is None else model.fit(rows, target)
     return FittedModel(method, model, standardized, rows, complete.missing)
 

@@ -32,6 +32,7 @@ class MissingValues:
     treatment: str
     empty_rows: int = 0  # without any value: left out
     dropped_columns: tuple[str, ...] = ()
+    categories: int = 0  # missing cells of text
 
     def to_dict(self) -> dict[str, Any]:
         """For programs."""
@@ -41,6 +42,7 @@ class MissingValues:
             "rows_with_missing_values": self.rows,
             "rows_without_values": self.empty_rows,
             "columns_left_out": list(self.dropped_columns),
+            "missing_categories": self.categories,
         }
 
 
@@ -70,6 +72,8 @@ def complete_table(
         raise BadParameter(f"--missing must be one of {', '.join(TREATMENTS)}; got {treatment!r}.")
     if _uses_gower(table, method, settings or {}):
         return _with_gaps(table, treatment)
+    if table.categories and treatment != "error":
+        return _with_categories(table, treatment)
     in_memory = isinstance(table.rows(), NamedArrayRows)
     by_method = method is not None and "missing" in parameters(method.cls)
     if table.kind == "distances" or treatment == "error" or (treatment is None and not in_memory):
@@ -108,8 +112,29 @@ def _with_gaps(table: Table, treatment: str | None) -> CompleteTable:
         return CompleteTable(table, None, settings=settings)
     if treatment == "error":
         row, column = (int(at) for at in np.argwhere(absent)[0])
-        raise BadInput(f"{table.source}: row {row + 1} has no value in {table.names[column]!r}. Omit --missing error.")
+        raise BadInput(f"{table.source}: row {row} has no value in {table.names[column]!r}. Omit --missing error.")
     return replace(_treat(table, absent, treatment or "gower", by_method=False), settings=settings)
+
+
+def _with_categories(table: Table, treatment: str | None) -> CompleteTable:
+    """Missing numbers are treated as in any table; missing text is a category of its own, or its rows are dropped."""
+    blank = np.column_stack([values == "" for values in table.categories.values()])
+    gaps = int(blank.sum())
+    kept: NDArray[np.bool_] = np.ones(len(blank), dtype=bool)
+    if treatment == "drop-rows":
+        kept &= ~blank.any(axis=1)
+    if not kept.any():
+        raise BadInput(f"{table.source}: every row has missing text, so that none is left. Drop such columns.")
+    inner = complete_table(replace(table if kept.all() else table.select_rows(kept), categories={}), treatment)
+    rows = kept.copy()
+    rows[kept] = True if inner.kept is None else inner.kept
+    categories = {name: values[rows] for name, values in table.categories.items()}
+    settings = {"handle_missing": "category"} if gaps and treatment != "drop-rows" else None
+    missing = inner.missing
+    if gaps:
+        missing = replace(missing or MissingValues(0, 0, treatment or "em"), categories=gaps)
+    complete = replace(inner.table, categories=categories)
+    return CompleteTable(complete, missing, None if rows.all() else rows, settings)
 
 
 def _treat(table: Table, absent: NDArray[np.bool_], treatment: str, by_method: bool) -> CompleteTable:

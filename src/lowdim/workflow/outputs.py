@@ -118,7 +118,7 @@ def _write_page(path: Path, output: EmbeddingOutput) -> None:
     from lowdim import plot
 
     table, Z = output.table, output.embedding
-    images, hover = _images(table, len(Z)), dict(table.annotations)
+    images, hover = _images(table, len(Z)), {**table.annotations, **table.categories}
     plot.page(Z, output.colors, ids=table.ids, hover=hover, images=images, title=output.title, path=path)
 
 

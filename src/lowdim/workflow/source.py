@@ -16,16 +16,24 @@ from typing import Any
 
 import numpy as np
 
+from lowdim.base.estimator import Method
 from lowdim.data import datasets
 from lowdim.data.io.column_roles import ColumnSelection, assign_roles, require_column
 from lowdim.data.io.read import READ_EXTENSIONS, read_selection
-from lowdim.data.table import Table
+from lowdim.data.table import NamedArrayRows, Table
 from lowdim.errors import BadInput
 
 STDIN = "-"
+MOST_CODES = 50  # different whole numbers of a column that is taken for codes of categories
 MAGIC = ((b"PAR1", ".parquet"), (b"ARROW1", ".arrow"), (b"\x93NUMPY", ".npy"), (b"\x1f\x8b", ".csv.gz"))
 
-__all__ = ["column_values", "label_vector", "read_columns", "read_data", "read_with_target"]
+__all__ = [
+    "column_values",
+    "label_vector",
+    "read_columns",
+    "read_data",
+    "read_with_target",
+]
 
 
 def read_data(data: str, selection: ColumnSelection) -> Table:
@@ -39,12 +47,23 @@ def read_data(data: str, selection: ColumnSelection) -> Table:
 
 
 def read_with_target(
-    data: str, selection: ColumnSelection, target: str | None, color: str | None = None
+    data: str, selection: ColumnSelection, target: str | None, color: str | None = None, method: Method | None = None
 ) -> tuple[Table, Any]:
     """The table without the target column, and the target's values; it is the label if no other is named.
 
-    Without either, text to color by is the label.
+    Without either, text to color by is the label. A method that takes categories gets text as such.
     """
+    if method is None or not method.categories:
+        return _read_with_target(data, selection, target, color)
+    if selection.encode == "drop" and not selection.numeric_only:
+        selection = replace(selection, encode="categories")
+    table, values = _read_with_target(data, selection, target, color)
+    return (_numbers_as_categories(table) if method.categories_only else table), values
+
+
+def _read_with_target(
+    data: str, selection: ColumnSelection, target: str | None, color: str | None
+) -> tuple[Table, Any]:
     if target is None:
         table = read_data(data, selection)
         return (_labeled_by(table, color) if selection.label is None else table), None
@@ -77,8 +96,9 @@ def column_values(data: str, table: Table, selection: ColumnSelection, name: str
     if name in table.names:
         column = table.names.index(name)
         return np.concatenate([chunk.load()[:, column] for chunk in table.rows().chunks()])
-    if name in table.annotations:
-        return table.annotations[name]
+    for columns in (table.annotations, table.categories):
+        if name in columns:
+            return columns[name]
     if table.ids is not None and name in (selection.id, table.report.id if table.report else None):
         return table.ids
     if _is_built_in(data):
@@ -108,6 +128,30 @@ def read_columns(data: str, selection: ColumnSelection, names: tuple[str, ...] |
         if getattr(table.rows(), "feature_names", None) is not None:
             raise
         return table
+
+
+def _numbers_as_categories(table: Table) -> Table:
+    """The table with whole numbers of few values as categories, for a method of categories alone."""
+    X = np.asarray(table.array())
+    coded = [j for j in range(X.shape[1]) if _is_code(X[:, j])]
+    rest = [table.names[j] for j in range(X.shape[1]) if j not in coded]
+    texts = {table.names[j]: _as_text(X[:, j]) for j in coded}
+    report = table.report
+    if report is not None:
+        reason = "measurements; FAMD takes them"
+        left = (*report.left_out, *((name, reason) for name in rest))
+        report = replace(report, numbers=(), left_out=left, categories=(*texts, *report.categories))
+    rows = NamedArrayRows(np.empty((len(X), 0)), ())
+    return replace(table, X=rows, names=(), categories={**texts, **table.categories}, report=report)
+
+
+def _is_code(values: Any) -> bool:
+    known = values[~np.isnan(values)]
+    return bool((known == np.rint(known)).all()) and len(np.unique(known)) <= MOST_CODES
+
+
+def _as_text(values: Any) -> Any:
+    return np.array(["" if np.isnan(value) else f"{value:.0f}" for value in values])
 
 
 def label_vector(table: Table) -> Any:

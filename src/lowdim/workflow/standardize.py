@@ -17,11 +17,17 @@ __all__ = ["build_estimator", "describe_standardization", "inner_estimator", "sh
 UNIT_METRICS = ("euclidean", "sqeuclidean", "manhattan", "chebyshev", "minkowski", "l1", "l2", "cityblock", "linf")
 
 
-def should_standardize(settings: Mapping[str, Any], table: Table, requested: bool | None) -> bool | None:
+def should_standardize(
+    settings: Mapping[str, Any], table: Table, requested: bool | None, method: Method | None = None
+) -> bool | None:
     """Whether to standardize: as requested, else unless columns are pixels or the metric ignores their units.
 
-    None says that there are no columns, but distances.
+    None says that there are no columns, but distances, or that the method weighs its columns itself.
     """
+    if method is not None and method.own_scale:
+        if requested:
+            raise BadParameter(f"{method.name} weighs its columns itself. Omit --standardize.")
+        return None
     if table.kind == "distances":
         if requested:
             raise BadParameter(f"{table.source} holds distances, which can't be standardized. Omit --standardize.")

@@ -21,7 +21,7 @@ def summarize_table(table: Table, n_rows: int) -> str:
     if table.kind == "distances":
         size = f"distances between {count(n_rows, 'row')}"
     else:
-        size = f"{count(n_rows, 'row')} × {count(len(table.names), 'column')}"
+        size = f"{count(n_rows, 'row')} × {count(len(table.names) + len(table.categories), 'column')}"
     return size if label_vector(table) is None else f"{size}, labels {table.label_name or 'label'!r}"
 
 
@@ -35,6 +35,8 @@ def summarize_columns(report: ColumnReport) -> list[tuple[str, str]]:
     if report.encoded:
         how = "Gower: equal or different" if report.encoding == "gower" else "one-hot: a column of 0 and 1 per value"
         lines.append(("encoded", f"{_listed(report.encoded)} ({how})"))
+    if report.categories:
+        lines.append(("categories", f"{_listed(report.categories)} (text; --drop leaves out)"))
     if report.annotations:
         lines.append(("not used", f"{_listed(report.annotations)} (text or dates, kept beside the numbers)"))
     by_reason: dict[str, list[str]] = {}
@@ -60,6 +62,9 @@ def summarize_missing(missing: MissingValues) -> str:
         parts = [f"{gaps} {done[missing.treatment]}"]
     else:
         parts = []
+    if missing.categories:
+        became = "the rows were left out" if missing.treatment == "drop-rows" else "a category of its own"
+        parts.append(f"{count(missing.categories, 'cell')} of text missing: {became}")
     if missing.empty_rows:
         parts.append(f"{count(missing.empty_rows, 'row')} without any value left out")
     return "; ".join(parts) or "none"

@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 import lowdim
 from fuzzing.values import QUICK
 from lowdim.errors import Cancelled, LowdimError
-from targets import target_for
+from targets import table_for, target_for
 
 __all__ = ["make_checkpoint", "make_field", "make_model", "make_table", "mutated"]
 
@@ -64,7 +64,9 @@ def _saved(name: str) -> bytes:
         elif name == "Standardized":
             lowdim.save(lowdim.Standardized(lowdim.UMAP(n_epochs=15)).fit(X), path)
         else:
-            lowdim.save(getattr(lowdim, name)(2, **QUICK.get(name, {})).fit(X, target_for(name, X)), path)
+            lowdim.save(
+                getattr(lowdim, name)(2, **QUICK.get(name, {})).fit(table_for(name, X), target_for(name, X)), path
+            )
         return path.read_bytes()
 
 
@@ -78,7 +80,11 @@ def _loaded(content: bytes) -> Any:
         path = Path(folder) / "changed.lowdim"
         path.write_bytes(content)
         loaded = lowdim.load(path)
-        return loaded.distances if isinstance(loaded, lowdim.Graph) else loaded.transform(NEW)
+        return (
+            loaded.distances
+            if isinstance(loaded, lowdim.Graph)
+            else loaded.transform(table_for(type(loaded).__name__, NEW))
+        )
 
 
 def make_model(r: random.Random) -> tuple[str, Callable[[], Any]]:

@@ -13,7 +13,7 @@ import numpy as np
 import lowdim
 from fuzzing.values import QUICK
 from lowdim.runtime.param import parameters
-from targets import target_for
+from targets import table_for, target_for
 
 __all__ = ["VALUES", "make"]
 
@@ -42,6 +42,7 @@ def make(r: random.Random) -> tuple[str, Callable[[], Any]]:
             options[name] = 5
     X = np.random.default_rng(0).normal(size=(20, 4))
     new = np.random.default_rng(1).normal(size=(3, 4))
+    X, new = table_for(method.name, X), table_for(method.name, new)
 
     def work() -> Any:
         model = method.cls(**options)

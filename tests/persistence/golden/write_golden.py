@@ -16,10 +16,13 @@ import numpy as np
 
 import lowdim
 from lowdim import (
+    CA,
+    FAMD,
     ICA,
     LDA,
     LLE,
     LSIR,
+    MCA,
     MDS,
     PCA,
     PHD,
@@ -35,6 +38,7 @@ from lowdim import (
     NonmetricMDS,
     ProjectionPursuit,
     Standardized,
+    TruncatedSVD,
     select,
     subspace,
 )
@@ -62,6 +66,13 @@ def models(t: dict[str, np.ndarray]) -> dict[str, tuple[object, str]]:
     return {
         "pca": (PCA(2).fit(X), "new"),
         "pca_partial": (PCA(2, whiten=True, standardize=True).partial_fit(narrow), "new_narrow"),
+        "truncated_svd": (TruncatedSVD(2).fit(X), "new"),
+        "ca": (CA(2).fit(np.abs(X)), "new"),
+        "mca": (MCA(2).fit(np.vstack([X, t["new"]])), "new"),
+        "famd": (
+            FAMD(2, categorical=[2], handle_unknown="ignore").fit(np.column_stack([X[:, :2], X[:, 2] > 5])),
+            "new",
+        ),
         "ica": (ICA(2).fit(X), "new"),
         "lda": (LDA().fit(X, np.arange(30) % 3), "new"),
         "lda_partial": (LDA().partial_fit(narrow, np.arange(30) % 3), "new_narrow"),

@@ -19,7 +19,7 @@ __all__ = [
     "require_unique_names",
 ]
 
-ENCODINGS = ("drop", "one-hot", "gower")  # of text that is neither label nor id
+ENCODINGS = ("drop", "one-hot", "gower", "categories")  # of text that is neither label nor id
 MOST_NAMES = 12  # in a message; a file may have thousands
 
 
@@ -32,7 +32,8 @@ class ColumnSelection:
     id: str | None
     drop: tuple[str, ...]
     flags: bool = False  # spell arguments as command-line flags: --drop x instead of drop=['x']
-    encode: str = "drop"  # text that is neither label nor id: drop (kept as annotation), one-hot, or gower (codes)
+    encode: str = "drop"  # text that is neither label nor id: drop (kept as annotation), one-hot, gower (codes), or
+    # categories (text)
     numeric_only: bool = False  # read numbers alone: no label, ids or annotations unless they are named
 
     @classmethod
@@ -75,6 +76,7 @@ class Roles:
     id: str | None = None
     annotations: tuple[str, ...] = ()  # text and dates that are kept beside the numbers
     encoded: tuple[str, ...] = ()  # text that becomes columns of 0 and 1, or one of codes
+    categories: tuple[str, ...] = ()  # text that is kept as categories
     left_out: tuple[tuple[str, str], ...] = ()  # name and reason
 
 

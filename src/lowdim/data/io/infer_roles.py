@@ -64,6 +64,9 @@ def infer_roles(source: TableSource, selection: ColumnSelection, where: str) -> 
     kinds = {name: source.schema.field(name).type for name in roles.numbers}
     other = {name: type_name(kind) for name, kind in kinds.items() if not is_number(kind)}
     if selection.columns is not None:  # the caller knows what to use
+        if other and selection.encode == "categories":
+            numbers = tuple(name for name in roles.numbers if name not in other)
+            return replace(roles, numbers=numbers, categories=tuple(other))
         if other and selection.encode != "gower":
             raise not_numeric_error(other, where, selection)
         kept = tuple(name for name in roles.numbers if name not in other)
@@ -71,7 +74,7 @@ def infer_roles(source: TableSource, selection: ColumnSelection, where: str) -> 
     numbers = tuple(name for name in roles.numbers if name not in other)
     roles = _with_text(source, replace(roles, numbers=numbers), tuple(other), selection)
     roles = _without_row_numbers(source, roles, selection)
-    if not roles.numbers and not roles.encoded:
+    if not roles.numbers and not roles.encoded and not roles.categories:
         raise no_numbers_error(tuple(other) or source.names, where, selection)
     return roles
 
@@ -87,6 +90,9 @@ def _with_text(source: TableSource, roles: Roles, text: tuple[str, ...], selecti
     if roles.id is None and (name := next((n for n in rest if looks[n].all_different), None)) is not None:
         roles = replace(roles, id=name)
         rest.remove(name)
+    if selection.encode == "categories":  # of which the label would be one
+        kept = tuple(name for name in rest if 1 < looks[name].values <= MOST_ENCODED)
+        return replace(roles, categories=kept, annotations=tuple(name for name in rest if name not in kept))
     if roles.label is None and (name := next((n for n in rest if looks[n].is_category), None)) is not None:
         roles = replace(roles, label=name)
         rest.remove(name)
@@ -127,14 +133,15 @@ def _without_row_numbers(source: TableSource, roles: Roles, selection: ColumnSel
     """Without columns of row numbers or numeric ids, which measure nothing; ids become row names."""
     first = source.names[0]
     candidates = [name for name in roles.numbers if name == first or ID_NAME.fullmatch(name) or _lower_id(name)]
-    if not candidates or len(roles.numbers) + len(roles.encoded) < 2:
+    others = len(roles.encoded) + len(roles.categories)
+    if not candidates or len(roles.numbers) + others < 2:
         return roles
     for name in candidates[:8]:
         values = _first_numbers(source, name)
         named = bool(ID_NAME.fullmatch(name)) or _lower_id(name)
         counted = _is_sequence(values) and (named or len(values) >= FEWEST_COUNTED)
         identifies = named and _all_different_integers(values)
-        if not (counted or identifies) or len(roles.numbers) + len(roles.encoded) < 2:
+        if not (counted or identifies) or len(roles.numbers) + others < 2:
             continue
         keep = selection.spell("columns")
         reason = f"{'row numbers' if counted else 'numeric ids'}; {keep} can name it"

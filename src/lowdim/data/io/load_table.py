@@ -39,10 +39,11 @@ def load_table(source: TableSource, selection: ColumnSelection) -> Table:
     labels, ids = (None if name is None else _values(source, name) for name in (roles.label, roles.id))
     loaded = rows if isinstance(rows, NamedArrayRows) else None
     annotations = {} if loaded is None else {name: _values(source, name) for name in roles.annotations}
-    for column in (labels, ids, *annotations.values()):
+    categories = {name: _category_values(source, name) for name in roles.categories}
+    for column in (labels, ids, *annotations.values(), *categories.values()):
         if column is not None and rows.n is not None and len(column) != rows.n:
             raise BadInput(f"{where} has columns of {rows.n} and of {len(column)} rows; it is damaged.")
-    table = Table(rows, names, labels, roles.label, ids, where, annotations=annotations)
+    table = Table(rows, names, labels, roles.label, ids, where, annotations=annotations, categories=categories)
     if selection.columns is not None:
         return table
     if loaded is not None and _is_distance_matrix(loaded.whole()):
@@ -65,6 +66,9 @@ def _features(
                 left_out=(*roles.left_out, *((name, "no value") for name in left)),
             )
             rows = NamedArrayRows(rows.X[:, ~empty], roles.numbers if source.named else None)
+    if rows is None and not roles.encoded:
+        n = len(_values(source, roles.categories[0]))
+        return NamedArrayRows(np.empty((n, 0)), ()), (), roles
     if not roles.encoded:
         assert rows is not None
         return rows, roles.numbers, roles
@@ -102,6 +106,12 @@ def one_hot(values: Array, column: str, wanted: Sequence[str] | None = None) -> 
     missing = np.isin(texts, list(missing_words()))
     found = sorted(set(texts[~missing].tolist())) if wanted is None else wanted
     return {f"{column}={value}": np.where(missing, np.nan, (texts == value).astype(np.float64)) for value in found}
+
+
+def _category_values(source: TableSource, name: str) -> Array:
+    """A column of categories as text; '' where it is missing."""
+    texts = np.asarray(_values(source, name)).astype(str)
+    return np.where(np.isin(texts, list(missing_words())), "", texts)
 
 
 def _split_encoded(selection: ColumnSelection, names: Sequence[str]) -> tuple[ColumnSelection, dict[str, list[str]]]:
@@ -179,4 +189,5 @@ def _report(
         constant,
         notes,
         selection.encode,
+        roles.categories,
     )

@@ -77,9 +77,10 @@ def read_table(
         Columns that hold a label and a name for each row. They are kept, but are not features.
     drop : names, optional
         Columns to leave out.
-    encode : "drop", "one-hot" or "gower"
+    encode : "drop", "one-hot", "gower" or "categories"
         What becomes of text that is neither label nor ids: nothing; a feature of 0 and 1 per value (of columns with
-        at most 50 values), named column=value; or codes of categories, for methods with metric="gower".
+        at most 50 values), named column=value; or codes of categories, for methods with metric="gower". "categories"
+        keeps it as text in `categories`, for MCA and FAMD, and takes no label that is not named.
     numeric_only : bool
         Take neither labels nor ids nor annotations from columns that are not named.
 

@@ -81,7 +81,7 @@ class ICA(ThreadsMixin, SeedMixin, LinearProjection):
 
     """
 
-    n_components: int | float | ComponentRule | None = param(
+    n_components: int | float | str | ComponentRule | None = param(
         None,
         component_domain,
         "Number of components; or the explained variance ratio to exceed; or a rule; or None for all.",

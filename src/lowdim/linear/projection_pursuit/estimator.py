@@ -117,7 +117,7 @@ class ProjectionPursuit(ThreadsMixin, SeedMixin, LinearProjection):
         Either(Choice("auto"), Flag()),
         "Sphere the rows, or only standardize the columns; 'auto' spheres, except for the index 'pda'.",
     )
-    n_sphere: int | float | ComponentRule | None = param(
+    n_sphere: int | float | str | ComponentRule | None = param(
         None,
         component_domain,
         "Principal components to sphere, the others are left out: a number, a share of the variance, a rule, or all.",
