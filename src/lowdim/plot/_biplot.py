@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,9 +10,10 @@ from numpy.typing import NDArray
 
 from lowdim.errors import BadInput, BadParameter
 from lowdim.plot._colors import DIVERGING, INK, palette
-from lowdim.plot._inputs import plain_scores, read_labels, require_fitted
-from lowdim.plot._label_placement import place_labels
-from lowdim.plot._points import draw_points, equal_units
+from lowdim.plot._inputs import plain_scores, read_texts, require_fitted
+from lowdim.plot._label_placement import LabelPlacer, label_rows
+from lowdim.plot._point_colors import read_labels
+from lowdim.plot._points import draw_key, draw_points, equal_units, marker_size
 from lowdim.plot._text import shorten
 from lowdim.plot._theme import SMALL, axes_for, caption, color_bar, name_axes, style_axes, themed
 
@@ -57,7 +59,7 @@ def biplot_coordinates(model: Any, X: Any, scaling: str = "symmetric") -> tuple[
 
 
 @themed
-def biplot(
+def biplot(  # noqa: PLR0913  (one argument per thing that is drawn)
     model: Any,
     X: Any,
     labels: Any = None,
@@ -67,6 +69,10 @@ def biplot(
     n_arrows: int = 12,
     title: str | None = None,
     names: Any = None,
+    ids: Any = None,
+    label_name: str | None = None,
+    colors: Mapping[str, str] | None = None,
+    legend: bool = True,
 ) -> Axes:
     """Draw rows as points and features as arrows from the origin, on the first two components of a linear model.
 
@@ -79,8 +85,10 @@ def biplot(
         With at least two components.
     X : table (n, d)
         Rows to draw, usually those it was fitted on.
-    labels, names
+    labels, names, label_name, colors, legend
         Colors of the rows, as for `scatter`.
+    ids : n names of rows, optional
+        Written beside the points wherever there is room, the most isolated first.
     ax : matplotlib axes, optional
         Where to draw; None makes a new figure.
     scaling : "symmetric", "form" or "covariance"
@@ -99,7 +107,11 @@ def biplot(
     rows, columns = rows[:, :2], columns[:, :2]
     ax = axes_for(ax, 6.8, 5.4)
     style_axes(ax)
-    draw_points(ax, rows, read_labels(labels, len(rows), names))
+    point_colors = read_labels(labels, len(rows), names, colors=colors, title=label_name)
+    row_names = read_texts(ids, len(rows), "ids")
+    draw_points(ax, rows, point_colors)
+    if legend:
+        draw_key(ax, point_colors)
     longest = np.argsort(-np.linalg.norm(columns, axis=1), kind="stable")[:n_arrows]
     factor = _arrow_scale(rows, columns)
     tips = factor * columns[longest]
@@ -107,7 +119,15 @@ def biplot(
     equal_units(ax)
     name_axes(ax, *(_component(model, i) for i in (0, 1)))
     caption(ax, title, _SCALINGS[scaling] + (f"; arrows × {factor:.3g}" if len(longest) else ""))
-    _arrows(ax, tips, [_features(model)[i] for i in longest])  # last: labels need the final layout
+    _arrows(ax, tips)
+    # Last, because labels need the final layout.
+    radius = 0.5 * marker_size(len(rows)) ** 0.5
+    shafts = np.vstack([share * tips for share in np.linspace(0, 0.97, 24)])
+    placer = LabelPlacer(ax, rows, radius, shafts)
+    named = [_features(model)[i] for i in longest]
+    placer.place(tips, named, size=9.5, color="#8a3d00", outward=True, over_markers=True)
+    if row_names is not None:
+        label_rows(ax, rows, row_names, radius, placer)
     return ax
 
 
@@ -191,11 +211,8 @@ def _frame(ax: Axes, points: Array) -> None:
     ax.autoscale_view()
 
 
-def _arrows(ax: Axes, tips: Array, labels: list[str]) -> None:
-    if not len(tips):
-        return
-    color = palette(6)[5]
-    zeros = np.zeros(len(tips))
-    ax.quiver(zeros, zeros, *tips.T, angles="xy", scale_units="xy", scale=1, width=0.0032, color=color, zorder=4)
-    shafts = np.vstack([share * tips for share in np.linspace(0, 0.95, 20)])
-    place_labels(ax, tips, labels, size=9.5, color="#8a3d00", outward=True, others=shafts)
+def _arrows(ax: Axes, tips: Array) -> None:
+    if len(tips):
+        zeros = np.zeros(len(tips))
+        options: dict[str, Any] = {"angles": "xy", "scale_units": "xy", "scale": 1, "width": 0.0032}
+        ax.quiver(zeros, zeros, *tips.T, **options, color=palette(6)[5], zorder=4)

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from lowdim.errors import BadInput, BadInputType, MissingExtra
 from lowdim.plot._colors import ABSENT, FADED, INK, LIGHT
-from lowdim.plot._inputs import Categories, ColorScale, read_labels, read_points, read_texts
+from lowdim.plot._inputs import read_points, read_texts
+from lowdim.plot._point_colors import Categories, ColorScale, read_labels
 from lowdim.plot._text import drawable, shorten
 from lowdim.plot._thumbnails import thumbnails
 from lowdim.runtime.atomic_write import atomic_write

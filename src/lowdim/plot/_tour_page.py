@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from lowdim.errors import BadInput
 from lowdim.plot._colors import ABSENT, INK
 from lowdim.plot._html_page import MOST_ENTRIES, with_content_security_policy
-from lowdim.plot._inputs import Categories, PointColors, read_labels, read_points, read_texts
+from lowdim.plot._inputs import read_points, read_texts
+from lowdim.plot._point_colors import Categories, PointColors, read_labels
 from lowdim.plot._text import drawable, shorten
 from lowdim.runtime.atomic_write import atomic_write
 

@@ -103,7 +103,7 @@ def save_figure(path: Path, draw: Callable[[], Any]) -> None:
 
 def _write_scatter(path: Path, output: EmbeddingOutput) -> None:
     from lowdim import plot
-    from lowdim.plot._inputs import Categories, read_labels
+    from lowdim.plot._point_colors import Categories, read_labels
 
     table, Z = output.table, output.embedding
     axes = _axis_titles(output)
