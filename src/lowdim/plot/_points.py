@@ -25,11 +25,13 @@ __all__ = [
     "draw_points",
     "equal_units",
     "marker_size",
+    "strip_heights",
 ]
 
 Array = NDArray[Any]
 
 MANY = 20_000  # above this, markers overplot
+GOLDEN = (np.sqrt(5) - 1) / 2
 PALE = 0.42  # share of its color that a row of the background keeps
 CHI_SQUARE_95 = 5.991464547107979  # the 95% quantile with two degrees of freedom
 
@@ -106,6 +108,12 @@ def draw_ellipses(ax: Axes, points: Array, categories: Categories) -> None:
         ellipse = Ellipse((center[0], center[1]), width, height, angle=turn, fill=False, edgecolor=color, linewidth=1.3)
         ax.add_patch(ellipse)
         ax.update_datalim(ellipse.get_path().transformed(ellipse.get_patch_transform()).vertices)
+
+
+def strip_heights(n: int, point_colors: PointColors) -> NDArray[np.float64]:
+    """Heights of the rows of one component: one strip per category, with deterministic jitter (golden ratio)."""
+    strips = point_colors.codes if isinstance(point_colors, Categories) else np.zeros(n)
+    return np.asarray(strips + 0.7 * ((np.arange(n) * GOLDEN) % 1.0 - 0.5))
 
 
 def equal_units(ax: Axes) -> None:

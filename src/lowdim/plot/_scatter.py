@@ -20,6 +20,7 @@ from lowdim.plot._points import (
     draw_points,
     equal_units,
     marker_size,
+    strip_heights,
 )
 from lowdim.plot._text import shorten
 from lowdim.plot._theme import axes_for, caption, name_axes, style_axes, themed
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["scatter"]
 
 Array = NDArray[Any]
-
-GOLDEN = (np.sqrt(5) - 1) / 2
 
 
 @themed
@@ -111,9 +110,9 @@ def scatter(  # noqa: PLR0913  (one argument per thing that is drawn)
     drawn = k if k < 3 else 3 if ax.name == "3d" else 2
     shown = point_colors if point_colors is not None else behind_colors
     if k == 1:
-        points, behind = (
-            None if rows is None else _strip(rows, c) for rows, c in ((points, point_colors), (behind, behind_colors))
-        )
+        points = np.column_stack([points[:, 0], strip_heights(n, point_colors)])
+        if behind is not None:
+            behind = np.column_stack([behind[:, 0], strip_heights(len(behind), behind_colors)])
         _strip_axis(ax, shown)
     points = points[:, : max(drawn, 2)]
     if behind is not None:
@@ -139,7 +138,7 @@ def _note(n: int, k: int, drawn: int, ellipses: bool, behind: Array | None) -> s
     if ellipses and drawn == 2:
         notes.append("ellipses of 95% of each class")
     if behind is not None:
-        notes.append(f"pale: the map of {len(behind):,} rows that {n:,} are placed on")
+        notes.append(f"{n:,} rows on the map of {len(behind):,} others (pale)")
     return "; ".join(notes) or None
 
 
@@ -148,12 +147,6 @@ def _read_background(background: Any, k: int) -> Array:
     if behind.shape[1] != k:
         raise BadInput(f"background must have the {k} dimensions of Z; got {behind.shape[1]}.")
     return behind
-
-
-def _strip(points: Array, point_colors: PointColors) -> Array:
-    """One column as (n, 2): one strip per category, with deterministic jitter (golden ratio)."""
-    strips = point_colors.codes if isinstance(point_colors, Categories) else np.zeros(len(points))
-    return np.column_stack([points[:, 0], strips + 0.7 * ((np.arange(len(points)) * GOLDEN) % 1.0 - 0.5)])
 
 
 def _strip_axis(ax: Axes, shown: PointColors) -> None:
