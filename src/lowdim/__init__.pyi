@@ -19,8 +19,12 @@ from lowdim.knn.index import NeighborIndex as NeighborIndex
 from lowdim.knn.index import neighbors as neighbors
 from lowdim.linear.ica.estimator import ICA as ICA
 from lowdim.linear.lda.estimator import LDA as LDA
+from lowdim.linear.loadings import correlation_loadings as correlation_loadings
 from lowdim.linear.pca import PCA as PCA
 from lowdim.linear.projection_pursuit.estimator import ProjectionPursuit as ProjectionPursuit
+from lowdim.linear.rotation import quartimax as quartimax
+from lowdim.linear.rotation import rotate_components as rotate_components
+from lowdim.linear.rotation import varimax as varimax
 from lowdim.linear.sdr.directional_regression import DirectionalRegression as DirectionalRegression
 from lowdim.linear.sdr.lsir import LSIR as LSIR
 from lowdim.linear.sdr.phd import PHD as PHD

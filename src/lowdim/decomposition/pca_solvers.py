@@ -61,6 +61,7 @@ class PrincipalAxes:
     rank_bound: int = 0  # at most so many eigenvalues can be other than zero, by the numbers of rows and columns
     rest: float | None = None  # the sum of the eigenvalues left out, where total - values would have lost its digits
     unit: float = 1.0  # of the rows, in which values, total, rest and log_det are; not 1 where squares would underflow
+    variances: Array | None = None  # (d,) the diagonal of the matrix; 0 for columns that are constant up to rounding
 
     @property
     def variance_left_out(self) -> float:
@@ -106,7 +107,8 @@ def axes_from_moments(
     values, vectors = _solve_dense(C, count, m.dtype, rank_bound)
     log_det = -np.inf if rank_bound < m.d else log_det_of_covariance(C, m.dtype)
     total = float(np.trace(C))
-    return PrincipalAxes(m.mean, scale, values, vectors, total, log_det, m.n, "covariance", rank_bound=rank_bound)
+    axes = PrincipalAxes(m.mean, scale, values, vectors, total, log_det, m.n, "covariance", rank_bound=rank_bound)
+    return replace(axes, variances=np.where(variances > rounding, np.diagonal(C), 0.0))
 
 
 def _check_underflow(variances: Array, rounding: Array, standardize: bool, dtype: np.dtype[Any]) -> None:
@@ -138,7 +140,8 @@ def solve_gram(rows: Rows, weights: Array | None, options: PCAOptions) -> Princi
     images = centered.transpose_times(U)  # (d, k), columns of length √(λ (n - ddof))
     vectors = fix_signs(_orthonormal_axes(images, options.seed))
     unknown = -np.inf if rank_bound < rows.d else np.nan
-    return PrincipalAxes(centered.mean, scale, values, vectors, total, unknown, n, "gram", rank_bound=rank_bound)
+    axes = PrincipalAxes(centered.mean, scale, values, vectors, total, unknown, n, "gram", rank_bound=rank_bound)
+    return replace(axes, variances=_column_variances(centered, n, options))
 
 
 def solve_svd(rows: Rows, weights: Array | None, options: PCAOptions) -> PrincipalAxes:
@@ -159,7 +162,8 @@ def solve_svd(rows: Rows, weights: Array | None, options: PCAOptions) -> Princip
     k = _component_counter(options, Spectrum(np.empty(0), n, rows.d, rows=rows), rows.count)(values)
     vectors, total = fix_signs(right[:k].T), float(values.sum())
     log_det = log_det_of_factor(factor) - rows.d * np.log(n - options.ddof) if tall else -np.inf
-    return PrincipalAxes(centered.mean, scale, values, vectors, total, log_det, n, "svd", rank_bound=rank_bound)
+    axes = PrincipalAxes(centered.mean, scale, values, vectors, total, log_det, n, "svd", rank_bound=rank_bound)
+    return replace(axes, variances=_column_variances(centered, n, options))
 
 
 def solve_krylov(rows: Rows, weights: Array | None, options: PCAOptions) -> PrincipalAxes:
@@ -193,6 +197,7 @@ def solve_krylov(rows: Rows, weights: Array | None, options: PCAOptions) -> Prin
         found.n_iter,
         found.converged,
         rank_bound,
+        variances=_varying(scatter / (n - options.ddof), centered),
     )
 
 
@@ -215,6 +220,17 @@ def center_rows(rows: Rows, weights: Array | None, options: PCAOptions) -> tuple
         return n, centered, None
     scale = nonzero_scale(np.sqrt(centered.column_scatter(n)[0] / (n - options.ddof)), mean, rows.dtype)
     return n, replace(centered, scale=1 / scale), scale
+
+
+def _column_variances(centered: Centered, n: float, options: PCAOptions) -> Array:
+    return _varying(centered.column_scatter(n)[0] / (n - options.ddof), centered)
+
+
+def _varying(variances: Array, centered: Centered) -> Array:
+    """Variances of the columns of centered rows, (d,), with 0 for those that are constant up to rounding."""
+    factors = 1.0 if centered.scale is None else centered.scale
+    rounding = (float(np.finfo(centered.rows.dtype).eps) * centered.mean * factors) ** 2
+    return np.where(variances > rounding, variances, 0.0)
 
 
 def _component_counter(options: PCAOptions, known: Spectrum, n_rows: int) -> Callable[[Array | None], int | None]:

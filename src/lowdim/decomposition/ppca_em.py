@@ -129,6 +129,7 @@ def axes_by_em(rows: Rows, weights: Array | None, options: PCAOptions) -> Princi
         scale=scale if options.standardize else None,
         values=axes.values * unbias,
         total=axes.total * unbias,
+        variances=None if axes.variances is None else axes.variances * unbias,
         log_det=axes.log_det + len(mean) * np.log(unbias),
         solver="em",
         n_iter=step,

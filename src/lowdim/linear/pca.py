@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim.base.estimator import SeedMixin, ThreadsMixin, estimator
-from lowdim.base.linear import LinearProjection, check_moments
+from lowdim.base.linear import check_moments
 from lowdim.base.state import StateCheck
 from lowdim.data.rows import ArrayRows, Rows
 from lowdim.data.validation import check_weights, has_missing, overflow_error, read_rows, underflow_error
@@ -22,7 +22,8 @@ from lowdim.decomposition.principal_axes import (
     axes_from_moments,
     principal_axes,
 )
-from lowdim.errors import BadInput, BadParameter, NotEnoughData
+from lowdim.errors import BadInput, BadParameter, ModelFileError
+from lowdim.linear.probabilistic_pca import ProbabilisticPCAMixin
 from lowdim.runtime.param import Choice, Flag, Integer, Maybe, Real, param
 from lowdim.runtime.random import seed_of
 from lowdim.runtime.threads import thread_count
@@ -35,9 +36,10 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class PCAState:
-    """What `partial_fit` continues from."""
+    """What `partial_fit` continues from, and what correlation loadings need."""
 
     moments: Moments | None  # of all rows that partial_fit has seen; None after fit
+    variances: Array | None = None  # (d,) of the centered and scaled columns; None in files of an earlier lowdim
 
 
 @estimator(
@@ -48,7 +50,7 @@ class PCAState:
     sparse=True,
     weights=True,
 )
-class PCA(ThreadsMixin, SeedMixin, LinearProjection):
+class PCA(ThreadsMixin, SeedMixin, ProbabilisticPCAMixin):
     """Principal component analysis: orthogonal directions of greatest variance.
 
         max tr(Vᵀ C V)  subject to  VᵀV = I,   C = Σ (x - μ)(x - μ)ᵀ / (n - ddof)
@@ -66,6 +68,8 @@ class PCA(ThreadsMixin, SeedMixin, LinearProjection):
         Variance along each axis, and its ratio to the total variance.
     singular_values_ : array (k,)
         Singular values of the centered rows that belong to the axes.
+    correlation_loadings_ : array (d, k)
+        Correlations between the columns and the scores; 0 for constant columns.
     spectrum_ : array (≥ k,)
         The eigenvalues of the covariance matrix that the solver found: all of them, or only k. One that is too small to
         be told from rounding errors is 0. Relative to the largest, the covariance and Gram matrices resolve about 2e-16
@@ -140,13 +144,23 @@ class PCA(ThreadsMixin, SeedMixin, LinearProjection):
             total = new if seen is None else seen + new
             if total.rows > self.ddof:  # a single row has no variance yet; it is kept for the next call
                 self._keep(axes_from_moments(total, self._options()), rows.dtype)
-            self._state = PCAState(total)
+            self._state = PCAState(total, self._state.variances if hasattr(self, "_state") else None)
             return self
 
     def transform(self, X: Any) -> Array:
         """Scores of rows on the principal axes, (n, k). With missing='em', NaN are imputed first."""
         check_is_fitted(self, "components_")
         return super().transform(self._imputed(X))
+
+    @property
+    def correlation_loadings_(self) -> Array:
+        """Correlations between the columns and the scores of the fitted rows, (d, k): V √λ / σ."""
+        check_is_fitted(self, "components_")
+        if self._state.variances is None:
+            raise ModelFileError("a model file of an earlier lowdim holds no correlation loadings. Fit it again.")
+        deviations = np.sqrt(np.where(self._state.variances > 0, self._state.variances, np.inf))
+        products = self.components_.T * np.sqrt(self.explained_variance_.astype(np.float64))
+        return np.clip(products / deviations[:, None], -1, 1).astype(self.components_.dtype)
 
     def reconstruction_error(self, X: Any) -> Array:
         """Squared distance of each row to its reconstruction, in the fitted units, (n,).
@@ -155,42 +169,6 @@ class PCA(ThreadsMixin, SeedMixin, LinearProjection):
         """
         norms, scores = self._norms_and_scores(X)
         return self._finite(np.maximum(norms - (scores**2).sum(axis=1), 0).astype(self.components_.dtype))
-
-    def score_samples(self, X: Any) -> Array:
-        """Log-likelihood of each row under probabilistic PCA, (n,)."""
-        d, k = self.n_features_in_, self.n_components_
-        norms, scores = self._norms_and_scores(X)
-        variances, noise = self.explained_variance_.astype(np.float64), self.noise_variance_
-        if variances[-1] <= 0 or (k < d and noise <= 0):
-            raise NotEnoughData(
-                "the fitted covariance is singular, so the likelihood is not defined. Ask for fewer components, or "
-                "give more rows."
-            )
-        inside = (scores**2 / variances).sum(axis=1)
-        outside = np.maximum(norms - (scores**2).sum(axis=1), 0) / noise if k < d else 0.0
-        log_det = np.log(variances).sum() + ((d - k) * np.log(noise) if k < d else 0.0)
-        if self.scale_ is not None:  # a density in the units of X
-            log_det += 2 * np.log(self.scale_.astype(np.float64)).sum()
-        return self._finite(-0.5 * (d * np.log(2 * np.pi) + log_det + inside + outside))
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Mean log-likelihood of the rows under probabilistic PCA."""
-        return float(self.score_samples(X).mean())
-
-    def get_covariance(self) -> Array:
-        """Covariance of probabilistic PCA in the units of X: V (Λ - σ²I) Vᵀ + σ²I, (d, d)."""
-        check_is_fitted(self, "components_")
-        V, noise = self.components_.astype(np.float64), self.noise_variance_
-        C = (V.T * np.maximum(self.explained_variance_ - noise, 0)) @ V + noise * np.eye(V.shape[1])
-        return C if self.scale_ is None else C * np.outer(self.scale_, self.scale_)
-
-    def get_precision(self) -> Array:
-        """Precision matrix: the inverse of `get_covariance()`, (d, d)."""
-        C = self.get_covariance()
-        try:
-            return np.linalg.inv(C)
-        except np.linalg.LinAlgError as error:
-            raise NotEnoughData("the covariance is singular; ask for fewer components.") from error
 
     def _options(self) -> PCAOptions:
         threads = thread_count(self.n_jobs)
@@ -227,7 +205,7 @@ class PCA(ThreadsMixin, SeedMixin, LinearProjection):
         self.noise_variance_ = PPCAModel.from_axes(axes).noise
         self.n_components_, self.n_samples_ = k, axes.n
         self.solver_, self.n_iter_, self.converged_ = axes.solver, axes.n_iter, axes.converged
-        self._state = PCAState(None)
+        self._state = PCAState(None, axes.variances)
         return self
 
     def _check_state(self, check: StateCheck) -> None:
@@ -244,6 +222,7 @@ class PCA(ThreadsMixin, SeedMixin, LinearProjection):
         check.require(len(self.spectrum_) >= check.sizes["k"], "spectrum_ must have an eigenvalue for every component")
         check.number("n_components_", Integer(check.sizes["k"], check.sizes["k"]))
         check.number("noise_variance_", Real(0))
+        check.floats("state.variances", "d", optional=True, low=0)
 
     def _score_deviations(self) -> Array:
         """Standard deviations of the scores; infinite where they are zero, so that those scores whiten to zero."""
@@ -260,13 +239,6 @@ class PCA(ThreadsMixin, SeedMixin, LinearProjection):
             return self.components_
         deviations = self._score_deviations()
         return np.where(np.isfinite(deviations), deviations, 0.0)[:, None] * self.components_
-
-    def _norms_and_scores(self, X: Any) -> tuple[Array, Array]:
-        """Squared norms of the centered rows, (n,), and their unwhitened scores, (n, k)."""
-        check_is_fitted(self, "components_")
-        centered = self._centered(self._imputed(X))
-        scores = centered.times(self.components_.T).astype(np.float64)
-        return centered.squared_norms(), scores
 
     def _imputed(self, X: Any) -> Any:
         """X with NaN replaced by their expectation under probabilistic PCA if missing='em'; else X itself."""
