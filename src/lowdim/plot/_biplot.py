@@ -1,4 +1,4 @@
-"""Biplots and loadings of linear methods."""
+"""Biplots of linear methods: rows as points, features as arrows."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.errors import BadInput, BadParameter
-from lowdim.plot._colors import DIVERGING, INK, palette
+from lowdim.plot._colors import palette
 from lowdim.plot._inputs import plain_scores, read_texts, require_fitted
 from lowdim.plot._label_placement import LabelPlacer, label_rows
+from lowdim.plot._model_names import component_name, feature_names
 from lowdim.plot._point_colors import read_labels
 from lowdim.plot._points import draw_key, draw_points, equal_units, marker_size
-from lowdim.plot._text import shorten
-from lowdim.plot._theme import SMALL, axes_for, caption, color_bar, name_axes, style_axes, themed
+from lowdim.plot._theme import axes_for, caption, name_axes, style_axes, themed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["biplot", "biplot_coordinates", "loadings"]
+__all__ = ["biplot", "biplot_coordinates"]
 
 Array = NDArray[Any]
 
@@ -30,7 +30,6 @@ _SCALINGS = {
     "form": "form scaling: rows in principal coordinates, their distances are kept",
     "covariance": "covariance scaling: arrows in principal coordinates, cosines between them are correlations",
 }
-MOST_NUMBERS = 150  # cells that are large enough for their value
 
 
 def biplot_coordinates(model: Any, X: Any, scaling: str = "symmetric") -> tuple[Array, Array]:
@@ -117,84 +116,18 @@ def biplot(  # noqa: PLR0913  (one argument per thing that is drawn)
     tips = factor * columns[longest]
     _frame(ax, tips)
     equal_units(ax)
-    name_axes(ax, *(_component(model, i) for i in (0, 1)))
+    name_axes(ax, *(component_name(model, i) for i in (0, 1)))
     caption(ax, title, _SCALINGS[scaling] + (f"; arrows × {factor:.3g}" if len(longest) else ""))
     _arrows(ax, tips)
     # Last, because labels need the final layout.
     radius = 0.5 * marker_size(len(rows)) ** 0.5
     shafts = np.vstack([share * tips for share in np.linspace(0, 0.97, 24)])
     placer = LabelPlacer(ax, rows, radius, shafts)
-    named = [_features(model)[i] for i in longest]
+    named = [feature_names(model)[i] for i in longest]
     placer.place(tips, named, size=9.5, color="#8a3d00", outward=True, over_markers=True)
     if row_names is not None:
         label_rows(ax, rows, row_names, radius, placer)
     return ax
-
-
-@themed
-def loadings(
-    model: Any,
-    *,
-    ax: Axes | None = None,
-    n_components: int | None = None,
-    n_features: int = 30,
-    title: str | None = None,
-) -> Axes:
-    """Draw the loadings (coefficients of the components) as a heat map, one row per feature, one column per component.
-
-    Colors are symmetric about zero. Of more than `n_features` features, those with the largest absolute
-    coefficient in any component drawn are kept, and the plot says so.
-    """
-    require_fitted(model, "components_")
-    if n_features < 1 or (n_components is not None and n_components < 1):
-        raise BadParameter(f"n_features and n_components must be at least 1; got {n_features!r}, {n_components!r}.")
-    V = np.asarray(model.components_, dtype=np.float64)[: 8 if n_components is None else n_components].T  # (d, k)
-    d, k = V.shape
-    kept = np.arange(d)
-    if d > n_features:
-        kept = np.sort(np.argsort(-np.abs(V).max(axis=1), kind="stable")[:n_features])
-    shown = V[kept]
-    ax = axes_for(ax, 2.6 + 0.62 * k, 1.2 + 0.25 * len(kept))
-    style_axes(ax)
-    limit = float(np.abs(shown).max()) or 1.0
-    image = ax.imshow(shown, cmap=DIVERGING, vmin=-limit, vmax=limit, aspect="auto")
-    _write_numbers(ax, shown, limit)
-    features = _features(model)
-    ax.set_xticks(range(k))
-    ax.set_xticklabels([_component(model, i).replace(" (", "\n(") for i in range(k)], parse_math=False)
-    ax.set_yticks(range(len(kept)))
-    ax.set_yticklabels([shorten(features[i]) for i in kept], parse_math=False)
-    for spine in ax.spines.values():
-        spine.set_visible(False)
-    ax.tick_params(length=0, labelcolor=INK)
-    color_bar(ax, image, "coefficient")
-    caption(ax, title, f"the {len(kept)} largest of {d} features" if len(kept) < d else None)
-    return ax
-
-
-def _write_numbers(ax: Axes, shown: Array, limit: float) -> None:
-    if shown.size > MOST_NUMBERS:
-        return
-    for (row, column), value in np.ndenumerate(shown):
-        color = "white" if abs(value) > 0.62 * limit else INK
-        ax.text(column, row, _number(value), ha="center", va="center_baseline", fontsize=SMALL - 0.5, color=color)
-
-
-def _number(value: float) -> str:
-    """Two decimals with a typographic minus, and no negative zero."""
-    return f"{round(value, 2) + 0.0:.2f}".replace("-", "−")
-
-
-def _features(model: Any) -> list[str]:
-    d = np.shape(model.components_)[1]
-    return [str(name) for name in getattr(model, "feature_names_in_", [f"x{i}" for i in range(d)])]
-
-
-def _component(model: Any, i: int) -> str:
-    """The name of a component with its share of the variance, where known."""
-    prefix = {"PCA": "PC"}.get(type(model).__name__, "axis ")
-    shares = getattr(model, "explained_variance_ratio_", None)
-    return f"{prefix}{i + 1}" + ("" if shares is None else f" ({float(shares[i]):.1%})")
 
 
 def _arrow_scale(rows: Array, columns: Array) -> float:

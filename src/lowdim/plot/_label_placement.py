@@ -153,17 +153,16 @@ class LabelPlacer:
     def _write(self, text: str, point: Array, offset: Array, size: float, color: str, leader: Array | None) -> None:
         from matplotlib.patheffects import withStroke
 
+        place = (float(point[0]), float(point[1]))
+        options: dict[str, Any] = {"textcoords": "offset points", "annotation_clip": False}
         if leader is not None:
             end = leader[1] - leader[0]
-            self.ax.annotate(
-                "", point, xytext=end, textcoords="offset points", annotation_clip=False, zorder=3.5,
-                arrowprops={"arrowstyle": "-", "color": LIGHT, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 1.5},
-            ).set_in_layout(False)  # fmt: skip
-        written = self.ax.annotate(
-            text, point, xytext=offset, textcoords="offset points", ha="left", va="baseline", fontsize=size,
-            color=color, parse_math=False, annotation_clip=False, zorder=5,
-            path_effects=[withStroke(linewidth=2, foreground="#ffffffcc")],
-        )  # fmt: skip
+            line = {"arrowstyle": "-", "color": LIGHT, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 1.5}
+            drawn = self.ax.annotate("", place, xytext=(end[0], end[1]), arrowprops=line, zorder=3.5, **options)
+            drawn.set_in_layout(False)
+        stroke = [withStroke(linewidth=2, foreground="#ffffffcc")]
+        options |= {"fontsize": size, "color": color, "parse_math": False, "path_effects": stroke, "zorder": 5}
+        written = self.ax.annotate(text, place, xytext=(offset[0], offset[1]), ha="left", va="baseline", **options)
         written.set_in_layout(False)
 
 
@@ -191,7 +190,8 @@ def _extent(text: str, size: float) -> tuple[float, float, float]:
 def _covered_counts(places: Array, span: Array) -> Array:
     """The summed-area table of places over squares of one point, (width + 1, height + 1)."""
     cells = np.maximum(np.ceil(span).astype(int), 1)
-    counts = np.histogram2d(*places.T, bins=[np.arange(cell + 1) for cell in cells])[0]
+    edges = [np.arange(cell + 1.0) for cell in cells]
+    counts = np.histogram2d(places[:, 0], places[:, 1], bins=edges)[0]
     return np.pad(counts.cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0)))
 
 

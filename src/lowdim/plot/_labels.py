@@ -32,7 +32,7 @@ def category_order(labels: Any) -> list[Any] | None:
     source = getattr(labels, "cat", labels)
     if getattr(source, "ordered", False) is True:
         return [plain_label(v) for v in source.categories]
-    dtype = getattr(labels, "dtype", None)
+    dtype: Any = getattr(labels, "dtype", None)
     return [str(v) for v in dtype.categories] if type(dtype).__name__ == "Enum" else None
 
 

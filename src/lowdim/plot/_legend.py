@@ -70,9 +70,9 @@ def draw_scale(ax: Axes, scale: ColorScale) -> None:
     if scale.dates:
         from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
-        locator = AutoDateLocator(minticks=3, maxticks=8)
+        locator = AutoDateLocator(minticks=3, maxticks=8)  # type: ignore[no-untyped-call]
         bar.ax.yaxis.set_major_locator(locator)
-        bar.ax.yaxis.set_major_formatter(ConciseDateFormatter(locator))
+        bar.ax.yaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
 
 
 def scale_color_map() -> Any:

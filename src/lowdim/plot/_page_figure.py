@@ -120,7 +120,7 @@ def _add_tools(figure: Any, lines: list[Line], drawn: list[Any]) -> None:
     from bokeh.models.tools import BoxSelectTool
 
     wheel = WheelZoomTool()
-    printed = {line[1].partition("{")[0]: "printf" for line in lines if "{%" in line[1]}
+    printed: Any = {line[1].partition("{")[0]: "printf" for line in lines if "{%" in line[1]}
     hover = HoverTool(tooltips=lines, formatters=printed, point_policy="snap_to_data", limit=3, renderers=drawn)
     tools = [PanTool(), wheel, BoxZoomTool(match_aspect=True), BoxSelectTool(), LassoSelectTool()]
     figure.add_tools(*tools, hover, ResetTool(), SaveTool())

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from html import escape
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lowdim.plot._point_colors import Categories, ColorScale, PointColors
 from lowdim.plot._text import drawable
@@ -56,9 +58,11 @@ def _ticks(scale: ColorScale) -> list[tuple[float, str]]:
     span = scale.high - scale.low
     if scale.dates:
         values = np.linspace(scale.low, scale.high, TICKS)
-        unit = "D" if span >= TICKS else "m"
-        moments = np.datetime64("1970-01-01T00:00", "s") + np.round(values * 86400).astype("timedelta64[s]")
-        return list(zip(values.tolist(), np.datetime_as_string(moments, unit=unit).tolist(), strict=True))
+        precision: Any = "D" if span >= TICKS else "m"
+        moments: NDArray[Any] = np.datetime64("1970-01-01T00:00", "s") + np.round(values * 86400).astype(
+            "timedelta64[s]"
+        )
+        return list(zip(values.tolist(), np.datetime_as_string(moments, unit=precision).tolist(), strict=True))
     unit = 10.0 ** np.floor(np.log10(span / TICKS))
     step = unit * min((1, 2, 2.5, 5, 10), key=lambda factor: abs(span / (unit * factor) - TICKS))
     values = step * np.arange(np.ceil(scale.low / step), np.floor(scale.high / step) + 1)

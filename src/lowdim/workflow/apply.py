@@ -14,7 +14,7 @@ from lowdim.persistence import load
 from lowdim.registry import find_method, methods
 from lowdim.workflow.fit import naming_nonfinite, require_rows
 from lowdim.workflow.missing import MissingValues, complete_table
-from lowdim.workflow.source import read_columns
+from lowdim.workflow.source import column_values, label_vector, read_columns
 from lowdim.workflow.standardize import inner_estimator
 
 __all__ = ["AppliedModel", "apply_inverse", "apply_transform", "load_fitted"]
@@ -30,6 +30,8 @@ class AppliedModel:
     result: Any  # (n, k) coordinates, or (n, d) rows
     names: Names  # of the columns of the result, if they have names
     missing: MissingValues | None = None  # None: nothing was missing
+    colors: Any = None  # (n,) what to color the rows by
+    color_name: str | None = None  # of the column that they come from
 
 
 def load_fitted(path: str) -> Any:
@@ -44,8 +46,10 @@ def load_fitted(path: str) -> Any:
     return model
 
 
-def apply_transform(model: Any, data: str, selection: ColumnSelection, missing: str | None = None) -> AppliedModel:
-    """Coordinates of the rows of a file or data set."""
+def apply_transform(
+    model: Any, data: str, selection: ColumnSelection, missing: str | None = None, color: str | None = None
+) -> AppliedModel:
+    """Coordinates of the rows of a file or data set, with the column to color by; None colors by the labels."""
     inner = inner_estimator(model)
     by_em = getattr(inner, "missing", None) == "em"
     if missing not in (None, "drop-rows", "error") and not (missing == "em" and by_em):
@@ -55,10 +59,13 @@ def apply_transform(model: Any, data: str, selection: ColumnSelection, missing: 
         )
     table = _read_expected(model, data, selection, _feature_names(model), int(model.n_features_in_))
     method = find_method(type(inner).__name__) if by_em else None
+    colors = label_vector(table) if color is None else column_values(data, table, selection, color, "color")
     complete = complete_table(table, missing or ("em" if by_em else "error"), method)
     table = complete.table
     with naming_nonfinite(table.rows(), table, model, "fit the model with"):
-        return AppliedModel(table, model.transform(table.rows()), _axis_names(model), complete.missing)
+        result = model.transform(table.rows())
+    shown = complete.rows_of(colors), color or table.label_name
+    return AppliedModel(table, result, _axis_names(model), complete.missing, *shown)
 
 
 def apply_inverse(model: Any, data: str, selection: ColumnSelection) -> AppliedModel:
