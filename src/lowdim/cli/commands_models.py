@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -150,15 +151,17 @@ def transform(  # noqa: PLR0913  (one argument per flag)
     if fitted_data is not None and not drawn:
         raise BadParameter("--fitted-data is for figures and pages (.html, .png, .svg, .pdf); omit it.")
     done, fitted, applied = _apply("transform", "coordinate", apply, model, data, paths, selection)
-    if drawn:
-        from lowdim.workflow.new_rows import write_new_rows
+    if not drawn:
+        return done
+    from lowdim.workflow.new_rows import write_new_rows
 
-        behind = None if fitted_data is None else apply(fitted, fitted_data, selection)
-        for path in drawn:
-            write_new_rows(
-                path, fitted, applied, behind, f"{printable(Path(data).name)} on {printable(Path(model).name)}"
-            )
-    return done
+    behind = None if fitted_data is None else apply(fitted, fitted_data, selection)
+    title = f"{printable(Path(data).name)} on {printable(Path(model).name)}"
+    on_map = [write_new_rows(path, fitted, applied, behind, title) for path in drawn]
+    note = (
+        "" if all(on_map) else "\nThe model keeps no map of the rows it was fitted to; --fitted-data DATA draws them."
+    )
+    return replace(done, text=done.text + note)
 
 
 def inverse(

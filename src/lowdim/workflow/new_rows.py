@@ -13,8 +13,11 @@ from lowdim.workflow.standardize import inner_estimator
 __all__ = ["write_new_rows"]
 
 
-def write_new_rows(path: Path, model: Any, applied: AppliedModel, behind: AppliedModel | None, title: str) -> None:
-    """Draw the rows that a model was applied to, on those that it was fitted to (`behind`), or on the map it keeps."""
+def write_new_rows(path: Path, model: Any, applied: AppliedModel, behind: AppliedModel | None, title: str) -> bool:
+    """Draw the rows that a model was applied to, on those that it was fitted to (`behind`), or on the map it keeps.
+
+    Returns whether there was such a map.
+    """
     inner = inner_estimator(model)
     background = fitted_map(model).embedding if behind is None else behind.result
     output = EmbeddingOutput(
@@ -31,3 +34,4 @@ def write_new_rows(path: Path, model: Any, applied: AppliedModel, behind: Applie
         background_colors=None if behind is None else behind.colors,
     )
     write_embedding(path, output)
+    return background is not None
