@@ -79,6 +79,8 @@
       select.value = axis === "x" ? "0" : "1";
       select.addEventListener("change", () => show(axis, Number(select.value)));
     }
+    window.addEventListener("beforeprint", () => { plot.toolbar.visible = false; });
+    window.addEventListener("afterprint", () => { plot.toolbar.visible = true; });
     window.lowdimPage = { plot, view }; // for tests
   };
 
