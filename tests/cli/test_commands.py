@@ -124,6 +124,12 @@ BAD = {
     "tour cities": (3, "cities holds distances"),
     "tour iris -o tour.png": (2, "tour.png must end in one of .html"),
     "tour birds.csv --drop name,species,island --kind guided --index lda": (3, "--index lda needs classes"),
+    "map iris --plot circle": (2, "--plot must be one of map, biplot, .* got 'circle'"),
+    "map iris --method umap --plot loadings -o l.png --n-epochs 5": (3, "UMAP has no loadings"),
+    "plot model.lowdim --kind circle": (2, "--kind must be one of biplot, .* got 'circle'"),
+    "plot model.lowdim --kind biplot": (3, "a biplot needs rows"),
+    "plot model.lowdim -o l.html": (2, "l.html must end in one of .png"),
+    "transform model.lowdim iris -o z.csv --fitted-data iris": (2, "--fitted-data is for figures and pages"),
     "choose iris --replicates 0": (2, "--replicates"),
     "diagnose iris --sample few": (2, "--sample"),
     "methods umapp": (2, "there is no method 'umapp'"),
@@ -131,7 +137,7 @@ BAD = {
     "map iris -o map.gif": (2, "map.gif must end in one of .html, .png"),
     "map iris -o map": (2, "map must end in one of"),
     "choose iris -o scree.csv": (2, "scree.csv must end in one of .png"),
-    "transform model.lowdim iris -o z.png": (2, "z.png must end in one of .csv"),
+    "transform model.lowdim iris -o z.gif": (2, "z.gif must end in one of .html"),
     "transform model.lowdim iris": (2, "Missing option '--output'"),
     "map iris -o nowhere/map.png": (3, "there is no folder"),
     "map iris -o flowers.csv/map.png": (3, "there is no folder"),
@@ -336,7 +342,8 @@ def test_any_column_colors_and_the_label_stays_the_label(good, folder):
     assert "chinstrap" in page and "torgersen" not in page
     assert (folder / "dropped.csv").read_text().splitlines()[0].replace('"', "") == "name,PC1,PC2"
     page = (folder / "both.html").read_text(encoding="utf-8")
-    assert "chinstrap" in page and "torgersen" not in page
+    assert "<span>chinstrap</span>" in page and "<span>torgersen</span>" not in page
+    assert "torgersen" in page  # in the tooltip
     table = pd.read_csv(folder / "both.csv")
     assert list(table.columns) == ["name", "PC1", "PC2", "island"]
     assert first(good, "map birds.csv --id name --label island").data["columns"] == ["bill", "wing", "mass"]

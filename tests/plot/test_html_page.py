@@ -54,6 +54,17 @@ def columns(source: dict[str, Any]) -> dict[str, np.ndarray]:
     return {key: decode(value) for key, value in source["data"]["entries"]}
 
 
+def legend(html: str) -> list[str]:
+    """The names of the legend's entries."""
+    from html import unescape
+
+    return [unescape(name) for name in re.findall(r"<button[^>]*data-code.*?<span>(.*?)</span>", html, re.DOTALL)]
+
+
+def tooltip(html: str) -> list[tuple[str, str]]:
+    return [tuple(line) for line in documents(html)["HoverTool"][0]["tooltips"]]
+
+
 # The text
 
 
@@ -63,8 +74,8 @@ def test_a_figure_and_a_page_of_the_same_labels_color_them_the_same(n_categories
     labels = np.repeat([f"c{i}" for i in range(n_categories)], sizes).astype(object)
     labels[::7] = None
     Z = np.random.default_rng(1).normal(size=(len(labels), 2))
-    legend = plot.scatter(Z, labels).get_legend()
-    handles = zip(legend.get_texts(), legend.legend_handles, strict=True)
+    drawn_legend = plot.scatter(Z, labels).get_legend()
+    handles = zip(drawn_legend.get_texts(), drawn_legend.legend_handles, strict=True)
     drawn = {text.get_text(): handle.get_color() for text, handle in handles if "others" not in text.get_text()}
     renderers = documents(plot.page(Z, labels))["GlyphRenderer"]
     on_page = {drawn["name"]: drawn["glyph"]["attributes"]["fill_color"]["value"] for drawn in renderers}
@@ -99,24 +110,28 @@ def test_control_characters_and_half_surrogates_leave_every_file_valid(tmp_path)
 
 def test_points_are_stored_by_category_as_float32(rng) -> None:
     Z, labels = rng.normal(size=(60, 2)), rng.choice(["b", "a", "c"], 60)
-    found = documents(plot.page(Z, labels))
+    html = plot.page(Z, labels)
+    found = documents(html)
     assert len(found["ColumnDataSource"]) == 3
     for name, source in zip("abc", found["ColumnDataSource"], strict=True):
         data = columns(source)
         assert data["x"].dtype == np.float32
         np.testing.assert_array_equal(data["id"], np.flatnonzero(labels == name))
         np.testing.assert_array_equal(np.column_stack([data["x"], data["y"]]), Z[labels == name].astype(np.float32))
-    assert [item["label"]["value"] for item in found["LegendItem"]] == ["a", "b", "c"]
-    assert found["Legend"][0]["click_policy"] == "hide"
+    assert legend(html) == ["a", "b", "c"]
+    assert [drawn["tags"] for drawn in found["GlyphRenderer"]] == [[0], [1], [2]]
 
 
 def test_values_have_a_color_bar_with_their_limits(rng) -> None:
     Z, values = rng.normal(size=(40, 2)), rng.uniform(2, 9, 40)
-    found = documents(plot.page(Z, values))
+    html = plot.page(Z, values, label_name="age & sex")
+    found = documents(html)
     mapper = found["LinearColorMapper"][0]
     assert (mapper["low"], mapper["high"]) == (values.min(), values.max())
-    assert "ColorBar" in found
-    assert "Legend" not in found
+    assert (mapper["palette"][0], mapper["palette"][-1]) == ("#440154", "#fde725")
+    assert "<h2>age &amp; sex</h2>" in html and not legend(html)
+    assert [text for _, text in re.findall(r"--at:([0-9.]+)%\">(.*?)</span>", html)] == ["4", "6", "8"]
+    assert ("age & sex", "@label{%.6g}") in tooltip(html)
     np.testing.assert_array_equal(columns(found["ColumnDataSource"][0])["label"], values.astype(np.float32))
 
 
@@ -125,7 +140,8 @@ def test_tooltip_columns_never_have_names_of_the_user(rng) -> None:
     hover = {"age@x": [1, 2, 3], "w{safe}": [0.5, 1.5, np.nan], HOSTILE: ["a", None, "c"]}
     found = documents(plot.page(Z, ids=["p", "q", "r"], hover=hover))
     lines = [line["entries"] if isinstance(line, dict) else line for line in found["HoverTool"][0]["tooltips"]]
-    assert [line[1] for line in lines] == ["@id", "@x", "@y", "@hover0", "@hover1", "@hover2"]
+    columns_shown = ["@id", "@x{%.4g}", "@y{%.4g}", "@hover0", "@hover1{%.6g}", "@hover2"]
+    assert [line[1] for line in lines] == columns_shown
     data = columns(found["ColumnDataSource"][0])
     np.testing.assert_array_equal(data["hover0"], [1, 2, 3])
     assert list(data["hover2"]) == ["a", "None", "c"]
@@ -153,10 +169,11 @@ def test_only_thumbnails_are_html(rng) -> None:
 
 
 def test_math_is_not_typeset(rng) -> None:
-    html = plot.page(rng.normal(size=(2, 2)), ["$$x$$", "b"], title="$$y$$")
+    html = plot.page(rng.normal(size=(2, 2)), ["$$x$$", "b"], title="$$y$$", axis_names=("$$z$$", "axis 2"))
     found = documents(html)
-    assert found["Title"][0]["text"]["name"] == "PlainText"
-    assert found["PlainText"][0]["text"] == "$$y$$"
+    assert "<h1>$$y$$</h1>" in html and legend(html) == ["$$x$$", "b"]
+    axes = [axis["axis_label"]["attributes"]["text"] for axis in found["LinearAxis"]]
+    assert set(axes) == {"$$z$$", "axis 2"} and all(a["axis_label"]["name"] == "PlainText" for a in found["LinearAxis"])
     assert len(html) < len(plot.page(rng.normal(size=(2, 2)))) + 5000  # no MathJax was included
 
 
@@ -176,17 +193,64 @@ def test_70000_points_take_a_few_megabytes() -> None:
     assert len(html) < 3_000_000
 
 
-def test_many_categories_are_pooled_and_the_legend_has_columns(rng) -> None:
-    found = documents(plot.page(rng.normal(size=(900, 2)), rng.permutation(np.arange(900) % 90).astype(str)))
-    assert len(found["LegendItem"]) == 60
-    assert found["LegendItem"][-1]["label"]["value"] == "31 others"
-    assert found["Legend"][0]["ncols"] == 3
+def test_many_categories_are_pooled(rng) -> None:
+    names = legend(plot.page(rng.normal(size=(900, 2)), rng.permutation(np.arange(900) % 90).astype(str)))
+    assert len(names) == 60
+    assert names[-1] == "31 others"
 
 
 @pytest.mark.parametrize("Z", [np.zeros((1, 2)), np.zeros((4, 1)), np.ones((4, 3), dtype=np.float32)])
 def test_degenerate_tables(Z) -> None:
-    found = documents(plot.page(Z, [None] * len(Z)))
-    assert [item["label"]["value"] for item in found["LegendItem"]] == ["missing"]
+    html = plot.page(Z, [None] * len(Z))
+    found = documents(html)
+    assert [drawn["name"] for drawn in found["GlyphRenderer"]] == ["missing"]
+    assert legend(html) == (["missing"] if Z.shape[1] > 1 else [])  # strips are named by the axis
+
+
+def test_components_to_choose_from_are_named_with_their_shares(rng) -> None:
+    Z, names = (
+        rng.normal(size=(30, 4)),
+        [f"PC{i + 1} ({share}% of the variance)" for i, share in enumerate((50, 9, 5, 1))],
+    )
+    html = plot.page(Z, axis_names=names)
+    data = columns(documents(html)["ColumnDataSource"][0])
+    for i in range(4):
+        np.testing.assert_array_equal(data[f"c{i}"], Z[:, i].astype(np.float32))
+    assert tooltip(html)[1:] == [(name, f"@c{i}{{%.4g}}") for i, name in enumerate(names)]
+    assert html.count("<select id=") == 2
+    given = json.loads(re.search(r'id="components">(.*?)</script>', html)[1])
+    assert given == {"names": [name[:39] + "…" if len(name) > 40 else name for name in names], "axes": names}
+    assert "<select id=" not in plot.page(Z[:, :2])
+    assert "the first 20 of 25 components" in plot.page(rng.normal(size=(5, 25)))
+    with pytest.raises(errors.BadInput, match="4 names for 4 components"):
+        plot.page(Z, axis_names=names[:3])
+
+
+def test_one_component_is_a_strip_per_category(rng) -> None:
+    labels = rng.choice(["b", "a"], 40)
+    found = documents(plot.page(rng.normal(size=(40, 1)), labels, label_name="kind"))
+    for code, source in enumerate(found["ColumnDataSource"]):
+        assert np.all(np.round(columns(source)["y"]) == code)
+    (axis,) = [axis for axis in found["LinearAxis"] if "major_label_overrides" in axis]
+    names = dict(axis["major_label_overrides"]["entries"])
+    assert {code: name["attributes"]["text"] for code, name in names.items()} == {0: "a", 1: "b"}
+    assert axis["axis_label"]["attributes"]["text"] == "kind"
+
+
+def test_new_rows_lie_on_the_pale_map_and_categories_keep_their_colors(rng) -> None:
+    old, new = rng.normal(size=(30, 2)), rng.normal(size=(9, 2))
+    old_labels, new_labels = np.array(["b", "d", "c"] * 10), np.array(["a", "c", "d"] * 3)
+    html = plot.page(new, new_labels, background=old, background_labels=old_labels)
+    found = documents(html)
+    behind, front = found["GlyphRenderer"][:4], found["GlyphRenderer"][4:]
+    color = {drawn["name"]: drawn["glyph"]["attributes"]["fill_color"]["value"] for drawn in front}
+    alone = plot.category_colors(old_labels)
+    assert {name: color[name] for name in alone} == alone and color["a"] not in alone.values()
+    assert [drawn["tags"] for drawn in behind] == [drawn["tags"] for drawn in front]
+    assert len(found["HoverTool"]) == 1 and len(found["HoverTool"][0]["renderers"]) == 4
+    assert "9 rows on the map of 30 others (pale)" in html
+    with pytest.raises(errors.BadInput, match="2 dimensions of Z"):
+        plot.page(new, background=old[:, :1])
 
 
 @pytest.mark.parametrize(
@@ -235,7 +299,7 @@ def test_without_bokeh_the_error_says_what_to_install(monkeypatch) -> None:
 
 # The browser
 
-BOKEH_IS_IDLE = "window.Bokeh !== undefined && Bokeh.documents.length > 0 && Bokeh.documents[0].is_idle"
+READY = "window.lowdimPage !== undefined"
 # Everything on the page, also inside shadow roots.
 DEEP = """
 const deep = (root) => [...root.querySelectorAll('*')].flatMap(
@@ -243,7 +307,7 @@ const deep = (root) => [...root.querySelectorAll('*')].flatMap(
 """
 # Where the first point of the first renderer lies on the screen.
 FIRST_POINT = """(() => {
-    const view = Bokeh.index.roots[0];
+    const view = window.lowdimPage.view;
     const glyph = view.model.renderers[0];
     const {x, y} = Object.fromEntries(glyph.data_source.data instanceof Map
         ? glyph.data_source.data : Object.entries(glyph.data_source.data));
@@ -253,7 +317,7 @@ FIRST_POINT = """(() => {
 
 
 def visit(port: int, path: Path, look: Any) -> Any:
-    return visit_page(port, path, look, BOKEH_IS_IDLE)
+    return visit_page(port, path, look, READY)
 
 
 def test_points_are_drawn_in_the_colors_of_their_categories(browser, tmp_path) -> None:
@@ -307,7 +371,7 @@ def test_a_hostile_label_stays_text(browser, tmp_path) -> None:
     texts = [" ".join(text.split()) for text in seen["texts"]]
     # Tooltip: the id, the label and the further line, whole.
     assert texts.count(HOSTILE) >= 3, texts
-    assert any(text.startswith("</script><img") and text.endswith("…") for text in texts)  # the legend, cut
+    assert texts.count(HOSTILE) >= 4  # and the legend
 
 
 def test_a_tooltip_shows_the_thumbnail_and_a_click_hides_a_category(browser, tmp_path) -> None:
@@ -325,12 +389,69 @@ def test_a_tooltip_shows_the_thumbnail_and_a_click_hides_a_category(browser, tmp
         )
         entry = await tab.value(
             f"""(() => {{{DEEP}
-            const box = deep(document).find((e) => (e.className + '').includes('bk-item')).getBoundingClientRect();
+            const box = document.querySelector('#legend button').getBoundingClientRect();
             return [box.x + box.width / 2, box.y + box.height / 2]; }})()"""
         )
         for kind in ("mousePressed", "mouseReleased"):
             await tab.call("Input.dispatchMouseEvent", type=kind, x=entry[0], y=entry[1], button="left", clickCount=1)
-        await tab.until("!Bokeh.index.roots[0].model.renderers[0].visible")
-        return await tab.value("Bokeh.index.roots[0].model.renderers.map((r) => r.visible)")
+        await tab.until("!lowdimPage.plot.renderers[0].visible")
+        return await tab.value("lowdimPage.plot.renderers.map((r) => r.visible)")
 
     assert visit(browser, path, look) == [False, True]
+
+
+MIDDLE = """(() => {
+    const box = lowdimPage.view.el.getBoundingClientRect();
+    return [box.x + box.width / 2, box.y + box.height / 2]; })()"""
+THIRD_ON_Y = """(() => {
+    const y = document.getElementById('y-component');
+    y.value = '2';
+    y.dispatchEvent(new Event('change')); })()"""
+RANGES = "[lowdimPage.plot.x_range, lowdimPage.plot.y_range].flatMap((r) => [r.start, r.end])"
+
+
+def test_keys_touch_and_the_selector_of_components(browser, tmp_path) -> None:
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(200, 3)) * (1, 1, 40)
+    plot.page(Z, rng.choice(["a", "b"], 200), axis_names=("PC1", "PC2", "PC3"), path=tmp_path / "map.html")
+
+    async def press(tab: Tab, key: str) -> list[float]:
+        for kind in ("keyDown", "keyUp"):
+            await tab.call("Input.dispatchKeyEvent", type=kind, key=key)
+        return await tab.value(RANGES)
+
+    async def look(tab: Tab) -> dict[str, Any]:
+        await tab.call("Emulation.setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=1, mobile=True)
+        await tab.until("document.querySelector('#legend').getBoundingClientRect().top > 500")
+        await asyncio.sleep(0.3)
+        wide = await tab.value("document.documentElement.scrollWidth")
+        await tab.value("document.getElementById('plot').focus()")
+        seen = {"wide": wide, "start": await tab.value(RANGES)}
+        for name, key in (("right", "ArrowRight"), ("up", "ArrowUp"), ("closer", "+"), ("reset", "0")):
+            seen[name] = await press(tab, key)
+        x, y = await tab.value(MIDDLE)
+        for kind, reach in (("touchStart", 40), ("touchMove", 60), ("touchMove", 80), ("touchEnd", None)):
+            fingers = [] if reach is None else [{"x": x - reach, "y": y, "id": 0}, {"x": x + reach, "y": y, "id": 1}]
+            await tab.call("Input.dispatchTouchEvent", type=kind, touchPoints=fingers)
+        await asyncio.sleep(0.3)
+        seen["pinched"] = await tab.value(RANGES)
+        await tab.value("lowdimPage.plot.renderers[0].data_source.selected.indices = [1, 2]")
+        await press(tab, "Escape")
+        seen["selected"] = await tab.value("lowdimPage.plot.renderers[0].data_source.selected.indices.length")
+        await tab.value(THIRD_ON_Y)
+        await asyncio.sleep(0.3)
+        seen["third"] = await tab.value(RANGES)
+        seen["label"] = await tab.value("lowdimPage.plot.left[0].axis_label.text")
+        return seen
+
+    seen = visit(browser, tmp_path / "map.html", look)
+    assert seen["wide"] <= 390
+    x0, x1, y0, y1 = seen["start"]
+    step = (0.1 * (x1 - x0), 0.1 * (y1 - y0))
+    np.testing.assert_allclose(seen["right"], [x0 + step[0], x1 + step[0], y0, y1])
+    np.testing.assert_allclose(seen["up"], [x0 + step[0], x1 + step[0], y0 + step[1], y1 + step[1]])
+    assert seen["closer"][1] - seen["closer"][0] == pytest.approx(0.8 * (x1 - x0))
+    np.testing.assert_allclose(seen["reset"], seen["start"])
+    assert seen["pinched"][1] - seen["pinched"][0] < 0.95 * (x1 - x0)
+    assert seen["selected"] == 0
+    assert seen["label"] == "PC3" and seen["third"][3] > 40

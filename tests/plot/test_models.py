@@ -12,9 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from matplotlib.quiver import Quiver
+from matplotlib.text import Text
 from scipy.spatial.distance import pdist, squareform
 from sklearn.datasets import load_iris, load_wine
 
+import lowdim
 from lowdim import PCA, UMAP, NonmetricMDS, Standardized, errors, plot
 from lowdim.plot._eigenimages import reconstruct
 from lowdim.plot._shepard import MOST_ROWS
@@ -131,6 +133,11 @@ def test_a_log_scree_leaves_out_eigenvalues_that_are_not_positive() -> None:
     assert ax.get_yscale() == "log"
     np.testing.assert_array_equal(line(ax).get_ydata(), [4, 1, np.nan, np.nan])
     ax.figure.draw_without_rendering()
+    rounding = plot.scree([4.0, 1e-6, 1e-15], log=True)
+    rounding.figure.draw_without_rendering()
+    assert rounding.get_ylim()[0] > 1e-8
+    assert note_of(rounding) == "1 that is zero but for rounding left out"
+    assert rounding.get_title(loc="left") == "Scree plot"
     with pytest.raises(errors.BadInput, match="log=False"):
         plot.scree([0.0, 0.0], log=True)
 
@@ -224,7 +231,7 @@ def test_points_and_arrows_are_the_stated_coordinates(iris, scaling) -> None:
     np.testing.assert_allclose(drawn, float(factor) * columns[longest], rtol=5e-3)
     # The factor is exactly the same for all arrows.
     assert np.ptp(drawn / columns[longest]) < 1e-12
-    assert [t.get_text() for t in ax.texts[1:]] == [iris.data.columns[i] for i in longest]
+    assert [t.get_text() for t in ax.texts[1:] if t.get_text()] == [iris.data.columns[i] for i in longest]
     assert ax.get_xlabel() == "PC1 (73.0%)"
     assert [t.get_text() for t in ax.get_legend().get_texts()] == list(iris.target_names)
 
@@ -236,7 +243,7 @@ def test_only_the_longest_arrows_are_drawn(digits) -> None:
     _, columns = plot.biplot_coordinates(model, digits, "symmetric")
     expected = np.argsort(-np.linalg.norm(columns, axis=1))[:5]
     assert len(arrows.U) == 5
-    assert [t.get_text() for t in ax.texts[1:]] == [f"x{i}" for i in expected]
+    assert [t.get_text() for t in ax.texts[1:] if t.get_text()] == [f"x{i}" for i in expected]
     assert not [c for c in plot.biplot(model, digits, n_arrows=0).collections if isinstance(c, Quiver)]
 
 
@@ -293,6 +300,67 @@ def test_only_the_features_with_the_largest_loadings_are_kept(digits) -> None:
 
 def note_of_last(ax) -> str:
     return ax.texts[-1].get_text()
+
+
+def test_rotated_loadings_are_the_correlations_after_varimax() -> None:
+    wine = load_wine(as_frame=True)
+    model = PCA(3, standardize=True).fit(wine.data)
+    ax = plot.loadings(model, rotation="varimax", n_features=10)
+    rotated, _ = lowdim.varimax(model.correlation_loadings_)
+    kept = [list(wine.data.columns).index(t.get_text()) for t in ax.get_yticklabels()]
+    np.testing.assert_allclose(ax.images[0].get_array(), rotated[kept], atol=1e-6)
+    assert set(kept) == set(np.argsort(-np.abs(rotated).max(axis=1))[:10])
+    assert list(np.abs(rotated[kept]).argmax(axis=1)) == sorted(np.abs(rotated[kept]).argmax(axis=1))
+    shares = (rotated**2).sum(axis=0) / 13
+    assert ax.get_xticklabels()[0].get_text() == f"RC1\n({shares[0]:.1%})"
+    assert note_of_last(ax) == "correlations with components rotated by varimax; the 10 largest of 13 features"
+    with pytest.raises(errors.BadParameter, match="one of 'varimax'"):
+        plot.loadings(model, rotation="oblique")
+
+
+def test_the_correlation_circle_draws_correlations(iris) -> None:
+    model = PCA(3, standardize=True).fit(iris.data)
+    ax = plot.correlation_circle(model, components=(0, 2), title="t")
+    (arrows,) = [c for c in ax.collections if isinstance(c, Quiver)]
+    scores = model.transform(iris.data)
+    expected = np.array(
+        [[np.corrcoef(column, scores[:, j])[0, 1] for j in (0, 2)] for column in iris.data.to_numpy().T]
+    )
+    order = np.argsort(-np.linalg.norm(expected, axis=1))
+    np.testing.assert_allclose(np.column_stack([arrows.U, arrows.V]), expected[order], atol=1e-6)
+    assert {t.get_text() for t in ax.texts if t.get_text()} == set(iris.data.columns)
+    assert ax.get_ylabel().startswith("PC3 (")
+    assert np.linalg.norm(expected, axis=1).max() <= 1
+    with pytest.raises(errors.BadParameter, match="from 0 to 2"):
+        plot.correlation_circle(model, components=(0, 3))
+    with pytest.raises(errors.BadInput, match="at least 2 components"):
+        plot.correlation_circle(PCA(1).fit(iris.data))
+    with pytest.raises(errors.BadInput, match="UMAP has no loadings"):
+        plot.correlation_circle(UMAP(n_epochs=5).fit(iris.data))
+
+
+def test_new_rows_are_drawn_on_the_map_of_the_model(iris) -> None:
+    X, y = iris.data.to_numpy(), iris.target
+    model = PCA(2).fit(X[::2])
+    ax = plot.new_rows(model, X[1::2], y[1::2], fitted=X[::2], fitted_labels=y[::2])
+    behind, front = sorted(ax.collections, key=lambda drawn: drawn.get_zorder())
+    np.testing.assert_allclose(behind.get_offsets(), model.transform(X[::2]))
+    np.testing.assert_allclose(front.get_offsets(), model.transform(X[1::2]))
+    assert ax.get_xlabel() == f"axis 1 ({model.explained_variance_ratio_[0]:.1%} of the variance)"
+    assert len(plot.new_rows(model, X[1::2]).collections) == 1  # PCA keeps no rows
+    kept = Standardized(UMAP(n_epochs=5, random_state=0)).fit(X[::2])
+    behind, _ = sorted(plot.new_rows(kept, X[1::2]).collections, key=lambda drawn: drawn.get_zorder())
+    np.testing.assert_array_equal(behind.get_offsets(), kept.model_.embedding_)
+
+
+def test_names_of_rows_and_arrows_of_a_biplot_do_not_overlap(iris) -> None:
+    model = PCA(2, standardize=True).fit(iris.data[:60])
+    ax = plot.biplot(model, iris.data[:60], ids=[f"flower {i}" for i in range(60)], legend=False)
+    ax.figure.draw_without_rendering()
+    boxes = [Text.get_window_extent(t) for t in ax.texts[1:] if t.get_text()]
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+    named = {t.get_text() for t in ax.texts}
+    assert set(iris.data.columns) <= named and sum("flower" in name for name in named) > 20
 
 
 # Eigenimages

@@ -10,18 +10,19 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.colors import to_hex, to_rgba
 from matplotlib.text import Text
 
 from lowdim import errors, plot
-from lowdim.plot._colors import ABSENT, GRAY, OKABE_ITO, color_distance, palette
+from lowdim.plot import _density_shading
+from lowdim.plot._colors import ABSENT, GRAY, PALETTE, color_distance, palette
+from lowdim.plot._density import density_cells
 from lowdim.plot._density_shading import cell_edges, shade_cells
-from lowdim.plot._inputs import Categories, ColorScale, read_labels
-from lowdim.plot._label_placement import place_labels
-from lowdim.plot._scatter import density_cells
+from lowdim.plot._label_placement import LabelPlacer
+from lowdim.plot._point_colors import Categories, ColorScale, read_labels
 from subprocesses import run_python
 
 matplotlib.use("Agg")
@@ -159,7 +160,7 @@ def test_each_category_has_the_color_of_the_legend(rng) -> None:
     ax = plot.scatter(rng.normal(size=(90, 2)), labels)
     legend = legend_of(ax)
     assert list(legend) == ["c1", "c2", "c10"]
-    assert list(legend.values()) == [c.lower() for c in OKABE_ITO[:3]]
+    assert list(legend.values()) == [c.lower() for c in PALETTE[:3]]
     for label, color in zip(labels, markers(ax).get_facecolors(), strict=True):
         assert to_hex(color) == legend[label]
 
@@ -208,11 +209,11 @@ def test_names_replace_labels_by_order_or_by_mapping(rng) -> None:
 
 
 def test_of_many_categories_the_smallest_are_pooled() -> None:
-    sizes = np.arange(1, 21)
-    labels = np.repeat([f"c{i}" for i in range(20)], sizes)
+    sizes = np.arange(1, 29)
+    labels = np.repeat([f"c{i}" for i in range(28)], sizes)
     ax = plot.scatter(np.random.default_rng(0).normal(size=(len(labels), 2)), labels)
     legend = legend_of(ax)
-    assert list(legend) == [*(f"c{i}" for i in range(9, 20)), "9 others"]
+    assert list(legend) == [*(f"c{i}" for i in range(9, 28)), "9 others"]
     assert legend["9 others"] == GRAY
     assert sum(to_hex(c) == GRAY for c in markers(ax).get_facecolors()) == sizes[:9].sum()
 
@@ -227,17 +228,22 @@ def test_labels_are_plain_text(word) -> None:
     plot.scatter(Z[:, :1], [word, "other"]).figure.draw_without_rendering()
 
 
-def test_the_palette_begins_with_okabe_ito_and_is_extended_without_changes() -> None:
-    assert palette(8) == OKABE_ITO
+def test_the_palette_has_24_colors_without_black_or_primaries() -> None:
     assert palette(30)[:11] == palette(11)
-    assert len(set(palette(40))) == 40
-    assert palette(41)[40] == palette(1)[0]
+    assert len(set(palette(24))) == 24
+    assert palette(25)[24] == palette(1)[0]
+    for color in palette(24):
+        channels = [int(color[i : i + 2], 16) for i in (1, 3, 5)]
+        assert 70 < sum(channels) < 700 and max(channels) - min(channels) > 20 and color != "#0000FF"
+        assert color_distance(color, "#000000") > 0.3 and color_distance(color, "#FFFFFF") > 0.1
 
 
 def test_colors_are_distinguishable_with_color_vision_deficiency() -> None:
     first = palette(12)
     nearest = min(color_distance(a, b) for i, a in enumerate(first) for b in first[:i])
-    assert nearest > 0.07
+    assert nearest > 0.05
+    everyone = palette(24)
+    assert min(color_distance(a, b) for i, a in enumerate(everyone) for b in everyone[:i]) > 0.035
     # Red and green of equal lightness: far apart with normal vision, close without.
     assert color_distance("#c0504d", "#7f8f3f") < 0.09
     assert color_distance("#000000", "#ffffff") == pytest.approx(1.0, abs=1e-3)
@@ -278,16 +284,18 @@ def test_many_points_become_shaded_cells(rng) -> None:
         )
     )
     assert cells[row, column, 3] > 0
-    expected = OKABE_ITO[0 if Z[0, 0] < 0 else 1]
-    assert to_hex(cells[row, column, :3]) == expected.lower()
+    expected, other = PALETTE[:2] if Z[0, 0] < 0 else PALETTE[1::-1]
+    shown = to_hex(cells[row, column, :3])
+    assert color_distance(shown, expected) < 0.25 < color_distance(shown, other)
     assert list(legend_of(ax)) == ["left", "right"]
 
 
-def test_cells_mix_linear_light_by_counts_and_empty_ones_are_transparent() -> None:
+def test_cells_mix_linear_light_by_counts_and_empty_ones_are_transparent(monkeypatch) -> None:
     points = np.array([[0.0, 0.0]] * 3 + [[1.0, 1.0]] * 2 + [[0.0, 0.0]])
     point_colors = Categories(("black", "white"), np.array([0, 0, 0, 1, 1, 1]), ("#000000", "#ffffff"))
     edges = (np.array([-0.5, 0.5, 1.5]), np.array([-0.5, 0.5, 1.5]))
-    cells = shade_cells(points, point_colors, edges)
+    monkeypatch.setattr(_density_shading, "DEEPEST", 1.0)
+    cells = shade_cells(points, point_colors, edges, spread=0)
     # A quarter of the light of white is 0.537 in sRGB.
     np.testing.assert_allclose(cells[0, 0, :3], 0.5371, atol=1e-3)
     np.testing.assert_allclose(cells[1, 1, :3], 1.0)
@@ -295,10 +303,11 @@ def test_cells_mix_linear_light_by_counts_and_empty_ones_are_transparent() -> No
     assert cells[0, 0, 3] > cells[1, 1, 3] > 0
 
 
-def test_cells_of_values_have_the_color_of_the_mean() -> None:
+def test_cells_of_values_have_the_color_of_the_mean(monkeypatch) -> None:
     points = np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 0.0]])
     edges = (np.array([-0.5, 0.5, 1.5]), np.array([-0.5, 0.5]))
-    cells = shade_cells(points, ColorScale(np.array([0.0, 4.0, np.nan]), 0.0, 8.0), edges)
+    monkeypatch.setattr(_density_shading, "DEEPEST", 1.0)
+    cells = shade_cells(points, ColorScale(np.array([0.0, 4.0, np.nan]), 0.0, 8.0), edges, spread=0)
     np.testing.assert_allclose(cells[0, 0, :3], matplotlib.colormaps["viridis"](0.25)[:3])
     np.testing.assert_allclose(cells[0, 1, :3], to_rgba(ABSENT)[:3])
 
@@ -334,28 +343,72 @@ def test_density_draws_its_cells(rng) -> None:
     assert ax.get_title(loc="left") == "t"
 
 
+def label_boxes(ax) -> list:
+    """The extents of row names, without their leader lines."""
+    ax.figure.draw_without_rendering()
+    return [Text.get_window_extent(t) for t in ax.texts if t.get_text()]
+
+
+def assert_free(ax) -> None:
+    boxes = label_boxes(ax)
+    frame = ax.get_window_extent()
+    for i, box in enumerate(boxes):
+        assert not any(box.overlaps(other) for other in boxes[:i])
+        assert frame.x0 <= box.x0 and box.x1 <= frame.x1 and frame.y0 <= box.y0 and box.y1 <= frame.y1
+
+
 def test_text_labels_do_not_overlap() -> None:
     # A tight row and column of points, where every label has to move.
-    Z = np.array([(i * 0.4, 0.0) for i in range(6)] + [(0.0, i * 0.15) for i in range(1, 6)] + [(9.0, 9.0)])
+    Z = np.array([(i * 0.4, 0.0) for i in range(6)] + [(0.0, i * 0.4) for i in range(1, 6)] + [(9.0, 9.0)])
     ids = [f"point {i}" for i in range(len(Z))]
     ax = plot.scatter(Z, ids=ids)
-    ax.figure.draw_without_rendering()
-    assert [t.get_text() for t in ax.texts] == ids
-    boxes = [Text.get_window_extent(t).padded(-1) for t in ax.texts]  # without the leader lines
-    overlaps = sum(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
-    assert overlaps == 0
-    np.testing.assert_array_equal([t.xy for t in ax.texts], Z)
+    assert_free(ax)
+    named = {t.get_text(): t.xy for t in ax.texts if t.get_text()}
+    assert len(named) >= len(ids) - 2
+    for name, place in named.items():
+        np.testing.assert_array_equal(place, Z[ids.index(name)])
+
+
+@given(st.integers(1, 300), st.sampled_from([0.0, 1e-9, 1.0, 50.0]), st.integers(0, 5))
+@settings(max_examples=8, deadline=None)
+def test_no_two_row_names_overlap_at_any_size(n, spread, seed) -> None:
+    """Also with coincident rows, outliers and names of any length; each name stands nearer to its own row."""
+    rng = np.random.default_rng(seed)
+    Z = rng.normal(size=(n, 2)) * (1, spread)
+    Z[0] = 8.0
+    ax = plot.scatter(Z, ids=["x" * (i % 30) + str(i) for i in range(n)])
+    assert_free(ax)
+    assert ax.texts, "the outlier, at least, has room"
+    pyplot.close(ax.figure)
+
+
+def test_the_most_isolated_rows_are_named_first(rng) -> None:
+    Z = np.vstack([rng.normal(size=(3000, 2)), [[9, 0], [-9, 1], [0, 9], [1, -9]]])
+    ids = [*map(str, range(3000)), "east", "west", "north", "south"]
+    ax = plot.scatter(Z, ids=ids)
+    named = {t.get_text() for t in ax.texts}
+    assert {"east", "west", "north", "south"} <= named
+    assert 5 < len(named) < 400
+    assert_free(ax)
+    markers = ax.transData.transform(Z)
+    for box in label_boxes(ax):  # no name lies on a marker
+        assert not ((markers > [box.x0, box.y0]) & (markers < [box.x1, box.y1])).all(axis=1).any()
 
 
 def test_a_text_label_stays_inside_the_frame() -> None:
     _, ax = pyplot.subplots()
     ax.set(xlim=(0, 1), ylim=(0, 1))
-    place_labels(ax, np.array([[0.99, 0.5], [0.01, 0.5]]), ["at the right edge", "at the left edge"])
-    assert [t.get_ha() for t in ax.texts] == ["right", "left"]
+    points = np.array([[0.99, 0.5], [0.01, 0.5]])
+    assert LabelPlacer(ax, points, 3.0).place(points, ["at the right edge", "at the left edge"]) == 2
+    assert_free(ax)
 
 
-def test_many_rows_have_no_text_labels(rng) -> None:
-    assert not plot.scatter(rng.normal(size=(31, 2)), ids=range(31)).texts
+def test_row_names_in_a_column_that_is_reversed(rng) -> None:
+    _, ax = pyplot.subplots()
+    ax.set(xlim=(3, -3), ylim=(3, -3))
+    points = rng.normal(size=(10, 2))
+    assert LabelPlacer(ax, points, 3.0).place(points, [f"row {i}" for i in range(10)]) > 5
+    assert_free(ax)
 
 
 # Files

@@ -39,6 +39,14 @@ MapOutputs = Annotated[
         show_default="map.html and map.png",
     ),
 ]
+Plot = Annotated[
+    str,
+    typer.Option(
+        "--plot",
+        metavar="KIND",
+        help="What figures (.png, .svg, .pdf) show: map, biplot, loadings, correlation-circle, varimax or scree.",
+    ),
+]
 SaveModel = Annotated[
     str | None, typer.Option("--save-model", metavar="FILE", help="Save the fitted model for `transform`.")
 ]
@@ -58,6 +66,7 @@ def draw_map(  # noqa: PLR0913  (one argument per flag)
     numeric_only: NumericOnly = False,
     missing: Missing = None,
     standardize: Standardize = None,
+    plot: Plot = "map",
     output: MapOutputs = None,
     save_model: SaveModel = None,
 ) -> CommandOutput:
@@ -69,17 +78,20 @@ def draw_map(  # noqa: PLR0913  (one argument per flag)
       lowdim map digits
       lowdim map flowers.csv --color species -o map.html -o map.csv
       lowdim map wine --method umap --n-neighbors 30
+      lowdim map wine --plot biplot -o biplot.png
 
     """
     from lowdim.cli.fit_output import fit_output
     from lowdim.persistence import save
     from lowdim.workflow.fit import check_target, default_method, fit_method
     from lowdim.workflow.missing import complete_table
-    from lowdim.workflow.outputs import MAPS, EmbeddingOutput, check_outputs, check_writable, write_embedding
+    from lowdim.workflow.model_figures import ModelFigure, check_figure, write_model_figure
+    from lowdim.workflow.outputs import FIGURES, MAPS, EmbeddingOutput, check_outputs, check_writable, write_embedding
     from lowdim.workflow.source import column_values, label_vector, read_with_target
 
     start = perf_counter()
-    paths = check_outputs(output or ["map.html", "map.png"], MAPS, [data])
+    check_figure(plot, "--plot", ("map",))
+    paths = check_outputs(output or (["map.html", "map.png"] if plot == "map" else [f"{plot}.png"]), MAPS, [data])
     model_path = None if save_model is None else Path(save_model).absolute()
     if model_path is not None:
         check_writable(model_path)
@@ -97,9 +109,13 @@ def draw_map(  # noqa: PLR0913  (one argument per flag)
     title = f"{printable(Path(data).name)}, {fitted.method.name}"
     ratios = getattr(fitted.estimator, "explained_variance_ratio_", None)
     shown = ratios, fitted.estimator._explained, fitted.method.supervised
-    drawn = EmbeddingOutput(embedding, axes, table, colors, id, title, *shown)
+    color_name = color or table.label_name
+    drawn = EmbeddingOutput(embedding, axes, table, colors, id, title, *shown, color_name)
     for path in paths:
-        write_embedding(path, drawn)
+        if plot != "map" and path.suffix.lower() in FIGURES:
+            write_model_figure(path, plot, ModelFigure(fitted.model, title, table, colors, color_name))
+        else:
+            write_embedding(path, drawn)
     if model_path is not None:
         save(fitted.model, model_path)
         paths.append(model_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -12,6 +13,7 @@ import typer
 
 from lowdim.cli.command import DEFAULT_METHOD, method_choice
 from lowdim.cli.options import (
+    Color,
     Columns,
     Data,
     Drop,
@@ -28,6 +30,7 @@ from lowdim.cli.options import (
     column_selection,
 )
 from lowdim.cli.output import CommandOutput, align, printable, written_lines
+from lowdim.errors import BadParameter
 
 if TYPE_CHECKING:
     from lowdim.data.io.column_roles import ColumnSelection
@@ -46,6 +49,25 @@ ApplyMissing = Annotated[
 ]
 ModelOutput = Annotated[
     str, typer.Option("--output", "-o", metavar="FILE", help="The model file, by convention *.lowdim.")
+]
+TransformOutputs = Annotated[
+    list[str],
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Output file: .csv, .tsv, .parquet, .feather, .arrow, .npy, .npz (coordinates), .html (interactive page), "
+        ".png, .svg, .pdf (figure). Repeatable.",
+    ),
+]
+FittedData = Annotated[
+    str | None,
+    typer.Option(
+        "--fitted-data",
+        metavar="DATA",
+        help="The rows that the model was fitted to, drawn pale behind the new ones.",
+        show_default="the map that the model keeps, if it does",
+    ),
 ]
 Coordinates = Annotated[
     str, typer.Argument(metavar="COORDINATES", help="A file of coordinates written by `transform` or `map`.")
@@ -96,10 +118,12 @@ def fit(  # noqa: PLR0913  (one argument per flag)
     return fit_output("fit", data, complete.table, fitted, n_rows, [path], perf_counter() - start)
 
 
-def transform(
+def transform(  # noqa: PLR0913  (one argument per flag)
     model: ModelPath,
     data: Data,
-    output: TableOutputs,
+    output: TransformOutputs,
+    color: Color = None,
+    fitted_data: FittedData = None,
     label: Label = None,
     id: Id = None,
     drop: Drop = None,
@@ -108,16 +132,36 @@ def transform(
 ) -> CommandOutput:
     """Apply a saved model to new rows.
 
-    Columns are matched by name, or by position where either side has no names.
+    Columns are matched by name, or by position where either side has no names. Figures and pages show the new rows on
+    the map of the fitted ones, which are pale.
 
-    Example:
+    Examples:
       lowdim transform flowers.lowdim new.csv -o z.csv
+      lowdim transform flowers.lowdim new.csv --fitted-data flowers.csv --color species -o map.html
 
     """
     from lowdim.workflow.apply import apply_transform
+    from lowdim.workflow.outputs import MAPS, TABLES, check_outputs
 
     selection = column_selection(columns, label, id, drop)
-    return _apply("transform", "coordinate", partial(apply_transform, missing=missing), model, data, output, selection)
+    read = [model, data, *([] if fitted_data is None else [fitted_data])]
+    paths = check_outputs(output, MAPS, read)
+    apply = partial(apply_transform, missing=missing, color=color)
+    drawn = [path for path in paths if path.suffix.lower() not in TABLES]
+    if fitted_data is not None and not drawn:
+        raise BadParameter("--fitted-data is for figures and pages (.html, .png, .svg, .pdf); omit it.")
+    done, fitted, applied = _apply("transform", "coordinate", apply, model, data, paths, selection)
+    if not drawn:
+        return done
+    from lowdim.workflow.new_rows import write_new_rows
+
+    behind = None if fitted_data is None else apply(fitted, fitted_data, selection)
+    title = f"{printable(Path(data).name)} on {printable(Path(model).name)}"
+    on_map = [write_new_rows(path, fitted, applied, behind, title) for path in drawn]
+    note = (
+        "" if all(on_map) else "\nThe model keeps no map of the rows it was fitted to; --fitted-data DATA draws them."
+    )
+    return replace(done, text=done.text + note)
 
 
 def inverse(
@@ -130,8 +174,10 @@ def inverse(
 
     """
     from lowdim.workflow.apply import apply_inverse
+    from lowdim.workflow.outputs import TABLES, check_outputs
 
-    return _apply("inverse", "column", apply_inverse, model, data, output, column_selection(None, label, id, None))
+    paths = check_outputs(output, TABLES, [model, data])
+    return _apply("inverse", "column", apply_inverse, model, data, paths, column_selection(None, label, id, None))[0]
 
 
 def _apply(
@@ -140,18 +186,19 @@ def _apply(
     function: Callable[[Any, str, ColumnSelection], AppliedModel],
     model: str,
     data: str,
-    output: list[str],
+    paths: list[Path],
     selection: ColumnSelection,
-) -> CommandOutput:
-    """Apply the model of a file to a table, and write the result with its ids and labels."""
+) -> tuple[CommandOutput, Any, AppliedModel]:
+    """Apply the model of a file to a table, and write tables of the result with its ids and labels."""
     from lowdim.workflow.apply import load_fitted
-    from lowdim.workflow.outputs import TABLES, check_outputs, write_labeled_table
+    from lowdim.workflow.outputs import TABLES, write_labeled_table
     from lowdim.workflow.summary import count, summarize_missing
 
-    paths = check_outputs(output, TABLES, [model, data])
-    applied = function(load_fitted(model), data, selection)
+    fitted = load_fitted(model)
+    applied = function(fitted, data, selection)
     for path in paths:
-        write_labeled_table(path, applied.result, applied.names, applied.table, selection.id)
+        if path.suffix.lower() in TABLES:
+            write_labeled_table(path, applied.result, applied.names, applied.table, selection.id)
     n_rows, width = applied.result.shape
     size = f"{count(n_rows, 'row')} → {count(width, noun)}"
     lines = [(printable(Path(data).name), size), *written_lines(paths)]
@@ -160,4 +207,5 @@ def _apply(
     for name, values in applied.unknown.items():
         lines.insert(1, ("unknown", printable(f"{', '.join(values[:8])} in {name}: differs from all fitted rows")))
     result = {"rows": n_rows, "columns": width, "written": [str(path) for path in paths]}
-    return CommandOutput(align(lines), {"command": command, "model": model, "data": data} | result, is_status=True)
+    about = {"command": command, "model": model, "data": data} | result
+    return CommandOutput(align(lines), about, is_status=True), fitted, applied

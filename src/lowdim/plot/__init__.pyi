@@ -1,16 +1,19 @@
 # The public names, and where they live: `__init__.py` loads them from here.
 from lowdim.plot._biplot import biplot as biplot
 from lowdim.plot._biplot import biplot_coordinates as biplot_coordinates
-from lowdim.plot._biplot import loadings as loadings
 from lowdim.plot._colors import palette as palette
 from lowdim.plot._correspondence import category_map as category_map
 from lowdim.plot._correspondence import correspondence_biplot as correspondence_biplot
 from lowdim.plot._correspondence import variable_map as variable_map
+from lowdim.plot._density import density as density
 from lowdim.plot._eigenimages import eigenimages as eigenimages
 from lowdim.plot._html_page import page as page
 from lowdim.plot._index_path import index_path as index_path
+from lowdim.plot._loadings import correlation_circle as correlation_circle
+from lowdim.plot._loadings import loadings as loadings
+from lowdim.plot._new_rows import new_rows as new_rows
 from lowdim.plot._parallel_coordinates import parallel_coordinates as parallel_coordinates
-from lowdim.plot._scatter import density as density
+from lowdim.plot._point_colors import category_colors as category_colors
 from lowdim.plot._scatter import scatter as scatter
 from lowdim.plot._scree import scree as scree
 from lowdim.plot._selection import feature_scores as feature_scores

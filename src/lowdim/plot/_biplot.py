@@ -1,25 +1,26 @@
-"""Biplots and loadings of linear methods."""
+"""Biplots of linear methods: rows as points, features as arrows."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.base.axis_names import axis_names
 from lowdim.errors import BadInput, BadParameter
-from lowdim.plot._colors import DIVERGING, INK, palette
-from lowdim.plot._inputs import plain_scores, read_labels, require_fitted
-from lowdim.plot._label_placement import place_labels
-from lowdim.plot._points import draw_points, equal_units
-from lowdim.plot._text import shorten
-from lowdim.plot._theme import SMALL, axes_for, caption, color_bar, name_axes, style_axes, themed
+from lowdim.plot._colors import palette
+from lowdim.plot._inputs import plain_scores, read_texts, require_fitted
+from lowdim.plot._label_placement import LabelPlacer, label_rows
+from lowdim.plot._model_names import component_name, feature_names
+from lowdim.plot._point_colors import read_labels
+from lowdim.plot._points import draw_key, draw_points, equal_units, marker_size
+from lowdim.plot._theme import axes_for, caption, name_axes, style_axes, themed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["biplot", "biplot_coordinates", "loadings"]
+__all__ = ["biplot", "biplot_coordinates"]
 
 Array = NDArray[Any]
 
@@ -29,7 +30,6 @@ _SCALINGS = {
     "form": "form scaling: rows in principal coordinates, their distances are kept",
     "covariance": "covariance scaling: arrows in principal coordinates, cosines between them are correlations",
 }
-MOST_NUMBERS = 150  # cells that are large enough for their value
 
 
 def biplot_coordinates(model: Any, X: Any, scaling: str = "symmetric") -> tuple[Array, Array]:
@@ -58,7 +58,7 @@ def biplot_coordinates(model: Any, X: Any, scaling: str = "symmetric") -> tuple[
 
 
 @themed
-def biplot(
+def biplot(  # noqa: PLR0913  (one argument per thing that is drawn)
     model: Any,
     X: Any,
     labels: Any = None,
@@ -68,6 +68,10 @@ def biplot(
     n_arrows: int = 12,
     title: str | None = None,
     names: Any = None,
+    ids: Any = None,
+    label_name: str | None = None,
+    colors: Mapping[str, str] | None = None,
+    legend: bool = True,
 ) -> Axes:
     """Draw rows as points and features as arrows from the origin, on the first two components of a linear model.
 
@@ -80,8 +84,10 @@ def biplot(
         With at least two components.
     X : table (n, d)
         Rows to draw, usually those it was fitted on.
-    labels, names
+    labels, names, label_name, colors, legend
         Colors of the rows, as for `scatter`.
+    ids : n names of rows, optional
+        Written beside the points wherever there is room, the most isolated first.
     ax : matplotlib axes, optional
         Where to draw; None makes a new figure.
     scaling : "symmetric", "form" or "covariance"
@@ -100,81 +106,28 @@ def biplot(
     rows, columns = rows[:, :2], columns[:, :2]
     ax = axes_for(ax, 6.8, 5.4)
     style_axes(ax)
-    draw_points(ax, rows, read_labels(labels, len(rows), names))
+    point_colors = read_labels(labels, len(rows), names, colors=colors, title=label_name)
+    row_names = read_texts(ids, len(rows), "ids")
+    draw_points(ax, rows, point_colors)
+    if legend:
+        draw_key(ax, point_colors)
     longest = np.argsort(-np.linalg.norm(columns, axis=1), kind="stable")[:n_arrows]
     factor = _arrow_scale(rows, columns)
     tips = factor * columns[longest]
     _frame(ax, tips)
     equal_units(ax)
-    name_axes(ax, *(_component(model, i) for i in (0, 1)))
+    name_axes(ax, *(component_name(model, i) for i in (0, 1)))
     caption(ax, title, _SCALINGS[scaling] + (f"; arrows × {factor:.3g}" if len(longest) else ""))
-    _arrows(ax, tips, [_features(model)[i] for i in longest])  # last: labels need the final layout
+    _arrows(ax, tips)
+    # Last, because labels need the final layout.
+    radius = 0.5 * marker_size(len(rows)) ** 0.5
+    shafts = np.vstack([share * tips for share in np.linspace(0, 0.97, 24)])
+    placer = LabelPlacer(ax, rows, radius, shafts)
+    named = [feature_names(model)[i] for i in longest]
+    placer.place(tips, named, size=9.5, color="#8a3d00", outward=True, over_markers=True)
+    if row_names is not None:
+        label_rows(ax, rows, row_names, radius, placer)
     return ax
-
-
-@themed
-def loadings(
-    model: Any,
-    *,
-    ax: Axes | None = None,
-    n_components: int | None = None,
-    n_features: int = 30,
-    title: str | None = None,
-) -> Axes:
-    """Draw the loadings (coefficients of the components) as a heat map, one row per feature, one column per component.
-
-    Colors are symmetric about zero. Of more than `n_features` features, those with the largest absolute
-    coefficient in any component drawn are kept, and the plot says so.
-    """
-    require_fitted(model, "components_")
-    if n_features < 1 or (n_components is not None and n_components < 1):
-        raise BadParameter(f"n_features and n_components must be at least 1; got {n_features!r}, {n_components!r}.")
-    V = np.asarray(model.components_, dtype=np.float64)[: 8 if n_components is None else n_components].T  # (d, k)
-    d, k = V.shape
-    kept = np.arange(d)
-    if d > n_features:
-        kept = np.sort(np.argsort(-np.abs(V).max(axis=1), kind="stable")[:n_features])
-    shown = V[kept]
-    ax = axes_for(ax, 2.6 + 0.62 * k, 1.2 + 0.25 * len(kept))
-    style_axes(ax)
-    limit = float(np.abs(shown).max()) or 1.0
-    image = ax.imshow(shown, cmap=DIVERGING, vmin=-limit, vmax=limit, aspect="auto")
-    _write_numbers(ax, shown, limit)
-    features = _features(model)
-    ax.set_xticks(range(k))
-    ax.set_xticklabels([_component(model, i).replace(" (", "\n(") for i in range(k)], parse_math=False)
-    ax.set_yticks(range(len(kept)))
-    ax.set_yticklabels([shorten(features[i]) for i in kept], parse_math=False)
-    for spine in ax.spines.values():
-        spine.set_visible(False)
-    ax.tick_params(length=0, labelcolor=INK)
-    color_bar(ax, image, "coefficient")
-    caption(ax, title, f"the {len(kept)} largest of {d} features" if len(kept) < d else None)
-    return ax
-
-
-def _write_numbers(ax: Axes, shown: Array, limit: float) -> None:
-    if shown.size > MOST_NUMBERS:
-        return
-    for (row, column), value in np.ndenumerate(shown):
-        color = "white" if abs(value) > 0.62 * limit else INK
-        ax.text(column, row, _number(value), ha="center", va="center_baseline", fontsize=SMALL - 0.5, color=color)
-
-
-def _number(value: float) -> str:
-    """Two decimals with a typographic minus, and no negative zero."""
-    return f"{round(value, 2) + 0.0:.2f}".replace("-", "−")
-
-
-def _features(model: Any) -> list[str]:
-    d = np.shape(model.components_)[1]
-    return [str(name) for name in getattr(model, "feature_names_in_", [f"x{i}" for i in range(d)])]
-
-
-def _component(model: Any, i: int) -> str:
-    """The name of a component with its share of the variance, where known."""
-    shares = getattr(model, "explained_variance_ratio_", None)
-    return axis_names(model, i + 1)[i] + ("" if shares is None else f" ({float(shares[i]):.1%})")
 
 
 def _arrow_scale(rows: Array, columns: Array) -> float:
@@ -191,11 +144,8 @@ def _frame(ax: Axes, points: Array) -> None:
     ax.autoscale_view()
 
 
-def _arrows(ax: Axes, tips: Array, labels: list[str]) -> None:
-    if not len(tips):
-        return
-    color = palette(6)[5]
-    zeros = np.zeros(len(tips))
-    ax.quiver(zeros, zeros, *tips.T, angles="xy", scale_units="xy", scale=1, width=0.0032, color=color, zorder=4)
-    shafts = np.vstack([share * tips for share in np.linspace(0, 0.95, 20)])
-    place_labels(ax, tips, labels, size=9.5, color="#8a3d00", outward=True, others=shafts)
+def _arrows(ax: Axes, tips: Array) -> None:
+    if len(tips):
+        zeros = np.zeros(len(tips))
+        options: dict[str, Any] = {"angles": "xy", "scale_units": "xy", "scale": 1, "width": 0.0032}
+        ax.quiver(zeros, zeros, *tips.T, **options, color=palette(6)[5], zorder=4)

@@ -1,14 +1,9 @@
-"""Categorical palettes that can be distinguished with every kind of color vision.
+"""Colors: a categorical palette that can be told apart with every kind of color vision, and those of the theme.
 
-Categories take Okabe and Ito's eight colors. Further ones follow one principle: of all colors of
-medium lightness, take the one farthest from those already taken, where the distance between two colors is the smallest
-of those seen with normal, protanopic and deuteranopic vision.
+The distance between two colors is the smallest of those seen with normal, protanopic and deuteranopic vision.
 """
 
 from __future__ import annotations
-
-from functools import cache
-from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,26 +15,31 @@ __all__ = [
     "GRAY",
     "INK",
     "LIGHT",
+    "PALETTE",
     "SEQUENTIAL",
     "SEQUENTIAL_FROM_WHITE",
     "color_distance",
     "linear_light",
     "palette",
+    "srgb",
+    "tint",
 ]
 
 Array = NDArray[np.float64]
 
-# Okabe and Ito (2008), those that stand out on white first.
-OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000", "#F0E442")
+# The first six are Okabe and Ito's (2008). The others were chosen by their distance to all before them, of a lightness
+# that shows on white, without black and without the primaries of a screen, which would stand out.
+PALETTE = (
+    "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#561D99", "#E8CF14",
+    "#8F160D", "#1D3A54", "#B2C184", "#B5E4A0", "#D38A1D", "#7D6BF2", "#C02599", "#8BD0F2",
+    "#2340CD", "#908247", "#364C3B", "#ACA983", "#887FD3", "#C00D68", "#CA93C9", "#27676B",
+)  # fmt: skip
 SEQUENTIAL = "viridis"  # perceptually uniform, also in grayscale and for the color-blind
 SEQUENTIAL_FROM_WHITE = "Blues"  # from white, so that an empty cell looks empty
 DIVERGING = "RdBu_r"
 INK, FADED, LIGHT = "#222222", "#6b6b6b", "#c4c4c4"
 # Grays of a lightness unlike any of the above, which the color-blind may see as gray.
 GRAY, ABSENT = "#b8b8b8", "#dcdcdc"  # pooled categories, and missing labels
-
-# Beyond this many, colors can't be distinguished; they repeat.
-MOST_COLORS = 40
 
 # Protanopia and deuteranopia in linear RGB (Machado, Oliveira and Fernandes, 2009).
 _VISION = np.array(
@@ -67,9 +67,8 @@ _LAB = np.array(
 
 
 def palette(n: int) -> tuple[str, ...]:
-    """N categorical colors, as #rrggbb; the first ones do not depend on n."""
-    colors = _all_colors()
-    return tuple(colors[i % len(colors)] for i in range(n))
+    """N categorical colors, as #rrggbb; the first ones do not depend on n. They repeat after 24."""
+    return tuple(PALETTE[i % len(PALETTE)] for i in range(n))
 
 
 def color_distance(first: str, second: str) -> float:
@@ -78,32 +77,21 @@ def color_distance(first: str, second: str) -> float:
     return float(np.linalg.norm(seen[0] - seen[1], axis=1).min())
 
 
+def tint(color: str, share: float) -> str:
+    """The color mixed with white in linear light, of which `share` is left."""
+    light = share * linear_light(np.array(_rgb(color))) + (1 - share)
+    return "#" + "".join(f"{round(255 * channel):02x}" for channel in srgb(light))
+
+
 def linear_light(rgb: Array) -> Array:
     """Linear RGB, which mixes by addition, from sRGB in 0…1."""
     return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
 
 
-@cache
-def _all_colors() -> tuple[str, ...]:
-    grid = np.array(list(product(np.linspace(0, 1, 16), repeat=3)))
-    seen = _seen(grid)  # (m, 3 eyes, 3)
-    lightness, chroma = seen[:, 0, 0], np.hypot(seen[:, 0, 1], seen[:, 0, 2])
-    fit = (lightness > 0.35) & (lightness < 0.82) & (chroma > 0.06)
-    grid, seen = grid[fit], seen[fit]
-    taken = _seen(np.array([_rgb(color) for color in (*OKABE_ITO, GRAY)]))
-    nearest = _gap(seen[:, None], taken[None]).min(axis=1)
-    colors = list(OKABE_ITO)
-    while len(colors) < MOST_COLORS:
-        best = int(np.argmax(nearest))
-        colors.append(_hex(grid[best]))
-        nearest = np.minimum(nearest, _gap(seen, seen[best]))
-    return tuple(colors)
-
-
-def _gap(a: Array, b: Array) -> Array:
-    """Distances over the last axis, the smallest over kinds of vision."""
-    gaps: Array = np.linalg.norm(a - b, axis=-1).min(axis=-1)
-    return gaps
+def srgb(light: Array) -> Array:
+    """The inverse of `linear_light`."""
+    light = np.clip(light, 0, 1)
+    return np.where(light <= 0.0031308, 12.92 * light, 1.055 * light ** (1 / 2.4) - 0.055)
 
 
 def _seen(rgb: Array) -> Array:
@@ -114,7 +102,3 @@ def _seen(rgb: Array) -> Array:
 
 def _rgb(color: str) -> list[float]:
     return [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-
-
-def _hex(rgb: Array) -> str:
-    return "#" + "".join(f"{round(255 * channel):02X}" for channel in rgb)

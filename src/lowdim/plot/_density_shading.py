@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.plot._colors import ABSENT, INK, SEQUENTIAL, linear_light
-from lowdim.plot._inputs import Categories, ColorScale, PointColors
+from lowdim.plot._colors import ABSENT, INK, SEQUENTIAL, SEQUENTIAL_FROM_WHITE, linear_light, srgb
+from lowdim.plot._point_colors import Categories, ColorScale, PointColors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,8 +18,10 @@ __all__ = ["cell_edges", "draw_raster", "shade_cells"]
 
 Array = NDArray[Any]
 
-CELLS = 420  # along the longer side: about one cell per pixel at the usual size
-FAINTEST = 0.38  # opacity of a cell with one point, so that outliers stay visible
+CELLS = 800  # along the longer side: more than one cell per pixel at the usual size, so that none shows
+SPREAD = 1.4  # standard deviation of the Gaussian that a point is spread by, in cells
+FAINTEST = 0.7  # opacity at the middle of a lone point, so that outliers stay visible
+DEEPEST = 0.55  # share of its light that a color keeps where points are densest
 
 
 def cell_edges(points: Array, *, square: bool, cells: int = CELLS) -> tuple[Array, Array]:
@@ -35,16 +37,44 @@ def cell_edges(points: Array, *, square: bool, cells: int = CELLS) -> tuple[Arra
     return x, y
 
 
-def shade_cells(points: Array, point_colors: PointColors, edges: tuple[Array, Array]) -> Array:
-    """RGBA of every cell, (rows, columns, 4): its points' colors mixed, more opaque where there are more."""
+def shade_cells(points: Array, point_colors: PointColors, edges: tuple[Array, Array], spread: float = SPREAD) -> Array:
+    """RGBA of every cell, (rows, columns, 4): its points' colors mixed, more opaque and deeper where there are more.
+
+    Opacity and depth grow with the mean of the logarithm of the density and its rank among all cells (histogram
+    equalization), so that neither outliers nor the inside of clusters vanish.
+    """
     if isinstance(point_colors, ColorScale):
-        counts, colors = _mean_colors(points, point_colors, edges)
+        density, colors = _mean_colors(points, point_colors, edges, spread)
     else:
-        counts, colors = _mixed_colors(points, point_colors, edges)
-    filled = counts > 0
-    strong = max(float(np.quantile(counts[filled], 0.995)), 2.0)
-    alpha = FAINTEST + (1 - FAINTEST) * np.log(np.maximum(counts, 1)) / np.log(strong)
-    return np.dstack([colors, np.where(filled, np.minimum(alpha, 1.0), 0.0)])
+        density, colors = _mixed_colors(points, point_colors, edges, spread)
+    density = density / (1 / (2 * np.pi * spread**2) if spread else 1.0)  # 1 in the middle of a lone point
+    filled = density > 1e-3
+    strength = _strength(np.maximum(density, 1.0), filled)
+    if point_colors is None:
+        colors = _shades(strength)
+    alpha = (FAINTEST + (1 - FAINTEST) * strength) * np.minimum(density, 1.0)
+    depth = 1 - (1 - DEEPEST) * strength**2
+    deep = srgb(linear_light(colors) * depth[..., None])
+    return np.dstack([deep, np.where(filled, np.minimum(alpha, 1.0), 0.0)])
+
+
+def _strength(density: Array, filled: Array) -> Array:
+    """From 0 for a lone point to 1 for the densest cells."""
+    values = density[filled]
+    order = np.unique(values, return_inverse=True, return_counts=True)
+    rank = (np.cumsum(order[2]) - order[2])[order[1]] / max(len(values) - 1, 1)
+    top = max(float(np.quantile(values, 0.999)), 2.0)
+    out = np.zeros(density.shape)
+    # Equal densities, and none below a lone point's, have the rank 0.
+    out[filled] = 0.65 * np.minimum(np.log(values) / np.log(top), 1.0) + 0.35 * np.where(values > 1, rank, 0.0)
+    return out
+
+
+def _shades(strength: Array) -> Array:
+    """The colors of rows without labels, (rows, columns, 3)."""
+    from matplotlib import colormaps
+
+    return np.asarray(colormaps[SEQUENTIAL_FROM_WHITE](0.55 + 0.45 * strength)[..., :3])
 
 
 def draw_raster(ax: Axes, cells: Array, edges: tuple[Array, Array], **options: Any) -> AxesImage:
@@ -54,41 +84,41 @@ def draw_raster(ax: Axes, cells: Array, edges: tuple[Array, Array], **options: A
     return ax.imshow(cells, extent=extent, origin="lower", aspect=ax.get_aspect(), **options)
 
 
-def _count(points: Array, edges: tuple[Array, Array], weights: Array | None = None) -> Array:
-    return np.histogram2d(points[:, 1], points[:, 0], bins=(edges[1], edges[0]), weights=weights)[0]
+def _count(points: Array, edges: tuple[Array, Array], spread: float, weights: Array | None = None) -> Array:
+    """Numbers of points in cells, or sums of their weights, spread by a Gaussian."""
+    from scipy.ndimage import gaussian_filter
+
+    counts = np.histogram2d(points[:, 1], points[:, 0], bins=(edges[1], edges[0]), weights=weights)[0]
+    return np.asarray(gaussian_filter(counts, spread, mode="constant", truncate=4.0)) if spread else counts
 
 
-def _mixed_colors(points: Array, categories: Categories | None, edges: tuple[Array, Array]) -> tuple[Array, Array]:
-    """Colors of the categories, mixed in linear light by their counts."""
+def _mixed_colors(
+    points: Array, categories: Categories | None, edges: tuple[Array, Array], spread: float
+) -> tuple[Array, Array]:
+    """Colors of the categories, mixed in linear light by their densities."""
     from matplotlib.colors import to_rgb
 
     if categories is None:
-        counts = _count(points, edges)
+        counts = _count(points, edges, spread)
         return counts, np.broadcast_to(to_rgb(INK), (*counts.shape, 3))
     total: Array = np.zeros((len(edges[1]) - 1, len(edges[0]) - 1))
     light = np.zeros((*total.shape, 3))
     for code, color in enumerate(categories.colors):
-        counts = _count(points[categories.codes == code], edges)
+        counts = _count(points[categories.codes == code], edges, spread)
         total += counts
         light += counts[..., None] * linear_light(np.array(to_rgb(color)))
-    light /= np.maximum(total, 1)[..., None]
-    return total, _srgb(light)
+    light /= np.where(total > 0, total, 1.0)[..., None]
+    return total, srgb(light)
 
 
-def _mean_colors(points: Array, scale: ColorScale, edges: tuple[Array, Array]) -> tuple[Array, Array]:
-    """The color of the mean value of each cell; gray where all are missing."""
+def _mean_colors(points: Array, scale: ColorScale, edges: tuple[Array, Array], spread: float) -> tuple[Array, Array]:
+    """The color of the mean value around each cell; gray where all are missing."""
     from matplotlib import colormaps
     from matplotlib.colors import to_rgb
 
     known = ~np.isnan(scale.values)
     share = (scale.values[known] - scale.low) / (scale.high - scale.low)
-    counts = _count(points[known], edges)
-    means = _count(points[known], edges, share) / np.maximum(counts, 1)
-    colors = np.where(counts[..., None] > 0, colormaps[SEQUENTIAL](means)[..., :3], to_rgb(ABSENT))
-    return _count(points, edges), colors
-
-
-def _srgb(light: Array) -> Array:
-    """The inverse of `linear_light`."""
-    light = np.clip(light, 0, 1)
-    return np.where(light <= 0.0031308, 12.92 * light, 1.055 * light ** (1 / 2.4) - 0.055)
+    counts = _count(points[known], edges, spread)
+    means = _count(points[known], edges, spread, share) / np.where(counts > 0, counts, 1.0)
+    colors = np.where(counts[..., None] > 1e-9, colormaps[SEQUENTIAL](means)[..., :3], to_rgb(ABSENT))
+    return _count(points, edges, spread), colors

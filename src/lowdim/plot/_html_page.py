@@ -1,40 +1,41 @@
 """A standalone interactive HTML page (Bokeh) that makes no network request.
 
-Labels, names and titles are data and stay text. Bokeh escapes them in the page and in tooltips; formulas
-($$…$$) would be fetched from elsewhere and are switched off by giving text as PlainText; and the page
-itself forbids, by a content security policy, every request and every script but its own.
+Labels, names and titles are data and stay text. Bokeh escapes them in tooltips, the template in the page; formulas
+($$…$$) would be fetched from elsewhere and are switched off by giving text as PlainText; and the page itself forbids,
+by a content security policy, every request and every script but its own (`_html_page.js`).
 """
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import re
-from collections.abc import Mapping
-from html import escape
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.errors import BadInput, BadInputType, MissingExtra
-from lowdim.plot._colors import ABSENT, FADED, INK, LIGHT
-from lowdim.plot._inputs import Categories, ColorScale, read_labels, read_points, read_texts
+from lowdim.errors import BadInput, MissingExtra
+from lowdim.plot._inputs import read_points
+from lowdim.plot._page_columns import page_columns
+from lowdim.plot._page_figure import draw_rows, make_figure
+from lowdim.plot._page_legend import legend_html
+from lowdim.plot._point_colors import Categories, PointColors, read_labels, read_with_background
+from lowdim.plot._points import strip_heights
+from lowdim.plot._standalone_page import json_for_script, with_content_security_policy
 from lowdim.plot._text import drawable, shorten
-from lowdim.plot._thumbnails import thumbnails
 from lowdim.runtime.atomic_write import atomic_write
 
-__all__ = ["MOST_ENTRIES", "page", "with_content_security_policy"]
+__all__ = ["MOST_ENTRIES", "page"]
 
 Array = NDArray[Any]
-Columns = dict[str, Any]
 
 MOST_ENTRIES = 60  # in the legend
-ENTRIES_PER_COLUMN = 24
+MOST_COMPONENTS = 20  # to choose from
+MOST_VALUES = 4_000_000  # of all components in the page: 16 MB
 
 
-def page(
+def page(  # noqa: PLR0913  (one argument per thing that is drawn)
     Z: Any,
     labels: Any = None,
     *,
@@ -43,27 +44,37 @@ def page(
     hover: Mapping[str, Any] | None = None,
     images: Any = None,
     title: str = "",
+    axis_names: Sequence[str] | None = None,
+    label_name: str | None = None,
+    colors: Mapping[str, str] | None = None,
+    legend: bool = True,
+    background: Any = None,
+    background_labels: Any = None,
     path: str | PathLike[str] | None = None,
 ) -> str:
     """Write an embedding as one HTML file that works offline, and return its text.
 
-    The page has zoom, box and lasso selection, a tooltip for every point, and a legend whose entries hide and show
-    their category.
+    The page zooms and moves by mouse, touch and keys, selects by box and lasso, has a tooltip for every point, and a
+    legend whose entries hide and show their category. Of more than two components, any two can be chosen.
 
     Parameters
     ----------
     Z : table (n, k)
-        The embedding; its first two columns are drawn; a single column is drawn as a line.
-    labels, names
+        The embedding. A single column is drawn as a strip per category.
+    labels, names, label_name, colors, legend
         Colors, as for `scatter`; up to 60 categories have legend entries.
     ids : n names of rows, optional
-        Shown in the tooltip; without them, the number of the row.
+        Shown in the tooltip; without them, the number of the row, from 0.
     hover : mapping from name to n values, optional
         Further lines of the tooltip.
     images : array (n, height, width) or (n, height, width, 3), optional
         Thumbnails for the tooltip, for at most 5,000 rows.
     title : str
         Of the page and above the plot.
+    axis_names : k texts, optional
+        Of the components, as on the axes.
+    background, background_labels
+        Rows that these are drawn on, pale, as for `scatter`.
     path : path, optional
         Where to write it, atomically.
 
@@ -71,157 +82,77 @@ def page(
     try:
         from bokeh.embed import file_html
         from bokeh.resources import Resources
+        from jinja2 import Template  # comes with Bokeh
     except ImportError as error:
         raise MissingExtra("the interactive page needs Bokeh; install it with pip install 'lowdim[app]'.") from error
 
-    points = read_points(Z)[:, :2].astype(np.float32)
-    n = len(points)
-    if points.shape[1] == 1:
-        points = np.column_stack([points, np.zeros(n, dtype=np.float32)])
-    columns, lines = _columns(points, ids, hover, images)
-    title = drawable(str(title))
-    figure = _figure(title)
-    point_colors = read_labels(labels, n, names)
-    if isinstance(point_colors, Categories):
-        point_colors = point_colors.at_most(MOST_ENTRIES)
-        lines.insert(1, ("label", "$name"))  # the name of the renderer, so that no text is repeated in every row
-        _draw_categories(figure, columns, point_colors)
-    else:
-        if point_colors is not None:
-            columns["label"] = point_colors.values.astype(np.float32)
-            lines.insert(1, ("label", "@label"))
-        _draw_values(figure, columns, point_colors)
-    _tools(figure, lines)
-    text = with_content_security_policy(file_html(figure, Resources(mode="inline"), title=title or "Map"))
+    whole = read_points(Z)
+    n, k = whole.shape
+    behind = None if background is None else _matching(read_points(background, "background"), k)
+    given: dict[str, Any] = {"colors": colors, "title": label_name}
+    point_colors, behind_colors = read_labels(labels, n, names, **given), None
+    if behind is not None:
+        point_colors, behind_colors = read_with_background(labels, n, background_labels, len(behind), **given)
+    shown = _pooled(point_colors if point_colors is not None else behind_colors)
+    kept = min(k, MOST_COMPONENTS, max(MOST_VALUES // n, 2))
+    axes = _component_names(axis_names, kept)
+    columns, lines = page_columns(_components(whole, kept, _pooled(point_colors)), axes, ids, hover, images)
+    figure = make_figure(axes, shown if k == 1 else None)
+    if behind is not None:
+        back, _ = page_columns(_components(behind, kept, _pooled(behind_colors)), axes, None, None, None)
+        draw_rows(figure, back, _pooled(behind_colors), None, pale=True)
+    draw_rows(figure, columns, _pooled(point_colors), lines)
+    heading = shorten(drawable(str(title)), 120)
+    chooser = (
+        "".join(f'<label>{a} <select id="{a}-component"></select></label>' for a in ("x", "y")) if kept > 2 else ""
+    )
+    folder = files("lowdim.plot")
+    html = file_html(
+        figure,
+        Resources(mode="inline"),
+        title=drawable(str(title)) or "Map",
+        template=Template(folder.joinpath("_html_page.html").read_text(encoding="utf-8")),
+        template_variables={
+            "heading": heading,
+            "note": _note(n, k, kept, behind),
+            "controls": chooser,
+            "legend": legend_html(shown) if legend and not (k == 1 and isinstance(shown, Categories)) else "",
+            "components": json_for_script({"names": [shorten(name, 40) for name in axes], "axes": axes}),
+            "script": folder.joinpath("_html_page.js").read_text(encoding="utf-8"),
+        },
+    )
+    text = with_content_security_policy(html)
     if path is not None:
         with atomic_write(path) as draft:
             draft.write_text(text, encoding="utf-8")
     return text
 
 
-def _columns(
-    points: Array, ids: Any, hover: Mapping[str, Any] | None, images: Any
-) -> tuple[Columns, list[tuple[str, str]]]:
-    """The data of each point, and the tooltip lines that show it. Column names are ours, never the user's."""
-    n = len(points)
-    row_names = read_texts(ids, n, "ids")
-    columns: Columns = {"x": points[:, 0], "y": points[:, 1]}
-    columns["id"] = np.arange(n, dtype=np.int32) if row_names is None else np.asarray(row_names, dtype=object)
-    lines = [("row" if row_names is None else "id", "@id"), ("x", "@x"), ("y", "@y")]
-    if hover is not None and not isinstance(hover, Mapping):
-        raise BadInputType(f"hover must map names to columns of values; got {type(hover).__name__}.")
-    for i, (name, values) in enumerate((hover or {}).items()):
-        columns[f"hover{i}"] = _hover_column(values, n, name)
-        lines.append((shorten(str(name)), f"@hover{i}"))
-    if images is not None:
-        # These strings hold only base64 digits of an image made here, so they are safe as HTML.
-        columns["image"] = np.asarray(thumbnails(images, n), dtype=object)
-        lines.append(("", "@image{safe}"))
-    return columns, lines
+def _matching(behind: Array, k: int) -> Array:
+    if behind.shape[1] != k:
+        raise BadInput(f"background must have the {k} dimensions of Z; got {behind.shape[1]}.")
+    return behind
 
 
-def _hover_column(values: Any, n: int, name: str) -> Array:
-    column = np.asarray(values)
-    if column.shape == (n,) and column.dtype.kind in "f":
-        return column.astype(np.float32)
-    if column.shape == (n,) and column.dtype.kind in "iu" and np.abs(column.astype(np.float64)).max() < 2**31:
-        return column.astype(np.int32)
-    return np.asarray(read_texts(values, n, f"hover[{name!r}]"), dtype=object)
+def _pooled(colors: PointColors) -> PointColors:
+    return colors.at_most(MOST_ENTRIES) if isinstance(colors, Categories) else colors
 
 
-def _figure(title: str) -> Any:
-    from bokeh.models import PlainText
-    from bokeh.models.annotations import Title
-    from bokeh.plotting import figure
-
-    made = figure(sizing_mode="stretch_both", match_aspect=True, output_backend="webgl", tools="")
-    made.title = Title(text=PlainText(text=shorten(title, 120)), text_font_size="16px", text_color=INK)
-    made.toolbar.logo = None
-    made.min_border = 24
-    made.outline_line_color = None
-    made.grid.grid_line_color = "#eeeeee"
-    for axis in made.axis:
-        axis.update(axis_line_color=LIGHT, major_tick_line_color=LIGHT, minor_tick_line_color=None)
-        axis.major_label_text_color = FADED
-    return made
+def _components(points: Array, kept: int, colors: PointColors) -> Array:
+    """The components that the page holds (n, kept); a single one has heights in a strip beside it."""
+    shown = points[:, :kept].astype(np.float32)
+    return shown if kept > 1 else np.column_stack([shown, strip_heights(len(points), colors)])
 
 
-def _draw_categories(figure: Any, columns: Columns, categories: Categories) -> None:
-    """One renderer per category, so that the legend can hide it."""
-    from bokeh.models.annotations import Legend, LegendItem
-
-    items = []
-    for code, (name, color) in enumerate(zip(categories.names, categories.colors, strict=True)):
-        rows = categories.codes == code
-        drawn = _draw_markers(figure, {key: column[rows] for key, column in columns.items()}, len(rows), color)
-        drawn.name = name
-        items.append(LegendItem(label={"value": shorten(name)}, renderers=[drawn]))
-    legend = Legend(
-        items=items, click_policy="hide", border_line_color=None, ncols=-(-len(items) // ENTRIES_PER_COLUMN)
-    )
-    legend.update(label_text_color=INK, label_text_font_size="12px", spacing=1, padding=4, margin=4)
-    figure.add_layout(legend, "right")
+def _component_names(axis_names: Sequence[str] | None, kept: int) -> list[str]:
+    if axis_names is not None and len(axis_names) < kept:
+        raise BadInput(f"axis_names must have {kept} names for {kept} components; got {len(axis_names)}.")
+    given = [f"axis {i + 1}" for i in range(kept)] if axis_names is None else axis_names[:kept]
+    return [shorten(str(name), 60) for name in given]
 
 
-def _draw_values(figure: Any, columns: Columns, scale: ColorScale | None) -> None:
-    from bokeh.models import LinearColorMapper
-    from bokeh.models.annotations import ColorBar
-
-    if scale is None:
-        _draw_markers(figure, columns, len(columns["x"]), INK)
-        return
-    mapper = LinearColorMapper(palette="Viridis256", low=scale.low, high=scale.high, nan_color=ABSENT)
-    _draw_markers(figure, columns, len(columns["x"]), {"field": "label", "transform": mapper})
-    bar = ColorBar(color_mapper=mapper, width=10, padding=8, major_label_text_color=FADED, bar_line_color=None)
-    figure.add_layout(bar, "right")
-
-
-def _draw_markers(figure: Any, columns: Columns, n: int, color: Any) -> Any:
-    from bokeh.models import ColumnDataSource
-
-    return figure.scatter(
-        "x",
-        "y",
-        source=ColumnDataSource(columns),
-        size=float(np.clip(10 * (150 / n) ** 0.25, 2, 10)),
-        color=color,
-        fill_alpha=0.75 if n <= 20_000 else 0.45,
-        line_color=None,
-        nonselection_fill_alpha=0.08,
-        selection_fill_alpha=1.0,
-    )
-
-
-def _tools(figure: Any, lines: list[tuple[str, str]]) -> None:
-    from bokeh.models import (
-        BoxZoomTool,
-        HoverTool,
-        LassoSelectTool,
-        PanTool,
-        ResetTool,
-        SaveTool,
-        WheelZoomTool,
-    )
-    from bokeh.models.tools import BoxSelectTool
-
-    wheel = WheelZoomTool()
-    hover = HoverTool(tooltips=lines, point_policy="snap_to_data", limit=3)
-    tools = [PanTool(), wheel, BoxZoomTool(match_aspect=True), BoxSelectTool(), LassoSelectTool()]
-    figure.add_tools(*tools, hover, ResetTool(), SaveTool())
-    figure.toolbar.active_scroll = wheel
-
-
-def with_content_security_policy(html: str) -> str:
-    """The page under a content security policy: it may run its own scripts, known by their hashes, and load nothing."""
-    scripts = re.findall(r"<script(?: type=\"text/javascript\")?>(.*?)</script>", html, re.DOTALL)
-    digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
-    allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
-    policy = (
-        f"default-src 'none'; script-src {allowed}; "
-        "style-src 'unsafe-inline'; img-src data: blob:; font-src data:; base-uri 'none'; form-action 'none'"
-    )
-    meta = f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">'
-    head, mark, rest = html.partition('<meta charset="utf-8">')
-    if not mark:
-        raise BadInput("this version of Bokeh writes pages without a character set; install bokeh 3.6 or later.")
-    return f"{head}{mark}\n    {meta}{rest}"
+def _note(n: int, k: int, kept: int, behind: Array | None) -> str:
+    notes = [] if behind is None else [f"{n:,} rows on the map of {len(behind):,} others (pale)"]
+    if kept < k:
+        notes.append(f"the first {kept} of {k} components")
+    return "; ".join(notes)

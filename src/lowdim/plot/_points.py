@@ -2,42 +2,74 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.plot._colors import ABSENT, FADED, INK, SEQUENTIAL
+from lowdim.plot._colors import ABSENT, FADED, INK, LIGHT, tint
 from lowdim.plot._density_shading import cell_edges, draw_raster, shade_cells
-from lowdim.plot._inputs import MOST_IN_LEGEND, Categories, ColorScale, PointColors
-from lowdim.plot._text import shorten
-from lowdim.plot._theme import color_bar, has_layout_engine
+from lowdim.plot._legend import draw_legend, draw_scale, scale_color_map
+from lowdim.plot._point_colors import MOST_IN_LEGEND, Categories, ColorScale, PointColors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["MANY", "draw_ellipses", "draw_lines", "draw_points", "equal_units"]
+__all__ = [
+    "MANY",
+    "draw_background",
+    "draw_ellipses",
+    "draw_key",
+    "draw_lines",
+    "draw_points",
+    "equal_units",
+    "marker_size",
+    "strip_heights",
+]
 
 Array = NDArray[Any]
 
 MANY = 20_000  # above this, markers overplot
+GOLDEN = (np.sqrt(5) - 1) / 2
+PALE = 0.42  # share of its color that a row of the background keeps
 CHI_SQUARE_95 = 5.991464547107979  # the 95% quantile with two degrees of freedom
 
 
-def draw_points(
-    ax: Axes, points: Array, point_colors: PointColors, *, square: bool = True, legend: bool = True
-) -> None:
-    """Draw rows (n, 2), or (n, 3) on three-dimensional axes, with their legend or color bar."""
-    if isinstance(point_colors, Categories) and legend:
+def draw_points(ax: Axes, points: Array, point_colors: PointColors, *, square: bool = True) -> None:
+    """Draw rows (n, 2), or (n, 3) on three-dimensional axes."""
+    if isinstance(point_colors, Categories):
         point_colors = point_colors.at_most(MOST_IN_LEGEND)
     if len(points) > MANY and points.shape[1] == 2:
         _shade(ax, points, point_colors, square)
     else:
         _draw_markers(ax, points, point_colors)
-    if isinstance(point_colors, Categories) and legend:
-        _legend(ax, point_colors)
+
+
+def draw_key(ax: Axes, point_colors: PointColors) -> None:
+    """The legend of categories, or the color bar of values."""
+    if isinstance(point_colors, Categories):
+        draw_legend(ax, point_colors.at_most(MOST_IN_LEGEND))
     elif isinstance(point_colors, ColorScale):
-        _color_bar(ax, point_colors)
+        draw_scale(ax, point_colors)
+
+
+def draw_background(ax: Axes, points: Array, point_colors: PointColors) -> None:
+    """Rows (m, 2) that others are drawn on: pale, in the tints of their colors, without a legend."""
+    if isinstance(point_colors, Categories):
+        pale = replace(point_colors, colors=tuple(tint(color, PALE) for color in point_colors.colors))
+    else:
+        pale = Categories(("",), np.zeros(len(points), dtype=np.intp), (LIGHT,))
+    if len(points) > MANY and points.shape[1] == 2:
+        _shade(ax, points, pale, square=True)
+    else:
+        options: dict[str, Any] = {"s": marker_size(len(points)), "c": pale.row_colors, "linewidths": 0}
+        ax.scatter(*points.T, **options, rasterized=len(points) > 2000, zorder=0.8)
+
+
+def marker_size(n: int) -> float:
+    """The area of a marker, in square points."""
+    return float(np.clip(36 * np.sqrt(150 / n), 1.5, 42))
 
 
 def draw_lines(ax: Axes, points: Array, pairs: Array) -> None:
@@ -78,6 +110,12 @@ def draw_ellipses(ax: Axes, points: Array, categories: Categories) -> None:
         ax.update_datalim(ellipse.get_path().transformed(ellipse.get_patch_transform()).vertices)
 
 
+def strip_heights(n: int, point_colors: PointColors) -> NDArray[np.float64]:
+    """Heights of the rows of one component: one strip per category, with deterministic jitter (golden ratio)."""
+    strips = point_colors.codes if isinstance(point_colors, Categories) else np.zeros(n)
+    return np.asarray(strips + 0.7 * ((np.arange(n) * GOLDEN) % 1.0 - 0.5))
+
+
 def equal_units(ax: Axes) -> None:
     """Equal aspect: one unit is as long in x as in y, so that distances on the page are those of the embedding."""
     shared = any(len(group.get_siblings(ax)) > 1 for group in (ax.get_shared_x_axes(), ax.get_shared_y_axes()))
@@ -87,9 +125,8 @@ def equal_units(ax: Axes) -> None:
 def _draw_markers(ax: Axes, points: Array, point_colors: PointColors) -> None:
     """One collection in row order, so that no category covers the others."""
     n = len(points)
-    size = float(np.clip(36 * np.sqrt(150 / n), 1.5, 42))
     options: dict[str, Any] = {
-        "s": size,
+        "s": marker_size(n),
         "linewidths": 0.3 if n <= 3000 and not isinstance(point_colors, ColorScale) else 0,
         "edgecolors": "white",
     }
@@ -97,7 +134,12 @@ def _draw_markers(ax: Axes, points: Array, point_colors: PointColors) -> None:
     if isinstance(point_colors, Categories):
         options["c"] = point_colors.row_colors
     elif isinstance(point_colors, ColorScale):
-        options |= {"c": point_colors.values, "cmap": _color_map(), "vmin": point_colors.low, "vmax": point_colors.high}
+        options |= {
+            "c": point_colors.values,
+            "cmap": scale_color_map(),
+            "vmin": point_colors.low,
+            "vmax": point_colors.high,
+        }
         options["plotnonfinite"] = True
     else:
         options["c"] = INK
@@ -106,36 +148,4 @@ def _draw_markers(ax: Axes, points: Array, point_colors: PointColors) -> None:
 
 def _shade(ax: Axes, points: Array, point_colors: PointColors, square: bool) -> None:
     edges = cell_edges(points, square=square)
-    draw_raster(ax, shade_cells(points, point_colors, edges), edges, interpolation="nearest")
-
-
-def _color_map() -> Any:
-    from matplotlib import colormaps
-
-    return colormaps[SEQUENTIAL].with_extremes(bad=ABSENT)
-
-
-def _legend(ax: Axes, categories: Categories) -> None:
-    from matplotlib.lines import Line2D
-
-    handles = [Line2D([], [], marker="o", markersize=6, linestyle="", color=color) for color in categories.colors]
-    outside: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
-    inside: dict[str, Any] = {"loc": "upper right", "frameon": True, "framealpha": 0.8, "edgecolor": "none"}
-    # matplotlib drops labels that begin with _ and typesets $: the texts are set afterwards.
-    legend = ax.legend(
-        handles,
-        [" "] * len(handles),
-        handletextpad=0.2,
-        labelspacing=0.35,
-        **(outside if has_layout_engine(ax) else inside),
-    )
-    for text, name in zip(legend.get_texts(), categories.names, strict=True):
-        text.set_parse_math(False)
-        text.set_text(shorten(name))
-
-
-def _color_bar(ax: Axes, scale: ColorScale) -> None:
-    from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import Normalize
-
-    color_bar(ax, ScalarMappable(Normalize(scale.low, scale.high), _color_map()))
+    draw_raster(ax, shade_cells(points, point_colors, edges), edges, interpolation="antialiased")

@@ -22,6 +22,7 @@ __all__ = ["scree"]
 
 Array = NDArray[np.float64]
 
+SMALLEST = 1e-12  # relative to the largest: what rounding leaves
 SHOWN = 40  # eigenvalues, unless a rule keeps more
 
 
@@ -40,7 +41,7 @@ def scree(
     source: Any,
     *,
     ax: Axes | None = None,
-    title: str | None = None,
+    title: str | None = "Scree plot",
     log: bool = False,
     most: int | None = None,
 ) -> Axes:
@@ -58,7 +59,7 @@ def scree(
     title : str, optional
         Above the axes.
     log : bool
-        Draw eigenvalues on a logarithmic axis; those that are not positive are left out.
+        Draw eigenvalues on a logarithmic axis; those below 1e-12 of the largest, which are rounding, are left out.
     most : int, optional
         Number of eigenvalues to show; None shows 40, or as many as the rules need.
 
@@ -80,8 +81,16 @@ def scree(
     for upper in (ax, *panels)[:-1]:
         upper.tick_params(labelbottom=False)
     panels[-1].set_xlabel("component")
-    caption(ax, title, None if shown == len(read.values) else f"the first {shown} of {len(read.values)}")
+    caption(ax, title, _note(read, shown, log))
     return ax
+
+
+def _note(read: _Scree, shown: int, log: bool) -> str | None:
+    notes = [] if shown == len(read.values) else [f"the first {shown} of {len(read.values)}"]
+    tiny = int((read.values[:shown] <= SMALLEST * read.values.max()).sum())
+    if log and tiny:
+        notes.append(f"{tiny} that {'is' if tiny == 1 else 'are'} zero but for rounding left out")
+    return "; ".join(notes) or None
 
 
 def _read(source: Any) -> _Scree:
@@ -134,7 +143,7 @@ def _draw_values(ax: Axes, read: _Scree, shown: int, log: bool) -> None:
         if not (values > 0).any():
             raise BadInput("log=True needs an eigenvalue above 0; there is none. Use log=False.")
         ax.set_yscale("log")
-        values = np.where(values > 0, values, np.nan)
+        values = np.where(values > SMALLEST * values.max(), values, np.nan)
     if read.parallel is not None:
         _draw_band(ax, read.parallel, shown)
     ax.plot(positions, values, color=INK, marker="o", markersize=4, label="eigenvalues", zorder=3)

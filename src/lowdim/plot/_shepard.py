@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.errors import BadInput, BadInputType, NotEnoughData
-from lowdim.plot._colors import FADED, INK, OKABE_ITO, SEQUENTIAL_FROM_WHITE
+from lowdim.plot._colors import FADED, INK, PALETTE, SEQUENTIAL_FROM_WHITE
 from lowdim.plot._density_shading import cell_edges, draw_raster
 from lowdim.plot._inputs import read_points
 from lowdim.plot._theme import SMALL, axes_for, caption, color_bar, name_axes, style_axes, themed
@@ -79,7 +79,7 @@ def shepard(
         order = np.lexsort((wanted, given))
         order = order[np.linspace(0, len(order) - 1, min(len(order), MOST_VERTICES)).astype(np.intp)]
         ax.set_ylim(0, 1.03 * float(max(mapped.max(), wanted.max())) or 1.0)
-        ax.plot(given[order], wanted[order], color=OKABE_ITO[5], linewidth=1.6, label="disparity")
+        ax.plot(given[order], wanted[order], color=PALETTE[5], linewidth=1.6, label="disparity")
         ax.legend(frameon=False, loc="upper left", fontsize=SMALL)
     name_axes(ax, "given distance", "embedding distance")
     with single_blas():

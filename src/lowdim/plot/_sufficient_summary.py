@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.errors import BadInput, BadParameter
-from lowdim.plot._colors import INK, LIGHT, OKABE_ITO
+from lowdim.plot._colors import INK, LIGHT, PALETTE
 from lowdim.plot._density_shading import cell_edges, draw_raster, shade_cells
-from lowdim.plot._inputs import Categories, read_labels, read_points, require_fitted
+from lowdim.plot._inputs import read_points, require_fitted
+from lowdim.plot._point_colors import Categories, read_labels
 from lowdim.plot._points import MANY
 from lowdim.plot._text import shorten
 from lowdim.plot._theme import axes_for, caption, name_axes, split_below, style_axes, themed
@@ -130,7 +131,7 @@ def _draw_rows(ax: Axes, scores: Array, values: Array, classes: Categories | Non
     if n > MANY:
         points = np.column_stack([scores, heights])
         edges = cell_edges(points, square=False)
-        draw_raster(ax, shade_cells(points, classes, edges), edges, interpolation="nearest")
+        draw_raster(ax, shade_cells(points, classes, edges), edges, interpolation="antialiased")
         return
     size = float(np.clip(30 * np.sqrt(150 / n), 2, 36))
     color = INK if classes is None else classes.row_colors
@@ -151,7 +152,7 @@ def _draw_slices(ax: Axes, model: Any, scores: Array, values: Array, classes: Ca
     counts = np.bincount(codes)
     there = counts > 0
     x, height = ((np.bincount(codes, weights=part)[there] / counts[there]) for part in (scores, values))
-    color = OKABE_ITO[1] if classes is None else INK
+    color = PALETTE[1] if classes is None else INK
     ax.scatter(x, height, s=34, marker="D", color=color, edgecolors="white", linewidths=0.8, zorder=4)
 
 
@@ -164,7 +165,7 @@ def _draw_smooth(ax: Axes, scores: Array, values: Array, span: float) -> str:
     at = np.linspace(low, high, GRID)
     with single_blas():
         smooth = local_linear(scores[some], values[some], at, span)
-    ax.plot(at, smooth, color=OKABE_ITO[5], linewidth=2, zorder=3)
+    ax.plot(at, smooth, color=PALETTE[5], linewidth=2, zorder=3)
     inside = (scores >= low) & (scores <= high)
     spread = float(np.var(values[inside]))
     left = float(np.mean((values[inside] - np.interp(scores[inside], at, smooth)) ** 2))

@@ -7,7 +7,6 @@ content security policy forbids every request and every other script.
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Iterable, Sequence
 from html import escape
 from importlib.resources import files
@@ -20,8 +19,11 @@ from numpy.typing import NDArray
 
 from lowdim.errors import BadInput
 from lowdim.plot._colors import ABSENT, INK
-from lowdim.plot._html_page import MOST_ENTRIES, with_content_security_policy
-from lowdim.plot._inputs import Categories, PointColors, read_labels, read_points, read_texts
+from lowdim.plot._html_page import MOST_ENTRIES
+from lowdim.plot._inputs import read_points, read_texts
+from lowdim.plot._page_legend import viridis
+from lowdim.plot._point_colors import Categories, PointColors, read_labels
+from lowdim.plot._standalone_page import json_for_script, with_content_security_policy
 from lowdim.plot._text import drawable, shorten
 from lowdim.runtime.atomic_write import atomic_write
 
@@ -32,8 +34,6 @@ MOST_FRAMES = 20_000
 FRAMES_PER_SECOND = 20
 FRAMES_MEASURED = 30  # to see how far the rows reach
 SHADES = 64  # of a color scale
-# Ends and middle of viridis, between which the page interpolates.
-VIRIDIS = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37))
 
 
 def tour(
@@ -123,17 +123,12 @@ def _colors(colors: PointColors, n: int) -> tuple[NDArray[np.intp], list[str], l
         pairs = zip(colors.names, colors.colors, strict=True)
         legend = [{"name": shorten(name), "colors": [color]} for name, color in pairs]
         return np.asarray(colors.codes), list(colors.colors), legend
-    shades = [_viridis(i / (SHADES - 1)) for i in range(SHADES)]
+    shades = [viridis(i / (SHADES - 1)) for i in range(SHADES)]
     known = np.isfinite(colors.values)
     shares = (np.where(known, colors.values, colors.low) - colors.low) / (colors.high - colors.low)
     codes = np.where(known, np.rint(shares * (SHADES - 1)), SHADES).astype(np.intp)
     bar = {"name": f"{colors.low:.4g} – {colors.high:.4g}", "colors": shades[::7]}
     return codes, [*shades, ABSENT], [bar]
-
-
-def _viridis(share: float) -> str:
-    stops = np.linspace(0, 1, len(VIRIDIS))
-    return "#" + "".join(f"{round(np.interp(share, stops, channel)):02x}" for channel in zip(*VIRIDIS, strict=True))
 
 
 def _base64(array: NDArray[Any]) -> str:
@@ -145,7 +140,7 @@ def _page(payload: dict[str, Any], title: str, note: str) -> str:
     """The template with its parts. No text of the user's can end the element that it stands in."""
     folder = files("lowdim.plot")
     script = folder.joinpath("_tour_page.js").read_text(encoding="utf-8")
-    data = json.dumps(payload).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    data = json_for_script(payload)
     page = folder.joinpath("_tour_page.html").read_text(encoding="utf-8")
     head, rest = page.split("{{data}}")
     head = head.replace("{{note}}", escape(note)).replace("{{title}}", escape(title))

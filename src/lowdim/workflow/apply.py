@@ -16,7 +16,7 @@ from lowdim.persistence import load
 from lowdim.registry import find_method, methods
 from lowdim.workflow.fit import naming_nonfinite, require_rows
 from lowdim.workflow.missing import MissingValues, complete_table
-from lowdim.workflow.source import read_columns
+from lowdim.workflow.source import column_values, label_vector, read_columns
 from lowdim.workflow.standardize import inner_estimator
 
 __all__ = ["AppliedModel", "apply_inverse", "apply_transform", "load_fitted"]
@@ -33,6 +33,8 @@ class AppliedModel:
     names: Names  # of the columns of the result, if they have names
     missing: MissingValues | None = None  # None: nothing was missing
     unknown: Mapping[str, Sequence[str]] = field(default_factory=dict)  # by column: categories that the model lacks
+    colors: Any = None  # (n,) what to color the rows by
+    color_name: str | None = None  # of the column that they come from
 
 
 def load_fitted(path: str) -> Any:
@@ -47,8 +49,10 @@ def load_fitted(path: str) -> Any:
     return model
 
 
-def apply_transform(model: Any, data: str, selection: ColumnSelection, missing: str | None = None) -> AppliedModel:
-    """Coordinates of the rows of a file or data set."""
+def apply_transform(
+    model: Any, data: str, selection: ColumnSelection, missing: str | None = None, color: str | None = None
+) -> AppliedModel:
+    """Coordinates of the rows of a file or data set, with the column to color by; None colors by the labels."""
     inner = inner_estimator(model)
     by_em = getattr(inner, "missing", None) == "em"
     if missing not in (None, "drop-rows", "error") and not (missing == "em" and by_em):
@@ -62,6 +66,7 @@ def apply_transform(model: Any, data: str, selection: ColumnSelection, missing: 
         selection = replace(selection, encode="gower" if gower else "categories")
     table = _read_expected(model, data, selection, _feature_names(model), int(model.n_features_in_))
     method = find_method(type(inner).__name__) if by_em else None
+    colors = label_vector(table) if color is None else column_values(data, table, selection, color, "color")
     if settings:
         complete = complete_table(table, missing, find_method(type(inner).__name__), settings)
     else:
@@ -70,7 +75,8 @@ def apply_transform(model: Any, data: str, selection: ColumnSelection, missing: 
     with naming_nonfinite(table.rows(), table, model, "fit the model with"):
         result = model.transform(table if takes_categories else table.rows())
     unknown = unknown_categories(table.rows(), inner.metric_params_["categories"]) if gower else {}
-    return AppliedModel(table, result, _axis_names(model), complete.missing, unknown)
+    shown = complete.rows_of(colors), color or table.label_name
+    return AppliedModel(table, result, _axis_names(model), complete.missing, unknown, *shown)
 
 
 def apply_inverse(model: Any, data: str, selection: ColumnSelection) -> AppliedModel:

@@ -33,6 +33,7 @@ FIGURES = (".png", ".svg", ".pdf")
 PAGES = (".html",)
 TABLES = WRITE_EXTENSIONS
 MAPS = (*PAGES, *FIGURES, *TABLES)
+MOST_HOVER_COLUMNS, MOST_HOVER_ROWS = 12, 100_000  # of numbers in tooltips
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,9 @@ class EmbeddingOutput:
     explained_variance_ratio: Any = None  # (k,)
     explained: str = "variance"  # what they are ratios of
     ellipses: bool = False  # of the categories of the colors, where there are any
+    color_name: str | None = None  # of the column that the colors come from
+    background: Any = None  # (m, k) the map that these rows are placed on
+    background_colors: Any = None  # (m,)
 
 
 def check_outputs(paths: Sequence[str], suffixes: Sequence[str], inputs: Sequence[str]) -> list[Path]:
@@ -103,23 +107,42 @@ def save_figure(path: Path, draw: Callable[[], Any]) -> None:
 
 def _write_scatter(path: Path, output: EmbeddingOutput) -> None:
     from lowdim import plot
-    from lowdim.plot._inputs import Categories, read_labels
+    from lowdim.plot._point_colors import Categories, read_labels
 
     table, Z = output.table, output.embedding
     axes = _axis_titles(output)
     ellipses = output.ellipses and np.shape(Z)[1] > 1 and isinstance(read_labels(output.colors, len(Z)), Categories)
-    save_figure(
-        path,
-        lambda: plot.scatter(Z, output.colors, ids=table.ids, title=output.title, axis_names=axes, ellipses=ellipses),
-    )
+    shown = {"ids": table.ids, "axis_names": axes, "ellipses": ellipses, **_shared_options(output)}
+    save_figure(path, lambda: plot.scatter(Z, output.colors, **shown))
 
 
 def _write_page(path: Path, output: EmbeddingOutput) -> None:
     from lowdim import plot
 
     table, Z = output.table, output.embedding
-    images, hover = _images(table, len(Z)), {**table.annotations, **table.categories}
-    plot.page(Z, output.colors, ids=table.ids, hover=hover, images=images, title=output.title, path=path)
+    shown = {"ids": table.ids, "axis_names": _axis_titles(output), **_shared_options(output)}
+    plot.page(Z, output.colors, hover=_hover(output), images=_images(table, len(Z)), **shown, path=path)
+
+
+def _shared_options(output: EmbeddingOutput) -> dict[str, Any]:
+    """What a figure and a page have in common."""
+    behind = {"background": output.background, "background_labels": output.background_colors}
+    return {"title": output.title, "label_name": output.color_name, **behind}
+
+
+def _hover(output: EmbeddingOutput) -> dict[str, Any]:
+    """Columns for tooltips: labels and text beside the numbers, and the numbers themselves if they are few."""
+    table = output.table
+    texts = {**table.annotations, **table.categories}
+    hover = {name: values for name, values in texts.items() if name != output.color_name}
+    labels = label_vector(table)
+    if labels is not None and table.label_name not in (None, output.color_name):
+        hover = {str(table.label_name): labels, **hover}
+    n = len(output.embedding)
+    if table.kind == "rows" and len(table.names) <= MOST_HOVER_COLUMNS and n <= MOST_HOVER_ROWS:
+        X = table.array()
+        hover |= {name: X[:, j] for j, name in enumerate(table.names) if name != output.color_name}
+    return hover
 
 
 def _axis_titles(output: EmbeddingOutput) -> list[str]:

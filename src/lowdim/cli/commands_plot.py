@@ -1,0 +1,66 @@
+"""`lowdim plot`: figures of a saved model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lowdim.cli.options import Color, Columns, Drop, Id, Label, ModelPath, column_selection
+from lowdim.cli.output import CommandOutput, align, printable, written_lines
+
+__all__ = ["plot_model"]
+
+Rows = Annotated[
+    str | None,
+    typer.Argument(metavar="[DATA]", help="Rows for a biplot: usually those that the model was fitted to."),
+]
+Kind = Annotated[
+    str, typer.Option("--kind", metavar="KIND", help="biplot, loadings, correlation-circle, varimax or scree.")
+]
+FigureOutputs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--output", "-o", metavar="FILE", help="Figure: .png, .svg or .pdf. Repeatable.", show_default="KIND.png"
+    ),
+]
+
+
+def plot_model(  # noqa: PLR0913  (one argument per flag)
+    model: ModelPath,
+    data: Rows = None,
+    kind: Kind = "loadings",
+    color: Color = None,
+    label: Label = None,
+    id: Id = None,
+    drop: Drop = None,
+    columns: Columns = None,
+    output: FigureOutputs = None,
+) -> CommandOutput:
+    """Draw a saved model: which columns are behind its components.
+
+    Loadings, also rotated by varimax, the correlation circle, the biplot and the scree plot.
+
+    Examples:
+      lowdim plot wine.lowdim --kind correlation-circle -o circle.png
+      lowdim plot wine.lowdim wine.csv --kind biplot --color cultivar
+
+    """
+    from lowdim.workflow.apply import apply_transform, load_fitted
+    from lowdim.workflow.model_figures import ModelFigure, check_figure, needs_rows, write_model_figure
+    from lowdim.workflow.outputs import FIGURES, check_outputs
+    from lowdim.workflow.standardize import inner_estimator
+
+    check_figure(kind, "--kind")
+    paths = check_outputs(output or [f"{kind}.png"], FIGURES, [model, *([data] if data else [])])
+    fitted = load_fitted(model)
+    title = f"{printable(Path(data or model).name)}, {type(inner_estimator(fitted)).__name__}"
+    drawn = ModelFigure(fitted, title)
+    if data is not None and needs_rows(kind):
+        applied = apply_transform(fitted, data, column_selection(columns, label, id, drop), color=color)
+        drawn = ModelFigure(fitted, title, applied.table, applied.colors, applied.color_name)
+    for path in paths:
+        write_model_figure(path, kind, drawn)
+    result = {"command": "plot", "model": model, "data": data, "kind": kind, "written": [str(path) for path in paths]}
+    return CommandOutput(align([(kind, title), *written_lines(paths)]), result, is_status=True)

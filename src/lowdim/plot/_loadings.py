@@ -1,0 +1,177 @@
+"""Loadings of linear methods: a heat map, also of rotated components, and the correlation circle."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim.errors import BadInput, BadParameter
+from lowdim.plot._colors import DIVERGING, INK, LIGHT, palette
+from lowdim.plot._inputs import require_fitted
+from lowdim.plot._label_placement import LabelPlacer
+from lowdim.plot._model_names import component_name, feature_names
+from lowdim.plot._text import shorten
+from lowdim.plot._theme import SMALL, axes_for, caption, color_bar, name_axes, style_axes, themed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["correlation_circle", "loadings"]
+
+Array = NDArray[Any]
+
+MOST_NUMBERS = 150  # cells that are large enough for their value
+
+
+@themed
+def loadings(
+    model: Any,
+    *,
+    ax: Axes | None = None,
+    n_components: int | None = None,
+    n_features: int = 30,
+    rotation: str | None = None,
+    title: str | None = None,
+) -> Axes:
+    """Draw loadings as a heat map, one row per feature, one column per component.
+
+    Colors are symmetric about zero. Of more than `n_features` features, those with the largest absolute
+    loading in any component drawn are kept, and the plot says so.
+
+    Parameters
+    ----------
+    model : a fitted linear method
+        With `components_`.
+    ax : matplotlib axes, optional
+        Where to draw; None makes a new figure.
+    n_components : int, optional
+        Number of components to draw; None draws at most 8.
+    n_features : int
+        Number of features to draw.
+    rotation : "varimax", "quartimax" or None
+        None draws the coefficients of the components. Else the correlation loadings of a PCA, rotated, with features
+        in the order of the component that they load on most.
+    title : str, optional
+        Above the axes.
+
+    """
+    require_fitted(model, "components_")
+    if n_features < 1 or (n_components is not None and n_components < 1):
+        raise BadParameter(f"n_features and n_components must be at least 1; got {n_features!r}, {n_components!r}.")
+    V, components = _loadings(model, rotation)  # (d, k)
+    V = V[:, : 8 if n_components is None else n_components]
+    d, k = V.shape
+    kept = np.sort(np.argsort(-np.abs(V).max(axis=1), kind="stable")[:n_features])
+    if rotation is not None:
+        kept = kept[np.lexsort((-np.abs(V[kept]).max(axis=1), np.abs(V[kept]).argmax(axis=1)))]
+    shown = V[kept]
+    ax = axes_for(ax, 2.6 + 0.62 * k, 1.2 + 0.25 * len(kept))
+    style_axes(ax)
+    limit = float(np.abs(shown).max()) or 1.0
+    image = ax.imshow(shown, cmap=DIVERGING, vmin=-limit, vmax=limit, aspect="auto")
+    _write_numbers(ax, shown, limit)
+    features = feature_names(model)
+    ax.set_xticks(range(k))
+    ax.set_xticklabels([name.replace(" (", "\n(") for name in components[:k]], parse_math=False)
+    ax.set_yticks(range(len(kept)))
+    ax.set_yticklabels([shorten(features[i]) for i in kept], parse_math=False)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    ax.tick_params(length=0, labelcolor=INK)
+    color_bar(ax, image, "coefficient" if rotation is None else "correlation")
+    notes = [] if rotation is None else [f"correlations with components rotated by {rotation}"]
+    if len(kept) < d:
+        notes.append(f"the {len(kept)} largest of {d} features")
+    caption(ax, title, "; ".join(notes) or None)
+    return ax
+
+
+def _loadings(model: Any, rotation: str | None) -> tuple[Array, list[str]]:
+    """Loadings (d, k), and the names of their components."""
+    if rotation is None:
+        V = np.asarray(model.components_, dtype=np.float64).T
+        return V, [component_name(model, i) for i in range(V.shape[1])]
+    from lowdim.linear.rotation import rotate_components  # scikit-learn comes with it
+
+    require_fitted(model, "correlation_loadings_")
+    rotated = rotate_components(model, rotation)
+    shares = rotated.explained_variance_ratio
+    return np.asarray(rotated.loadings, dtype=np.float64), [f"RC{i + 1} ({s:.1%})" for i, s in enumerate(shares)]
+
+
+def _write_numbers(ax: Axes, shown: Array, limit: float) -> None:
+    if shown.size > MOST_NUMBERS:
+        return
+    for (row, column), value in np.ndenumerate(shown):
+        color = "white" if abs(value) > 0.62 * limit else INK
+        ax.text(column, row, _number(value), ha="center", va="center_baseline", fontsize=SMALL - 0.5, color=color)
+
+
+def _number(value: float) -> str:
+    """Two decimals with a typographic minus, and no negative zero."""
+    return f"{round(value, 2) + 0.0:.2f}".replace("-", "−")
+
+
+@themed
+def correlation_circle(
+    model: Any,
+    *,
+    components: tuple[int, int] = (0, 1),
+    ax: Axes | None = None,
+    n_arrows: int = 40,
+    title: str | None = None,
+) -> Axes:
+    """Draw the correlations between features and two components as arrows in the unit circle.
+
+    An arrow that reaches the circle belongs to a feature that the two components explain wholly. Correlated features
+    point the same way, uncorrelated ones are at right angles, if both arrows are long.
+
+    Parameters
+    ----------
+    model : a fitted PCA
+        With `correlation_loadings_`.
+    components : two whole numbers
+        Which components, from 0.
+    ax : matplotlib axes, optional
+        Where to draw; None makes a new figure.
+    n_arrows : int
+        Number of arrows to draw, the longest first.
+    title : str, optional
+        Above the axes.
+
+    """
+    require_fitted(model, "correlation_loadings_")
+    correlations = np.asarray(model.correlation_loadings_, dtype=np.float64)  # (d, k)
+    d, k = correlations.shape
+    if len(components) != 2 or not all(0 <= i < k for i in components) or n_arrows < 1:
+        if k < 2:
+            raise BadInput(f"a correlation circle needs a model with at least 2 components; this one has {k}.")
+        raise BadParameter(f"components must be two numbers from 0 to {k - 1}, and n_arrows at least 1.")
+    tips = correlations[:, list(components)]
+    longest = np.argsort(-np.linalg.norm(tips, axis=1), kind="stable")[:n_arrows]
+    tips = tips[longest]
+    ax = axes_for(ax, 5.8, 5.8)
+    style_axes(ax)
+    _draw_circle(ax)
+    zeros = np.zeros(len(tips))
+    options: dict[str, Any] = {"angles": "xy", "scale_units": "xy", "scale": 1, "width": 0.004}
+    ax.quiver(zeros, zeros, *tips.T, **options, color=palette(1)[0], zorder=4)
+    name_axes(ax, *(component_name(model, i) for i in components))
+    caption(ax, title, f"the {len(tips)} longest of {d} arrows" if len(tips) < d else None)
+    # Labels keep off the arrows.
+    shafts = np.vstack([share * tips for share in np.linspace(0, 0.97, 24)])
+    names = feature_names(model)
+    LabelPlacer(ax, tips, 1.0, shafts).place(tips, [names[i] for i in longest], size=9, outward=True, over_markers=True)
+    return ax
+
+
+def _draw_circle(ax: Axes) -> None:
+    from matplotlib.patches import Circle
+
+    ax.add_patch(Circle((0, 0), 1, fill=False, edgecolor=LIGHT, linewidth=1))
+    ax.axhline(0, color=LIGHT, linewidth=0.6, zorder=0)
+    ax.axvline(0, color=LIGHT, linewidth=0.6, zorder=0)
+    ax.set(xlim=(-1.2, 1.2), ylim=(-1.2, 1.2), xticks=[-1, -0.5, 0, 0.5, 1], yticks=[-1, -0.5, 0, 0.5, 1])
+    ax.set_aspect("equal", adjustable="box")

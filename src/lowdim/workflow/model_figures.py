@@ -1,0 +1,70 @@
+"""Figures of a fitted model: biplot, loadings, correlation circle, rotated loadings, scree plot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lowdim.base.standardized import Standardized
+from lowdim.data.table import Table
+from lowdim.errors import BadInput, BadParameter
+from lowdim.workflow.outputs import save_figure
+from lowdim.workflow.standardize import inner_estimator
+
+__all__ = ["MODEL_FIGURES", "ModelFigure", "check_figure", "needs_rows", "write_model_figure"]
+
+
+@dataclass(frozen=True)
+class ModelFigure:
+    """What a figure of a model is drawn from."""
+
+    model: Any
+    title: str
+    table: Table | None = None  # rows, for a biplot
+    colors: Any = None  # (n,) of the rows
+    color_name: str | None = None
+
+
+def _biplot(plot: Any, drawn: ModelFigure) -> Any:
+    table = drawn.table
+    if table is None:
+        raise BadInput("a biplot needs rows. Give the data that the model was fitted to, after the model.")
+    if isinstance(drawn.model, Standardized):
+        raise BadInput(f"{type(inner_estimator(drawn.model)).__name__} has no biplot of standardized columns; PCA has.")
+    named = {"ids": table.ids, "label_name": drawn.color_name, "title": drawn.title}
+    return plot.biplot(drawn.model, table.rows(), drawn.colors, **named)
+
+
+def _of_model(name: str, **options: Any) -> Callable[[Any, ModelFigure], Any]:
+    return lambda plot, drawn: getattr(plot, name)(inner_estimator(drawn.model), title=drawn.title, **options)
+
+
+# By the word on the command line.
+MODEL_FIGURES: dict[str, Callable[[Any, ModelFigure], Any]] = {
+    "biplot": _biplot,
+    "loadings": _of_model("loadings"),
+    "correlation-circle": _of_model("correlation_circle"),
+    "varimax": _of_model("loadings", rotation="varimax"),
+    "scree": _of_model("scree"),
+}
+
+
+def check_figure(kind: str, flag: str, others: tuple[str, ...] = ()) -> None:
+    """Raise BadParameter for a word that names no figure."""
+    known = (*others, *MODEL_FIGURES)
+    if kind not in known:
+        raise BadParameter(f"{flag} must be one of {', '.join(known)}; got {kind!r}.")
+
+
+def needs_rows(kind: str) -> bool:
+    """Whether the figure shows rows beside the model."""
+    return kind == "biplot"
+
+
+def write_model_figure(path: Path, kind: str, drawn: ModelFigure) -> None:
+    """Write a figure of the model to a file."""
+    from lowdim import plot
+
+    save_figure(path, lambda: MODEL_FIGURES[kind](plot, drawn))

@@ -1,0 +1,99 @@
+"""Pictures from the command line: figures of models, and new rows on the map of old ones."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+
+from cli_runner import CommandResult, run_lines
+from lowdim import plot
+
+pytest.importorskip("typer")
+pytest.importorskip("pyarrow")
+
+LINES = (
+    "map old.csv --n-components 4 -o map.html -o map.svg --save-model old.lowdim",
+    "map old.csv --plot biplot --color species -o biplot.svg -o page.html --json",
+    "map old.csv --plot varimax",
+    "plot old.lowdim --kind correlation-circle -o circle.svg --json",
+    "plot old.lowdim old.csv --kind biplot --color species -o biplot2.svg",
+    "plot old.lowdim --kind loadings -o loadings.pdf",
+    "plot old.lowdim --kind scree -o scree.png",
+    "transform old.lowdim new.csv --color species --fitted-data old.csv -o new.html -o new.svg -o z.csv",
+    "transform old.lowdim new.csv -o alone.html",
+    "map old.csv --method umap --n-epochs 5 -o u.csv --save-model u.lowdim",
+    "transform u.lowdim new.csv --color species -o u.html",
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pictures")
+    iris = load_iris(as_frame=True)
+    table = iris.data.assign(species=np.array(["s10", "s9", "s1"])[iris.target], place=["here", "there", "far"] * 50)
+    table = table.sample(frac=1, random_state=0)
+    table[:100].to_csv(folder / "old.csv", index=False)
+    table[100:].to_csv(folder / "new.csv", index=False)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def done(folder) -> dict[str, CommandResult]:
+    results = run_lines(folder, LINES)
+    assert [(line, result.err) for line, result in results.items() if result.code] == []
+    return results
+
+
+def texts_of(path) -> set[str]:
+    """The texts that matplotlib writes as comments into an SVG of outlines."""
+    return {unescape(text.strip()) for text in re.findall(r"<!-- (.*?) -->", path.read_text(encoding="utf-8"))}
+
+
+def legend(html: str) -> dict[str, str]:
+    found = re.findall(r'<i style="background:(#\w+)"></i><span>(.*?)</span>', html)
+    return {name: color for color, name in found}
+
+
+def test_the_page_of_a_map_names_its_columns(done, folder) -> None:
+    html = (folder / "map.html").read_text(encoding="utf-8")
+    shares = re.findall(r"axis (\d) \(([\d.]+)% of the variance\)", html)
+    assert {axis for axis, _ in shares} == set("1234") and "<h2>species</h2>" in html
+    for name in ("sepal length (cm)", "petal width (cm)", "place"):  # tooltips
+        assert f'["{name}","@hover' in unescape(html)
+
+
+def test_one_category_has_one_color_in_every_picture(done, folder) -> None:
+    old = pd.read_csv(folder / "old.csv").species
+    colors = plot.category_colors(old)
+    assert list(colors) == ["s1", "s9", "s10"]
+    for name in ("map", "page", "new", "u"):
+        assert legend((folder / f"{name}.html").read_text(encoding="utf-8")) == colors, name
+    for name in ("map", "biplot", "new"):
+        svg = (folder / f"{name}.svg").read_text(encoding="utf-8").upper()
+        assert all(color in svg for color in colors.values()), name
+
+
+def test_figures_of_models(done, folder) -> None:
+    for name in ("biplot.svg", "biplot2.svg"):
+        texts = texts_of(folder / name)
+        assert any(text.startswith("symmetric scaling") for text in texts) and {"s1", "s9", "s10", "species"} <= texts
+    assert any(re.fullmatch(r"PC2 \([\d.]+%\)", text) for text in texts_of(folder / "circle.svg"))
+    assert (folder / "varimax.png").read_bytes().startswith(b"\x89PNG")
+    assert (folder / "scree.png").exists() and (folder / "loadings.pdf").exists()
+    circle = done["plot old.lowdim --kind correlation-circle -o circle.svg --json"].data
+    assert circle["kind"] == "correlation-circle" and circle["written"] == [str(folder / "circle.svg")]
+
+
+def test_new_rows_are_drawn_on_the_rows_that_the_model_was_fitted_to(done, folder) -> None:
+    assert "50 rows on the map of 100 others (pale)" in (folder / "new.html").read_text(encoding="utf-8")
+    assert any("50 rows on the map of 100 others" in text for text in texts_of(folder / "new.svg"))
+    assert len(pd.read_csv(folder / "z.csv")) == 50
+    assert "50 rows on the map of 100 others" in (folder / "u.html").read_text(encoding="utf-8")  # UMAP keeps its map
+    alone = done["transform old.lowdim new.csv -o alone.html"]
+    assert "--fitted-data DATA draws them" in alone.out
+    assert "on the map of" not in (folder / "alone.html").read_text(encoding="utf-8")
