@@ -12,8 +12,8 @@ pytest.importorskip("typer")
 pytest.importorskip("pyarrow")
 
 GOOD = (
-    "subspace wine --xi 5 --tau 0.1 -o wine.png --save-model clique.lowdim",
-    "subspace wine --xi 5 --tau 0.1 --json",
+    "subspace wine --xi 5 --tau 0.2 --redundancy 1 -o wine.png --save-model clique.lowdim",
+    "subspace wine --xi 5 --tau 0.2 --redundancy 1 --json",
     "subspace subspaces --method proclus --n-clusters 3 --n-dimensions 4 --n-init 2 -o parallel.svg -o rows.csv --json",
     "subspace iris --method subclu --eps 0.3 --min-samples 20 --standardize -o panels.png",
     "subspace eight --method pcluster --delta 0 --min-rows 2 --min-columns 2",
@@ -70,7 +70,7 @@ def test_files(results, folder):
     for c, cluster in enumerate(data["clusters"]):
         assert rows.index[rows[f"in_cluster_{c}"] == 1].tolist() == cluster["rows"]
     model = lowdim.load(folder / "clique.lowdim")
-    assert model.tau == 0.1 and model.clusters_[0].names
+    assert model.tau == 0.2 and model.clusters_[0].names
 
 
 def test_help_has_the_options_of_the_clusterer(results):
