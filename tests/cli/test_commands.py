@@ -75,7 +75,7 @@ BAD = {
     "map birds.csv --missing mean": (2, "--missing must be one of em, drop-rows, drop-columns, error; got 'mean'"),
     "map ragged.csv": (3, "line 3 .* 1 cells, but the first line has 2"),
     "map gaps.csv --missing error": (3, "row 1 has no value in 'b' .* use --missing em"),
-    "map infinite.csv": (3, r"column 'a' of row 1 is inf, .*Drop or fill such rows\.$"),
+    "map infinite.csv": (3, r"row 0 holds inf in 'a', .*leave the row out\.$"),
     "map holes.csv --missing error": (3, "row 1 has no value in 'a' "),
     "map birds.csv --id name --color plumage": (3, "--color: birds.csv has no column 'plumage'"),
     "map birds.csv --label island --color plumage --id name": (3, "--color: birds.csv has no column 'plumage'"),
@@ -158,7 +158,7 @@ BAD = {
     "transform model.lowdim cities -o z.csv": (3, "no column|distances"),
     "transform plain.lowdim gaps.csv -o z.csv": (3, "row 1 has no value in 'b' .* fit the model with --missing em"),
     "inverse model.lowdim plain.csv -o x.csv": (3, "plain.csv has no column 'PC1'"),
-    "inverse plain.lowdim gaps.npy -o x.csv": (3, r"column 'x1' of row 2 is nan.* such rows\.$"),
+    "inverse plain.lowdim gaps.npy -o x.csv": (3, r"row 1 has no value in 'x1' .* such rows\.$"),
 }
 
 

@@ -25,7 +25,7 @@ BAD = {
     "select wine --target nothing": (3, "nothing"),
     "select plain.csv --method f": (3, "FTest needs a target"),
     "select plain.csv": (3, "a comparison needs a target"),
-    "select gaps.csv --method variance --missing error": (3, "row 1 has no value in 'b' .1 value in 1 row is missing"),
+    "select gaps.csv --method variance --missing error": (3, "row 1 has no value in 'b' (1 value in 1 row is missing)"),
     "select wine --method principal_features -o p.png": (3, "has no scores"),
     "select wine -o p.txt": (2, "must end in one of"),
 }

@@ -17,7 +17,7 @@ from lowdim.data.table import Table
 from lowdim.data.validation import read_rows
 from lowdim.errors import BadInput, BadInputType
 
-__all__ = ["ClassLabels", "class_labels", "numeric_responses", "read_supervised"]
+__all__ = ["ClassLabels", "class_labels", "numeric_responses", "read_supervised", "union_of_classes"]
 
 Array = NDArray[Any]
 
@@ -82,6 +82,13 @@ def class_labels(y: Any, n: int | None) -> ClassLabels:
             f"y mixes kinds of labels that can't be sorted: {error}. Give all of them as text."
         ) from error
     return ClassLabels(classes, codes.reshape(-1).astype(np.int32))
+
+
+def union_of_classes(a: Any, b: Any) -> Array:
+    """The classes of two parts of one table, sorted; text and numbers can't be put together."""
+    if (a.dtype.kind in "OU") != (b.dtype.kind in "OU"):
+        raise BadInput(f"labels of {a.dtype} and of {b.dtype} can't be put together. Give one kind.")
+    return np.union1d(a, b)
 
 
 def numeric_responses(y: Any, n: int | None) -> NDArray[np.float64]:

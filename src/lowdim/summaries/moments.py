@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from lowdim import _native
 from lowdim.data.fold import fold
 from lowdim.data.rows import Block, Chunk, Rows, chunk_rows, column_ends
-from lowdim.data.target import class_labels
+from lowdim.data.target import class_labels, union_of_classes
 from lowdim.data.validation import FeatureRecord, check_weights, not_finite_error, overflow_error, read_rows
 from lowdim.errors import BadInput, NotEnoughData
 from lowdim.linalg.centered import interruptible_product, nonzero_scale
@@ -189,7 +189,8 @@ def merge(a: Moments, b: Moments) -> Moments:
     if (a.classes is None) != (b.classes is None):
         raise BadInput("moments with labels and moments without can't be added.")
     if a.classes is not None and b.classes is not None and not np.array_equal(a.classes, b.classes):
-        a, b = _align(a, b)
+        union = union_of_classes(a.classes, b.classes)
+        a, b = _extended(a, union), _extended(b, union)
     counts = a.counts + b.counts
     share = np.divide(b.counts, counts, out=np.zeros_like(counts), where=counts > 0)
     shift = b.means - a.means  # (C, d)
@@ -301,17 +302,9 @@ def _counts(n: int, classes: Any, codes: Any, weights: Any) -> Array:
     return np.bincount(codes, weights=weights, minlength=len(classes)).astype(np.float64)
 
 
-def _align(a: Moments, b: Moments) -> tuple[Moments, Moments]:
-    """Both with the union of their classes."""
-    assert a.classes is not None and b.classes is not None
-    if (a.classes.dtype.kind in "OU") != (b.classes.dtype.kind in "OU"):
-        raise BadInput(f"labels of {a.classes.dtype} and of {b.classes.dtype} can't be put together. Give one kind.")
-    union = np.union1d(a.classes, b.classes)
-
-    def extended(m: Moments) -> Moments:
-        index = np.searchsorted(union, np.asarray(m.classes))
-        counts, means = np.zeros(len(union)), np.zeros((len(union), m.d))
-        counts[index], means[index] = m.counts, m.means
-        return Moments(m.rows, counts, means, m.within, union, m.dtype, m.feature_names)
-
-    return extended(a), extended(b)
+def _extended(m: Moments, union: NDArray[Any]) -> Moments:
+    """The same with these classes, among which are its own."""
+    index = np.searchsorted(union, np.asarray(m.classes))
+    counts, means = np.zeros(len(union)), np.zeros((len(union), m.d))
+    counts[index], means[index] = m.counts, m.means
+    return Moments(m.rows, counts, means, m.within, union, m.dtype, m.feature_names)
