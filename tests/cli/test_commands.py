@@ -106,7 +106,7 @@ BAD = {
     "map iris --n-component 3": (2, "no such option: --n-component. Did you mean --n-components"),
     "map iris --colour species": (2, "no such option: --colour. Did you mean --color"),
     "transform model.lowdim iris --n-components 3 -o z.csv": (2, "no such option: --n-components"),
-    "map iris --n-components many": (2, "--n-components must be .* got 'many'.* parallel-analysis"),
+    "map iris --n-components many": (2, "--n-components must be .* parallel-analysis.* got 'many'"),
     "map iris --n-components 0": (2, "--n-components must be .* got '0'"),
     "map iris --n-components": (2, "option --n-components requires a value"),
     "map iris --solver magic": (2, "--solver must be one of 'auto', .* got 'magic'"),

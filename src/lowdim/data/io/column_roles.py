@@ -49,9 +49,10 @@ class ColumnSelection:
         numeric_only: bool = False,
     ) -> ColumnSelection:
         """The arguments of `read_table`, where a single name may stand for a list."""
-        if encode not in ENCODINGS:
+        known = ENCODINGS[:2] if flags else ENCODINGS  # on the command line, MCA and FAMD ask for categories themselves
+        if encode not in known:
             spelled = "--encode" if flags else "encode"
-            raise BadParameter(f"{spelled} must be one of {', '.join(ENCODINGS)}; got {encode!r}.")
+            raise BadParameter(f"{spelled} must be one of {', '.join(known)}; got {encode!r}.")
         for name, value in (("label", label), ("id", id)):
             if value is not None and not isinstance(value, str):
                 raise BadParameter(f"{name} must be a column name or None; got {value!r}.")
