@@ -32,7 +32,7 @@ METHODS = {
 
 
 def twin(X, kinds, weights, ranges):
-    """By the definition, pair by pair: kinds are n(umber), c(ategory), o(rdinal), a(symmetric)."""
+    """By the definition, pair by pair: columns are numbers (n), categories (c), ordinal (o) or asymmetric (a)."""
     ranks = {j: np.unique(X[~np.isnan(X[:, j]), j]) for j, kind in enumerate(kinds) if kind == "o"}
     D = np.zeros((len(X), len(X)))
     for i, a in enumerate(X):

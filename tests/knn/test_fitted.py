@@ -12,8 +12,10 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from lowdim import LLE, TSNE, UMAP, Isomap, LaplacianEigenmaps, neighbors
+from lowdim.base.metric_mixin import MetricMixin
 from lowdim.data.rows import open_rows
 from lowdim.data.validation import FeatureRecord
+from lowdim.distance.metrics import metric_of
 from lowdim.errors import BadInput, NotEnoughData
 from lowdim.knn.fitted import FittedNeighbors, FittedRows, NeighborSpec, read_source
 from lowdim.knn.index import NeighborIndex, Neighbors
@@ -21,13 +23,16 @@ from lowdim.knn.index import NeighborIndex, Neighbors
 K = 6
 
 
+class Owner(MetricMixin, FeatureRecord):
+    """What an estimator is to its neighbors."""
+
+
 def spec(metric="euclidean", **options):
-    return NeighborSpec(K, metric, 0, 2, **options)
+    return NeighborSpec(K, metric_of(metric), 0, 2, **options)
 
 
 def fitted(X, asked, graph=None, **options):
-    owner = FeatureRecord()
-    owner.metric = asked.metric
+    owner = Owner(metric=asked.metric.name)
     return FittedNeighbors.of(read_source(owner, X, graph), asked, **options)
 
 

@@ -90,6 +90,7 @@ def gower_map(given: Mapping[str, Any], rows: Rows) -> tuple[dict[str, Any], Gow
     levels = params["levels"]
     if not isinstance(levels, list) or len(levels) != d or len(categories) != d:
         raise BadParameter(f"metric_params: levels and categories of 'gower' must have one entry per column ({d}).")
+    levels = [None if values is None else _level_array(values) for values in levels]
     complete = {
         "weights": weights,
         "categorical": categorical,
@@ -97,11 +98,11 @@ def gower_map(given: Mapping[str, Any], rows: Rows) -> tuple[dict[str, Any], Gow
         "asymmetric": asymmetric,
         "low": low,
         "range": extent,
-        "levels": [None if values is None else _level_array(values) for values in levels],
+        "levels": levels,
         "categories": [None if values is None else list(values) for values in categories],
     }
     signed = np.where(asymmetric, -weights, weights)
-    return complete, GowerMap(low, extent, complete["levels"], ordinal, text, signed)
+    return complete, GowerMap(low, extent, levels, ordinal, text, signed)
 
 
 def undefined_gower_error() -> BadInput:
@@ -131,11 +132,11 @@ def _fit(
     high = np.where(empty, 0.0, np.where(gaps, -np.inf, table).max(axis=0, initial=-np.inf))
     known = getattr(rows, "categories", None) or [None] * rows.d
     levels: list[Floats | None] = []
-    for j, column in enumerate(table.T):
-        if text[j]:
-            levels.append(np.arange(len(known[j] or ()), dtype=np.float64))
+    for column, is_text, is_kind, values in zip(table.T, text, categorical | ordinal, known, strict=True):
+        if is_text:
+            levels.append(np.arange(len(values or ()), dtype=np.float64))
         else:
-            levels.append(distinct_values(column) if categorical[j] or ordinal[j] else None)
+            levels.append(distinct_values(column) if is_kind else None)
     extent = high - low if given.get("range") is None else vector_param("range", given["range"], rows.d, "gower")
     return {"low": low, "range": extent, "levels": levels}
 

@@ -114,12 +114,13 @@ def _pair_blocks(queries: Rows, base: Rows, metric: Metric, threads: int) -> Blo
     """Distances by the kernels that measure one pair at a time; those of a block are computed by one thread."""
     fitted = prepare_rows(_Double(base), metric, threads)
     asked = fitted if queries is base else prepare_rows(_Double(queries), metric, threads, fitted)
-    params = fitted.params
+    params, kernel = fitted.params, fitted.kernel
+    assert kernel is not None
 
     def block(start: int, stop: int) -> Array:
         part = asked.table[start:stop]
-        out = np.empty((len(part), len(fitted.table)))
-        _native.cross_distances(part, fitted.table, fitted.kernel, metric.root, fitted.scale, out, 1, params)
+        out: Array = np.empty((len(part), len(fitted.table)))
+        _native.cross_distances(part, fitted.table, kernel, metric.root, fitted.scale, out, 1, params)
         return out
 
     return block

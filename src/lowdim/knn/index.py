@@ -269,7 +269,8 @@ class NeighborIndex:
 
     def _as_graph(self, lists: NeighborLists, algorithm: str, recall: float) -> Graph:
         self._require_finite(lists)
-        return Graph(lists.indices, lists.distances, self.metric.name, algorithm, recall, self._rows, self.metric)
+        measure = None if self.metric.function is not None else self.metric  # functions may not be pickled
+        return Graph(lists.indices, lists.distances, self.metric.name, algorithm, recall, self._rows, measure)
 
     def _require_finite(self, lists: NeighborLists) -> None:
         if self.metric.missing and np.isinf(lists.distances).any():

@@ -154,7 +154,7 @@ def _treat(table: Table, absent: NDArray[np.bool_], treatment: str, by_method: b
             raise BadInput(f"{table.source}: every column has missing values. Use --missing em or drop-rows.")
         names = np.asarray(table.names, dtype=object)
         used = tuple(names[~incomplete].tolist())
-        rows = table.named_rows().select(columns=~incomplete)
+        rows = table.named_rows().select(columns=np.asarray(~incomplete))
         table = replace(table, X=rows, names=used, image_shape=None)
         return CompleteTable(table, replace(missing, dropped_columns=tuple(names[incomplete].tolist())), mask)
     if treatment in ("drop-rows", "gower") or not absent.any():

@@ -92,7 +92,9 @@ def _with_codes(source: TableSource, roles: Roles, rows: Rows | None) -> Categor
         texts = np.asarray(_values(source, name)).astype(str)
         gaps = np.isin(texts, list(missing_words()))
         found = sorted(set(texts[~gaps].tolist()))
-        columns.append(category_codes(np.where(gaps, None, texts.astype(object)), found)[:, None])
+        values = texts.astype(object)
+        values[gaps] = None
+        columns.append(category_codes(values, found)[:, None])
         categories.append(found)
     return CategoricalRows(np.column_stack(columns), (*roles.numbers, *roles.encoded), categories)
 
