@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lowdim.base.axis_names import axis_names
 from lowdim.errors import BadInput, BadParameter
 from lowdim.plot._colors import FADED, INK, LIGHT, palette
-from lowdim.plot._inputs import read_labels, require_fitted
-from lowdim.plot._label_placement import place_labels
-from lowdim.plot._points import draw_points, equal_units
+from lowdim.plot._inputs import require_fitted
+from lowdim.plot._label_placement import LabelPlacer
+from lowdim.plot._point_colors import read_labels
+from lowdim.plot._points import draw_key, draw_points, equal_units
 from lowdim.plot._theme import axes_for, caption, name_axes, style_axes, themed
 
 if TYPE_CHECKING:
@@ -72,9 +74,10 @@ def correspondence_biplot(
     equal_units(ax)
     caption(ax, title, "symmetric biplot: rows and columns in principal coordinates")
     everything = np.vstack([rows, columns])
-    _label(ax, columns, features, model.column_cos2_[:, pair].sum(axis=1), column_color, everything)
+    placer = LabelPlacer(ax, everything, 3.0)
+    _label(placer, columns, features, model.column_cos2_[:, pair].sum(axis=1), column_color)
     if names is not None:
-        _label(ax, rows, names, cos2, row_color, everything)
+        _label(placer, rows, names, cos2, row_color)
     return ax
 
 
@@ -118,7 +121,9 @@ def category_map(
         if labels is None:
             ax.scatter(rows[:, 0], rows[:, 1], s=9, color=FADED, alpha=0.7 if len(rows) <= 2000 else 0.2, zorder=1)
         else:
-            draw_points(ax, rows, read_labels(labels, len(rows), names))
+            point_colors = read_labels(labels, len(rows), names)
+            draw_points(ax, rows, point_colors)
+            draw_key(ax, point_colors)
     owners = np.asarray(model._state.coding.category_columns)
     columns = np.unique(owners)
     colors = palette(max(6, len(columns))) if labels is None else [INK]  # the colors of the rows are taken
@@ -138,10 +143,11 @@ def category_map(
     equal_units(ax)
     kind = "means of the scores of their rows" if hasattr(model, "correlation_loadings_") else "principal coordinates"
     caption(ax, title, f"categories: {kind}" + ("; a color per column" if labels is None else ""))
+    placer = LabelPlacer(ax, places, 3.5)
     for place, column in enumerate(columns):
         mine = owners == column
         texts = [str(name) for name in model.category_names_[mine]]
-        _label(ax, places[mine], texts, cos2[mine], colors[place % len(colors)], places)
+        _label(placer, places[mine], texts, cos2[mine], colors[place % len(colors)])
     return ax
 
 
@@ -181,8 +187,9 @@ def variable_map(
     ax.set_aspect("equal")
     ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0), fontsize=9)
     caption(ax, title, "squared correlations of columns and axes")
+    placer = LabelPlacer(ax, places, 3.5)
     for mine, color in ((numbers, colors[0]), (~numbers, colors[5])):
-        _label(ax, places[mine], [features[j] for j in np.flatnonzero(mine)], places[mine].sum(axis=1), color, places)
+        _label(placer, places[mine], [features[j] for j in np.flatnonzero(mine)], places[mine].sum(axis=1), color)
     return ax
 
 
@@ -202,7 +209,8 @@ def _prepared(ax: Axes | None, model: Any, pair: list[int]) -> Axes:
     for line in (ax.axhline, ax.axvline):
         line(0.0, color=LIGHT, linewidth=0.8, zorder=0.5)
     shares = model.explained_variance_ratio_
-    name_axes(ax, *(f"axis {i + 1} ({float(shares[i]):.1%} of the inertia)" for i in pair))
+    names = axis_names(model, max(pair) + 1)
+    name_axes(ax, *(f"{names[i]} ({float(shares[i]):.1%} of the inertia)" for i in pair))
     return ax
 
 
@@ -217,8 +225,7 @@ def _row_names(given: Any, X: Any, n: int) -> list[str] | None:
     return [str(name) for name in given]
 
 
-def _label(ax: Axes, points: Array, texts: list[str], shown: Array, color: str, others: Array) -> None:
+def _label(placer: LabelPlacer, points: Array, texts: list[str], shown: Array, color: str) -> None:
     """Names beside the points, of many those that the axes show best."""
-    best = np.argsort(-shown, kind="stable")[:MOST_LABELS]
-    if len(best):
-        place_labels(ax, points[best], [texts[i] for i in best], color=color, others=others)
+    best = np.argsort(-shown, kind="stable")
+    placer.place(points[best], [texts[i] for i in best], color=color, over_markers=True, most=MOST_LABELS)
