@@ -31,8 +31,9 @@ __all__ = ["CLIQUE", "CliqueState"]
 Array = NDArray[Any]
 Boxes = NDArray[np.int32]  # (b, k, 2)
 
-# A cluster is reported if it has so many times the rows that chance would give it, and that by so small a chance.
-LIFT, CHANCE = 1.2, 1e-6
+# A cluster is reported if it has so many times the rows expected by chance, and if so few clusters like it are expected
+# among all dense units of as many columns.
+LIFT, CHANCE = 1.2, 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +149,9 @@ class CLIQUE(ThreadsMixin, ClusterMixin, SubspaceClusterer):  # type: ignore[mis
                 units = np.ascontiguousarray(level.units[connected])
                 axes = grid.axis_of[units[0]]
                 cells, size = units - starts[axes], int(level.supports[connected].sum())
-                if self.redundancy < 1 and not _is_more_than_chance(size, supports[connected], shares[connected]):
+                if self.redundancy < 1 and not _is_more_than_chance(
+                    size, supports[connected], shares[connected], CHANCE / len(level.units)
+                ):
                     continue
                 bitmap = bitmaps.union(units)
                 if not reported.add(set(axes.tolist()), bitmap):
@@ -201,12 +204,12 @@ class _Reported:
         return True
 
 
-def _is_more_than_chance(size: int, supports: Array, shares: Array) -> bool:
+def _is_more_than_chance(size: int, supports: Array, shares: Array, chance: float) -> bool:
     """Whether a cluster has notably more rows than if any one of its columns were independent of the others.
 
     `supports` (units, k) are the rows without the condition of a column, `shares` those that would fulfill it by
-    chance. The tail is that of a binomial variable.
+    chance. The tail is that of a binomial variable; a cluster of one column must only be denser than the column is.
     """
     expected, trials = (supports * shares).sum(axis=0), supports.sum(axis=0)
-    rare = bdtrc(size - 1, trials, np.minimum(expected / trials, 1.0)) <= CHANCE
-    return bool((rare & (size > LIFT * expected)).all())
+    rare = bdtrc(size - 1, trials, np.minimum(expected / trials, 1.0)) <= chance
+    return bool(((rare | (len(expected) == 1)) & (size > LIFT * expected)).all())
