@@ -85,13 +85,12 @@ def draw_map(  # noqa: PLR0913  (one argument per flag)
     from lowdim.persistence import save
     from lowdim.workflow.fit import check_target, default_method, fit_method
     from lowdim.workflow.missing import complete_table
-    from lowdim.workflow.model_figures import ModelFigure, check_figure, write_model_figure
-    from lowdim.workflow.outputs import FIGURES, MAPS, EmbeddingOutput, check_outputs, write_embedding
+    from lowdim.workflow.model_figures import ModelFigure, write_model_figure
+    from lowdim.workflow.outputs import FIGURES, EmbeddingOutput, write_embedding
     from lowdim.workflow.source import column_values, label_vector, read_with_target
 
     start = perf_counter()
-    check_figure(plot, "--plot", ("map",))
-    paths = check_outputs(output or (["map.html", "map.png"] if plot == "map" else [f"{plot}.png"]), MAPS, [data])
+    paths = _outputs(output, plot, data)
     model_path = _writable(save_model)
     choice, selection = method_choice(context), column_selection(columns, label, id, drop, encode, numeric_only)
     check_target(choice.method, choice.settings, target)
@@ -114,6 +113,15 @@ def draw_map(  # noqa: PLR0913  (one argument per flag)
         save(fitted.model, model_path)
         paths.append(model_path)
     return fit_output("map", data, table, fitted, len(embedding), paths, perf_counter() - start)
+
+
+def _outputs(output: list[str] | None, plot: str, data: str) -> list[Path]:
+    """The files to write: a page and a figure of the map, or the figure of the model, if none is named."""
+    from lowdim.workflow.model_figures import check_figure
+    from lowdim.workflow.outputs import MAPS, check_outputs
+
+    check_figure(plot, "--plot", ("map",))
+    return check_outputs(output or (["map.html", "map.png"] if plot == "map" else [f"{plot}.png"]), MAPS, [data])
 
 
 def _writable(save_model: str | None) -> Path | None:
