@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
-from cli_runner import CommandResult, run_lines
+from cli_runner import run_lines
 from lowdim import plot
 
 pytest.importorskip("typer")
@@ -31,22 +31,23 @@ LINES = (
 )
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("pictures")
+def write_tables(folder) -> None:
     iris = load_iris(as_frame=True)
     table = iris.data.assign(species=np.array(["s10", "s9", "s1"])[iris.target], place=["here", "there", "far"] * 50)
     table = table.sample(frac=1, random_state=0)
     table[:100].to_csv(folder / "old.csv", index=False)
     table[100:].to_csv(folder / "new.csv", index=False)
-    return folder
 
 
-@pytest.fixture(scope="module")
-def done(folder) -> dict[str, CommandResult]:
-    results = run_lines(folder, LINES)
-    assert [(line, result.err) for line, result in results.items() if result.code] == []
-    return results
+def test_pictures_from_the_command_line(tmp_path) -> None:
+    """One test, so that the commands run once, also where tests are spread over processes."""
+    write_tables(tmp_path)
+    done = run_lines(tmp_path, LINES)
+    assert [(line, result.err) for line, result in done.items() if result.code] == []
+    the_page_of_a_map_names_its_columns(done, tmp_path)
+    one_category_has_one_color_in_every_picture(done, tmp_path)
+    figures_of_models(done, tmp_path)
+    new_rows_are_drawn_on_the_rows_that_the_model_was_fitted_to(done, tmp_path)
 
 
 def texts_of(path) -> set[str]:
@@ -59,7 +60,7 @@ def legend(html: str) -> dict[str, str]:
     return {name: color for color, name in found}
 
 
-def test_the_page_of_a_map_names_its_columns(done, folder) -> None:
+def the_page_of_a_map_names_its_columns(done, folder) -> None:
     html = (folder / "map.html").read_text(encoding="utf-8")
     shares = re.findall(r"axis (\d) \(([\d.]+)% of the variance\)", html)
     assert {axis for axis, _ in shares} == set("1234") and "<h2>species</h2>" in html
@@ -67,7 +68,7 @@ def test_the_page_of_a_map_names_its_columns(done, folder) -> None:
         assert f'["{name}","@hover' in unescape(html)
 
 
-def test_one_category_has_one_color_in_every_picture(done, folder) -> None:
+def one_category_has_one_color_in_every_picture(done, folder) -> None:
     old = pd.read_csv(folder / "old.csv").species
     colors = plot.category_colors(old)
     assert list(colors) == ["s1", "s9", "s10"]
@@ -78,7 +79,7 @@ def test_one_category_has_one_color_in_every_picture(done, folder) -> None:
         assert all(color in svg for color in colors.values()), name
 
 
-def test_figures_of_models(done, folder) -> None:
+def figures_of_models(done, folder) -> None:
     for name in ("biplot.svg", "biplot2.svg"):
         texts = texts_of(folder / name)
         assert any(text.startswith("symmetric scaling") for text in texts) and {"s1", "s9", "s10", "species"} <= texts
@@ -89,7 +90,7 @@ def test_figures_of_models(done, folder) -> None:
     assert circle["kind"] == "correlation-circle" and circle["written"] == [str(folder / "circle.svg")]
 
 
-def test_new_rows_are_drawn_on_the_rows_that_the_model_was_fitted_to(done, folder) -> None:
+def new_rows_are_drawn_on_the_rows_that_the_model_was_fitted_to(done, folder) -> None:
     assert "50 rows on the map of 100 others (pale)" in (folder / "new.html").read_text(encoding="utf-8")
     assert any("50 rows on the map of 100 others" in text for text in texts_of(folder / "new.svg"))
     assert len(pd.read_csv(folder / "z.csv")) == 50

@@ -369,8 +369,8 @@ def test_text_labels_do_not_overlap() -> None:
         np.testing.assert_array_equal(place, Z[ids.index(name)])
 
 
-@given(st.integers(1, 300), st.sampled_from([0.0, 1e-9, 1.0, 50.0]), st.integers(0, 5))
-@settings(max_examples=8, deadline=None)
+@given(st.integers(1, 200), st.sampled_from([0.0, 1e-9, 1.0, 50.0]), st.integers(0, 5))
+@settings(max_examples=5, deadline=None)
 def test_no_two_row_names_overlap_at_any_size(n, spread, seed) -> None:
     """Also with coincident rows, outliers and names of any length; each name stands nearer to its own row."""
     rng = np.random.default_rng(seed)

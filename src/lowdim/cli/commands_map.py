@@ -85,18 +85,14 @@ def draw_map(  # noqa: PLR0913  (one argument per flag)
     from lowdim.persistence import save
     from lowdim.workflow.fit import check_target, default_method, fit_method
     from lowdim.workflow.missing import complete_table
-    from lowdim.workflow.model_figures import ModelFigure, check_figure, write_model_figure
-    from lowdim.workflow.outputs import FIGURES, MAPS, EmbeddingOutput, check_outputs, check_writable, write_embedding
+    from lowdim.workflow.model_figures import ModelFigure, write_model_figure
+    from lowdim.workflow.outputs import FIGURES, EmbeddingOutput, write_embedding
     from lowdim.workflow.source import column_values, label_vector, read_with_target
 
     start = perf_counter()
-    check_figure(plot, "--plot", ("map",))
-    paths = check_outputs(output or (["map.html", "map.png"] if plot == "map" else [f"{plot}.png"]), MAPS, [data])
-    model_path = None if save_model is None else Path(save_model).absolute()
-    if model_path is not None:
-        check_writable(model_path)
-    choice = method_choice(context)
-    selection = column_selection(columns, label, id, drop, encode, numeric_only)
+    paths = _outputs(output, plot, data)
+    model_path = _writable(save_model)
+    choice, selection = method_choice(context), column_selection(columns, label, id, drop, encode, numeric_only)
     check_target(choice.method, choice.settings, target)
     table, y = read_with_target(data, selection, target, color, choice.method)
     chosen = choice.method if choice.named else default_method(table, choice.method)
@@ -104,19 +100,36 @@ def draw_map(  # noqa: PLR0913  (one argument per flag)
     complete = complete_table(table, missing, chosen, choice.settings)
     table, colors = complete.table, complete.rows_of(colors)
     fitted = fit_method(chosen, choice.settings, complete, standardize, complete.rows_of(y))
-    embedding = fitted.embedding()
-    axes = [str(axis) for axis in fitted.model.get_feature_names_out()]
+    embedding, axes = fitted.embedding(), [str(axis) for axis in fitted.model.get_feature_names_out()]
     title = f"{printable(Path(data).name)}, {fitted.method.name}"
     ratios = getattr(fitted.estimator, "explained_variance_ratio_", None)
-    shown = ratios, fitted.estimator._explained, fitted.method.supervised
-    color_name = color or table.label_name
-    drawn = EmbeddingOutput(embedding, axes, table, colors, id, title, *shown, color_name)
+    shown = ratios, fitted.estimator._explained, fitted.method.supervised, color or table.label_name
+    drawn = EmbeddingOutput(embedding, axes, table, colors, id, title, *shown)
+    figure = ModelFigure(fitted.model, title, table, colors, drawn.color_name)
     for path in paths:
-        if plot != "map" and path.suffix.lower() in FIGURES:
-            write_model_figure(path, plot, ModelFigure(fitted.model, title, table, colors, color_name))
-        else:
-            write_embedding(path, drawn)
+        of_model = plot != "map" and path.suffix.lower() in FIGURES
+        write_model_figure(path, plot, figure) if of_model else write_embedding(path, drawn)
     if model_path is not None:
         save(fitted.model, model_path)
         paths.append(model_path)
     return fit_output("map", data, table, fitted, len(embedding), paths, perf_counter() - start)
+
+
+def _outputs(output: list[str] | None, plot: str, data: str) -> list[Path]:
+    """The files to write: a page and a figure of the map, or the figure of the model, if none is named."""
+    from lowdim.workflow.model_figures import check_figure
+    from lowdim.workflow.outputs import MAPS, check_outputs
+
+    check_figure(plot, "--plot", ("map",))
+    return check_outputs(output or (["map.html", "map.png"] if plot == "map" else [f"{plot}.png"]), MAPS, [data])
+
+
+def _writable(save_model: str | None) -> Path | None:
+    """The absolute path of the model file, which can be written."""
+    from lowdim.workflow.outputs import check_writable
+
+    if save_model is None:
+        return None
+    path = Path(save_model).absolute()
+    check_writable(path)
+    return path

@@ -140,7 +140,7 @@ def transform(  # noqa: PLR0913  (one argument per flag)
       lowdim transform flowers.lowdim new.csv --fitted-data flowers.csv --color species -o map.html
 
     """
-    from lowdim.workflow.apply import apply_transform
+    from lowdim.workflow.apply import apply_transform, write_new_rows
     from lowdim.workflow.outputs import MAPS, TABLES, check_outputs
 
     selection = column_selection(columns, label, id, drop)
@@ -153,8 +153,6 @@ def transform(  # noqa: PLR0913  (one argument per flag)
     done, fitted, applied = _apply("transform", "coordinate", apply, model, data, paths, selection)
     if not drawn:
         return done
-    from lowdim.workflow.new_rows import write_new_rows
-
     behind = None if fitted_data is None else apply(fitted, fitted_data, selection)
     title = f"{printable(Path(data).name)} on {printable(Path(model).name)}"
     on_map = [write_new_rows(path, fitted, applied, behind, title) for path in drawn]

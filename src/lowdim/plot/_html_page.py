@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.errors import BadInput, MissingExtra
-from lowdim.plot._inputs import read_points
+from lowdim.plot._drawn_rows import read_drawn_rows
 from lowdim.plot._page_columns import page_columns
 from lowdim.plot._page_figure import draw_rows, make_figure
 from lowdim.plot._page_legend import legend_html
-from lowdim.plot._point_colors import Categories, PointColors, read_labels, read_with_background
+from lowdim.plot._point_colors import Categories, PointColors
 from lowdim.plot._points import strip_heights
 from lowdim.plot._standalone_page import json_for_script, with_content_security_policy
 from lowdim.plot._text import drawable, shorten
@@ -80,58 +80,49 @@ def page(  # noqa: PLR0913  (one argument per thing that is drawn)
 
     """
     try:
-        from bokeh.embed import file_html
-        from bokeh.resources import Resources
-        from jinja2 import Template  # comes with Bokeh
+        import bokeh.embed  # noqa: F401
     except ImportError as error:
         raise MissingExtra("the interactive page needs Bokeh; install it with pip install 'lowdim[app]'.") from error
 
-    whole = read_points(Z)
-    n, k = whole.shape
-    behind = None if background is None else _matching(read_points(background, "background"), k)
-    given: dict[str, Any] = {"colors": colors, "title": label_name}
-    point_colors, behind_colors = read_labels(labels, n, names, **given), None
-    if behind is not None:
-        point_colors, behind_colors = read_with_background(labels, n, background_labels, len(behind), **given)
-    shown = _pooled(point_colors if point_colors is not None else behind_colors)
+    rows = read_drawn_rows(Z, labels, names, colors, label_name, background, background_labels)
+    n, k = rows.points.shape
+    front, back, shown = (_pooled(part) for part in (rows.colors, rows.behind_colors, rows.shown))
     kept = min(k, MOST_COMPONENTS, max(MOST_VALUES // n, 2))
     axes = _component_names(axis_names, kept)
-    columns, lines = page_columns(_components(whole, kept, _pooled(point_colors)), axes, ids, hover, images)
+    columns, lines = page_columns(_components(rows.points, kept, front), axes, ids, hover, images)
     figure = make_figure(axes, shown if k == 1 else None)
-    if behind is not None:
-        back, _ = page_columns(_components(behind, kept, _pooled(behind_colors)), axes, None, None, None)
-        draw_rows(figure, back, _pooled(behind_colors), None, pale=True)
-    draw_rows(figure, columns, _pooled(point_colors), lines)
-    heading = shorten(drawable(str(title)), 120)
-    chooser = (
-        "".join(f'<label>{a} <select id="{a}-component"></select></label>' for a in ("x", "y")) if kept > 2 else ""
-    )
-    folder = files("lowdim.plot")
-    html = file_html(
-        figure,
-        Resources(mode="inline"),
-        title=drawable(str(title)) or "Map",
-        template=Template(folder.joinpath("_html_page.html").read_text(encoding="utf-8")),
-        template_variables={
-            "heading": heading,
-            "note": _note(n, k, kept, behind),
-            "controls": chooser,
-            "legend": legend_html(shown) if legend and not (k == 1 and isinstance(shown, Categories)) else "",
-            "components": json_for_script({"names": [shorten(name, 40) for name in axes], "axes": axes}),
-            "script": folder.joinpath("_html_page.js").read_text(encoding="utf-8"),
-        },
-    )
-    text = with_content_security_policy(html)
+    if rows.behind is not None:
+        behind, _ = page_columns(_components(rows.behind, kept, back), axes, None, None, None)
+        draw_rows(figure, behind, back, None, pale=True)
+    draw_rows(figure, columns, front, lines)
+    notes = rows.background_note + ([f"the first {kept} of {k} components"] if kept < k else [])
+    key = legend_html(shown) if legend and rows.has_key else ""
+    text = _render(figure, drawable(str(title)), "; ".join(notes), key, axes)
     if path is not None:
         with atomic_write(path) as draft:
             draft.write_text(text, encoding="utf-8")
     return text
 
 
-def _matching(behind: Array, k: int) -> Array:
-    if behind.shape[1] != k:
-        raise BadInput(f"background must have the {k} dimensions of Z; got {behind.shape[1]}.")
-    return behind
+def _render(figure: Any, title: str, note: str, key: str, axes: list[str]) -> str:
+    """The page by its template, under its content security policy."""
+    from bokeh.embed import file_html
+    from bokeh.resources import Resources
+    from jinja2 import Template  # comes with Bokeh
+
+    folder = files("lowdim.plot")
+    template, script = (folder.joinpath(f"_html_page.{kind}").read_text(encoding="utf-8") for kind in ("html", "js"))
+    chooser = (f'<label>{axis} <select id="{axis}-component"></select></label>' for axis in ("x", "y"))
+    variables = {
+        "heading": shorten(title, 120),
+        "note": note,
+        "controls": "".join(chooser) if len(axes) > 2 else "",
+        "legend": key,
+        "components": json_for_script({"names": [shorten(name, 40) for name in axes], "axes": axes}),
+        "script": script,
+    }
+    options = {"title": title or "Map", "template": Template(template), "template_variables": variables}
+    return with_content_security_policy(file_html(figure, Resources(mode="inline"), **options))
 
 
 def _pooled(colors: PointColors) -> PointColors:
@@ -149,10 +140,3 @@ def _component_names(axis_names: Sequence[str] | None, kept: int) -> list[str]:
         raise BadInput(f"axis_names must have {kept} names for {kept} components; got {len(axis_names)}.")
     given = [f"axis {i + 1}" for i in range(kept)] if axis_names is None else axis_names[:kept]
     return [shorten(str(name), 60) for name in given]
-
-
-def _note(n: int, k: int, kept: int, behind: Array | None) -> str:
-    notes = [] if behind is None else [f"{n:,} rows on the map of {len(behind):,} others (pale)"]
-    if kept < k:
-        notes.append(f"the first {kept} of {k} components")
-    return "; ".join(notes)

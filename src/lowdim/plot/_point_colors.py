@@ -122,18 +122,27 @@ def read_labels(
 
 
 def read_with_background(
-    labels: Any, n: int, background_labels: Any, m: int, *, colors: Mapping[str, str] | None, title: str | None
+    labels: Any,
+    n: int,
+    background_labels: Any,
+    m: int,
+    *,
+    colors: Mapping[str, str] | None = None,
+    title: str | None = None,
+    names: Any = None,
 ) -> tuple[PointColors, PointColors]:
     """Colors of n rows and of the m rows behind them: what the background shows keeps its colors and its range."""
+    options: dict[str, Any] = {"names": names, "colors": colors, "title": title}
     if labels is None or background_labels is None:
-        front = read_labels(labels, n, colors=colors, title=title)
-        return front, read_labels(background_labels, m, colors=colors, title=title)
+        return read_labels(labels, n, **options), read_labels(background_labels, m, **options)
     behind = _vector(background_labels, m, "background_labels")
-    values = _vector(labels, n, "labels")
-    both = np.concatenate([behind.astype(object), values.astype(object)])
-    given = {**category_colors(background_labels), **dict(colors or {})}
+    both = np.concatenate([behind.astype(object), _vector(labels, n, "labels").astype(object)])
+    renamed = names if isinstance(names, Mapping) else None
+    alone = read_labels(background_labels, m, renamed)
+    given = dict(zip(alone.names, alone.colors, strict=True)) if isinstance(alone, Categories) else {}
+    order = category_order(background_labels) or category_order(labels)
     title = _title(labels, title) or _title(background_labels, None)
-    found = _read(both, category_order(background_labels) or category_order(labels), None, given, title)
+    found = _read(both, order, names, given | dict(colors or {}), title)
     if isinstance(found, Categories):
         return replace(found, codes=found.codes[m:]), replace(found, codes=found.codes[:m])
     return replace(found, values=found.values[m:]), replace(found, values=found.values[:m])

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.errors import BadInput
-from lowdim.plot._inputs import read_pairs, read_points, read_texts
+from lowdim.plot._drawn_rows import DrawnRows, read_drawn_rows
+from lowdim.plot._inputs import read_pairs, read_texts
 from lowdim.plot._label_placement import label_rows
-from lowdim.plot._point_colors import Categories, PointColors, read_labels, read_with_background
+from lowdim.plot._point_colors import Categories, PointColors
 from lowdim.plot._points import (
     draw_background,
     draw_ellipses,
@@ -92,61 +93,48 @@ def scatter(  # noqa: PLR0913  (one argument per thing that is drawn)
         Their categories keep the colors that they have alone.
 
     """
-    points = read_points(Z)
+    rows = read_drawn_rows(Z, labels, names, colors, label_name, background, background_labels)
+    points, behind, shown = rows.points, rows.behind, rows.shown
     n, k = points.shape
-    behind = None if background is None else _read_background(background, k)
-    given: dict[str, Any] = {"colors": colors, "title": label_name}
-    point_colors, behind_colors = read_labels(labels, n, names, **given), None
-    if behind is not None:
-        point_colors, behind_colors = read_with_background(labels, n, background_labels, len(behind), **given)
     row_names = read_texts(ids, n, "ids")
     pairs = None if edges is None else read_pairs(edges, n)
-    if ellipses and (k == 1 or not isinstance(point_colors, Categories)):
-        raise BadInput("ellipses need labels that are categories, and an embedding of at least 2 dimensions.")
-    if k == 1 and pairs is not None:
-        raise BadInput("edges need an embedding of at least 2 dimensions; Z has 1. Draw it without them.")
+    _check_plane(rows, pairs, ellipses)
     ax = axes_for(ax)
     style_axes(ax)
     drawn = k if k < 3 else 3 if ax.name == "3d" else 2
-    shown = point_colors if point_colors is not None else behind_colors
     if k == 1:
-        points = np.column_stack([points[:, 0], strip_heights(n, point_colors)])
+        points = np.column_stack([points[:, 0], strip_heights(n, rows.colors)])
         if behind is not None:
-            behind = np.column_stack([behind[:, 0], strip_heights(len(behind), behind_colors)])
+            behind = np.column_stack([behind[:, 0], strip_heights(len(behind), rows.behind_colors)])
         _strip_axis(ax, shown)
     points = points[:, : max(drawn, 2)]
     if behind is not None:
-        draw_background(ax, behind[:, : max(drawn, 2)], behind_colors)
+        draw_background(ax, behind[:, : max(drawn, 2)], rows.behind_colors)
     if pairs is not None:
         draw_lines(ax, points, pairs)
-    draw_points(ax, points, point_colors, square=k > 1)
-    if legend and not (k == 1 and isinstance(shown, Categories)):
+    draw_points(ax, points, rows.colors, square=k > 1)
+    if legend and rows.has_key:
         draw_key(ax, shown)
-    if ellipses and drawn == 2 and isinstance(point_colors, Categories):
-        draw_ellipses(ax, points, point_colors)
+    notes = [f"the first {drawn} of {k} dimensions"] if drawn < k else []
+    if ellipses and drawn == 2 and isinstance(rows.colors, Categories):
+        draw_ellipses(ax, points, rows.colors)
+        notes.append("ellipses of 95% of each class")
     if k > 1:
         equal_units(ax)
     _label_axes(ax, axis_names, drawn, shown)
-    caption(ax, title, _note(n, k, drawn, ellipses, behind))
+    caption(ax, title, "; ".join(notes + rows.background_note) or None)
     if row_names is not None and drawn < 3:
         label_rows(ax, points, row_names, 0.5 * marker_size(n) ** 0.5)
     return ax
 
 
-def _note(n: int, k: int, drawn: int, ellipses: bool, behind: Array | None) -> str | None:
-    notes = [f"the first {drawn} of {k} dimensions"] if drawn < k else []
-    if ellipses and drawn == 2:
-        notes.append("ellipses of 95% of each class")
-    if behind is not None:
-        notes.append(f"{n:,} rows on the map of {len(behind):,} others (pale)")
-    return "; ".join(notes) or None
-
-
-def _read_background(background: Any, k: int) -> Array:
-    behind = read_points(background, "background")
-    if behind.shape[1] != k:
-        raise BadInput(f"background must have the {k} dimensions of Z; got {behind.shape[1]}.")
-    return behind
+def _check_plane(rows: DrawnRows, pairs: Array | None, ellipses: bool) -> None:
+    """Raise BadInput for what can't be drawn on a line."""
+    line = rows.points.shape[1] == 1
+    if ellipses and (line or not isinstance(rows.colors, Categories)):
+        raise BadInput("ellipses need labels that are categories, and an embedding of at least 2 dimensions.")
+    if line and pairs is not None:
+        raise BadInput("edges need an embedding of at least 2 dimensions; Z has 1. Draw it without them.")
 
 
 def _strip_axis(ax: Axes, shown: PointColors) -> None:

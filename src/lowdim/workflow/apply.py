@@ -1,9 +1,10 @@
-"""Apply a fitted model to a table: transform new rows, or map coordinates back to rows."""
+"""Apply a fitted model to a table: transform new rows and draw them, or map coordinates back to rows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from lowdim.base.standardized import Standardized
@@ -13,13 +14,15 @@ from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadParameter, ModelFileError
 from lowdim.knn.graph import Graph
 from lowdim.persistence import load
+from lowdim.plot._new_rows import fitted_map
 from lowdim.registry import find_method, methods
 from lowdim.workflow.fit import naming_nonfinite, require_rows
 from lowdim.workflow.missing import MissingValues, complete_table
+from lowdim.workflow.outputs import EmbeddingOutput, write_embedding
 from lowdim.workflow.source import column_values, label_vector, read_columns
 from lowdim.workflow.standardize import inner_estimator
 
-__all__ = ["AppliedModel", "apply_inverse", "apply_transform", "load_fitted"]
+__all__ = ["AppliedModel", "apply_inverse", "apply_transform", "load_fitted", "write_new_rows"]
 
 Names = tuple[str, ...] | None
 
@@ -91,6 +94,30 @@ def apply_inverse(model: Any, data: str, selection: ColumnSelection) -> AppliedM
     table = _read_expected(model, data, selection, axes, len(axes))
     with naming_nonfinite(table.rows(), table, None, None):
         return AppliedModel(table, model.inverse_transform(table.array()), _feature_names(model))
+
+
+def write_new_rows(path: Path, model: Any, applied: AppliedModel, behind: AppliedModel | None, title: str) -> bool:
+    """Draw the rows that a model was applied to, on those that it was fitted to (`behind`), or on the map it keeps.
+
+    Returns whether there was such a map.
+    """
+    inner = inner_estimator(model)
+    background = fitted_map(model).embedding if behind is None else behind.result
+    output = EmbeddingOutput(
+        applied.result,
+        applied.names or (),
+        applied.table,
+        applied.colors,
+        None,
+        title,
+        explained_variance_ratio=getattr(inner, "explained_variance_ratio_", None),
+        explained=getattr(type(inner), "_explained", "variance"),
+        color_name=applied.color_name,
+        background=background,
+        background_colors=None if behind is None else behind.colors,
+    )
+    write_embedding(path, output)
+    return background is not None
 
 
 def _read_expected(model: Any, data: str, selection: ColumnSelection, names: Names, width: int) -> Table:
