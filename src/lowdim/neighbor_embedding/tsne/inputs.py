@@ -74,7 +74,9 @@ def _with_rows(
         for chunk in rows.chunks():
             finite_block(rows, chunk)
         kept = owned(compact_table(rows), rows)
-    return TsneInput(affinities, perplexity, rows, kept, distinct_rows(kept, threads).inverse, rows.dtype)
+    distinct = distinct_rows(kept, threads)
+    distinct.warn_of_shared_positions()
+    return TsneInput(affinities, perplexity, rows, kept, distinct.inverse, rows.dtype)
 
 
 def _affinities(graph: Graph, perplexity: Perplexity, threads: int) -> tuple[Affinities, tuple[float, ...]]:
