@@ -11,11 +11,13 @@ import numpy as np
 from sklearn.utils import get_tags
 
 from lowdim.base.estimator import Method
+from lowdim.base.standardized import Standardized
 from lowdim.data.rows import Rows, first_nonfinite
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
 from lowdim.registry import find_method, methods
 from lowdim.runtime.param import parameters
+from lowdim.runtime.warning import warn
 from lowdim.workflow.missing import CompleteTable, MissingValues
 from lowdim.workflow.source import label_vector
 from lowdim.workflow.standardize import build_estimator, inner_estimator, should_standardize
@@ -98,6 +100,7 @@ def fit_method(
             raise BadInput(
                 f"{method.name} needs a target, and {table.source} has no labels. Name a column by --target."
             )
+    _warn_of_unused_target(model, method, target)
     with naming_nonfinite(rows, table, model):
         model.fit(rows) if target is None else model.fit(rows, target)
     return FittedModel(method, model, standardized, rows, complete.missing)
@@ -153,6 +156,13 @@ def naming_nonfinite(rows: Rows, table: Table, model: Any, use: str | None = "us
             f"{table.source}: column {table.names[column]!r} of row {row + 1} is {value}, but values must be finite. "
             f"Drop or fill such rows{remedy}."
         ) from error
+
+
+def _warn_of_unused_target(model: Any, method: Method, target: Any) -> None:
+    """Some methods use a target with some settings only: projection pursuit with an index of classes, for instance."""
+    inner = model.model if isinstance(model, Standardized) else model
+    if target is not None and not getattr(inner, "_is_supervised", lambda: True)():
+        warn(f"{method.name} does not use --target as it is set; an index of classes does (--index lda or pda).")
 
 
 def _uses_target(method: Method) -> bool:
