@@ -24,11 +24,61 @@ def methods() -> list[Method]:
     return sorted((method for method in found if method is not None), key=lambda method: method.name)
 
 
+# Methods of other packages, and lowdim's nearest.
+PEER_METHODS = {
+    "pacmap": "umap or tsne",
+    "localmap": "umap or tsne",
+    "trimap": "umap or tsne",
+    "largevis": "umap or tsne",
+    "ncvis": "umap or tsne",
+    "phate": "laplacianeigenmaps with --diffusion-time, a diffusion map",
+    "diffusionmap": "laplacianeigenmaps with --diffusion-time",
+    "spectralembedding": "laplacianeigenmaps",
+    "spectral": "laplacianeigenmaps",
+    "densmap": "umap with --densmap",
+    "parametricumap": "umap",
+    "opentsne": "tsne",
+    "fitsne": "tsne",
+    "multicoretsne": "tsne",
+    "locallylinearembedding": "lle",
+    "hlle": "lle with method='hessian' (in Python)",
+    "hessianlle": "lle with method='hessian' (in Python)",
+    "ltsa": "lle with method='ltsa' (in Python)",
+    "fastica": "ica",
+    "picard": "ica",
+    "lineardiscriminantanalysis": "lda",
+    "fda": "lda",
+    "incrementalpca": "pca, which reads files and streams chunk by chunk",
+    "sparsepca": "pca",
+    "randomizedpca": "pca with --solver krylov",
+    "ppca": "pca",
+    "svd": "pca",
+    "factoranalysis": "pca",
+    "kpca": "kernelpca",
+    "nystroem": "kernelpca with --solver nystrom",
+    "pcoa": "classicalmds",
+    "cmdscale": "classicalmds",
+    "torgerson": "classicalmds",
+    "landmarkmds": "classicalmds with --n-landmarks",
+    "smacof": "mds",
+    "metricmds": "mds",
+    "isomds": "nonmetricmds",
+    "nmds": "nonmetricmds",
+    "metamds": "nonmetricmds",
+    "autoencoder": "umap, which has an inverse",
+}
+
+
 def find_method(name: str) -> Method:
     """The method of that name; case, hyphens and underscores don't matter. It alone is imported."""
-    plain = name.lower().replace("-", "").replace("_", "")
+    plain = name.lower().replace("-", "").replace("_", "").replace(" ", "")
     exported = next((known for known in _names() if known.lower() == plain), None)
     found = None if exported is None else _method(exported)
+    if found is None and plain in PEER_METHODS:
+        raise BadParameter(
+            f"there is no method {name!r} in lowdim; nearest to it is {PEER_METHODS[plain]}. `lowdim methods` "
+            "describes each."
+        )
     if found is None:
         known = [method.name.lower() for method in methods()]
         near = get_close_matches(name.lower(), known, n=3, cutoff=0.4)

@@ -7,11 +7,12 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
+from sklearn.model_selection import cross_val_score
 from sklearn.preprocessing import StandardScaler
 
 import lowdim
-from lowdim import MDS, PCA, UMAP, Isomap, KernelPCA, Standardized
+from lowdim import LDA, MDS, PCA, UMAP, Isomap, KernelPCA, Standardized
 from lowdim.errors import BadInput, BadParameter, Cancelled, NotEnoughData
 
 UNITS, ZERO = np.array([1.0, 1000.0, 0.01, 7.0]), np.array([5.0, 0.0, -3.0, 1e4])
@@ -57,6 +58,7 @@ def test_dtypes_and_sparse_rows(X):
     assert_allclose(sparse, dense, atol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 def test_a_constant_column_adds_nothing(X):
     wide = np.column_stack([X, np.full(60, 0.1)])
     model = Standardized(PCA(2)).fit(wide)
@@ -78,6 +80,7 @@ def test_inverse_transform_only_if_the_method_has_it(X):
     assert not hasattr(Standardized(Isomap()).fit(X), "inverse_transform")
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 def test_a_named_error_leaves_it_unfitted(X):
     model = Standardized(Isomap()).fit(X)
     gap = X.copy()
@@ -98,3 +101,30 @@ def test_a_named_error_leaves_it_unfitted(X):
     for wrong in (None, StandardScaler(), PCA):
         with pytest.raises(BadParameter, match="an estimator of lowdim"):
             Standardized(wrong).fit(X)
+
+
+def test_what_the_method_found_is_passed_through(X):
+    y = (X[:, 0] > 0).astype(int)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+    model, want = Standardized(LDA()).fit(UNITS * X + ZERO, y), LDA().fit(Z, y)
+    assert_array_equal(model.classes_, want.classes_)
+    new = UNITS * X[:9] + ZERO
+    for name in ("predict", "predict_proba", "predict_log_proba", "decision_function"):
+        assert_allclose(getattr(model, name)(new), getattr(want, name)(Z[:9]), atol=1e-7)
+    assert model.score(UNITS * X + ZERO, y) == want.score(Z, y)
+    assert cross_val_score(Standardized(LDA()), UNITS * X + ZERO, y).min() > 0.5
+    assert is_classifier(model) and not is_classifier(Standardized(PCA()))
+    plain = Standardized(Isomap()).fit(X)
+    assert plain.embedding_ is plain.model_.embedding_
+    for name in ("predict", "score", "transform_graph", "classes_", "_state"):
+        assert not hasattr(plain, name)
+    with pytest.raises(AttributeError, match="'Standardized' object has no attribute 'embedding_'"):
+        Standardized(Isomap()).embedding_  # noqa: B018
+
+
+def test_the_graph_of_new_rows_is_that_of_standardized_ones(X):
+    model = Standardized(UMAP(n_epochs=5)).fit(UNITS * X + ZERO)
+    z = (UNITS * X[:3] + ZERO + 0.1 - model.mean_) / model.scale_
+    found = model.transform_graph(UNITS * X[:3] + ZERO + 0.1).toarray()
+    assert_allclose(found, model.model_.transform_graph(z).toarray(), atol=1e-6)
+    assert model.transform_init(UNITS * X[:3] + ZERO).shape == (3, 2)

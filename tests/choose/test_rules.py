@@ -133,6 +133,7 @@ def test_minka_finds_an_exact_subspace_and_handles_ties():
     assert choose.minka()(of([1.0, 1.0, 1.0, 1.0], n=500)) == 0
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 @pytest.mark.parametrize("rule", EIGEN_RULES, ids=repr)
 @pytest.mark.parametrize("standardize", [False, True])
 @pytest.mark.parametrize(

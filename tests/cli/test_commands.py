@@ -286,6 +286,22 @@ GOOD = (
 )
 
 
+WARNED = {
+    line: "warning: n_neighbors=15 was lowered to 12 (the row itself included): no more other rows are different. Ask "
+    "for fewer.\n"
+    for line in GOOD
+    if "--target-weight" in line
+}
+
+
+def test_warnings_are_a_list_in_json(good):
+    for line in GOOD:
+        if "--json" in line:
+            said = [f"warning: {text}\n" for text in json.loads(good[line].out)["warnings"]]
+            assert "".join(said) == WARNED.get(line, "")
+    assert len(WARNED) == 1
+
+
 @pytest.fixture(scope="module")
 def good(folder, refusals) -> dict[str, CommandResult]:
     return run_lines(folder, GOOD)
@@ -294,7 +310,7 @@ def good(folder, refusals) -> dict[str, CommandResult]:
 @pytest.mark.parametrize("line", GOOD)
 def test_success(good, line):
     assert good[line].code == 0, good[line].err
-    assert good[line].err == ""
+    assert good[line].err == WARNED.get(line, "")
 
 
 def first(good, start):

@@ -59,6 +59,7 @@ def fitted(name, X):
     return model.transform(X) if found is None else found
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 @pytest.mark.parametrize("name", NAMES)
 def test_every_method_maps_standardized_columns(name, results, folder):
     reported = results[lines_for(name)["map"]]
@@ -73,6 +74,7 @@ def test_every_method_maps_standardized_columns(name, results, folder):
         np.testing.assert_allclose(np.abs(Z), np.abs(want), atol=1e-3 * np.abs(want).max())
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 @pytest.mark.parametrize("name", NAMES)
 def test_the_map_is_what_fitting_found(name, results, folder):
     """Not what transform makes of the fitted rows, which takes as long again and may move duplicates."""

@@ -59,6 +59,7 @@ def test_goodness_of_fit(cities):
     assert data["goodness_of_fit"] == pytest.approx([0.958419, 0.981022], abs=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 def test_embeddings_of_a_graph(rng):
     X = rng.standard_normal((60, 3))
     isomap, lle, tsne = Isomap().fit(X), LLE().fit(X), TSNE(max_iter=20).fit(X)
@@ -84,6 +85,7 @@ def test_advice_names_flags_of_the_method(rng):
         assert report(MDS(max_iter=2).fit(X))[0].endswith("NOT CONVERGED; raise --max-iter")
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 def test_lowered_and_overruled_parameters_are_named(rng):
     X = rng.standard_normal((16, 3))
     assert report(TSNE(max_iter=5).fit(X))[0].endswith("perplexity lowered to 5")
@@ -91,3 +93,16 @@ def test_lowered_and_overruled_parameters_are_named(rng):
     assert report(UMAP(n_epochs=5, n_neighbors=30).fit(X))[0].endswith("fewer neighbors than 30, as there are 16 rows")
     assert report(Isomap(n_neighbors=15).fit(X))[0].endswith("connected component")
     assert report(Isomap(radius=2.5).fit(X))[0].endswith("neighbors within 2.5")
+
+
+def test_a_target_that_is_not_used_is_said():
+    from lowdim.registry import find_method
+    from lowdim.workflow.fit import fit_method
+    from lowdim.workflow.missing import complete_table
+
+    method, table = find_method("projectionpursuit"), datasets.load("iris")
+    complete = complete_table(table, None, method)
+    settings = {"n_init": 1, "n_null": 0, "max_iter": 2}
+    with pytest.warns(LowdimWarning, match="does not use --target as it is set"):
+        fit_method(method, settings | {"index": "holes"}, complete, True, table.labels)
+    fit_method(method, settings | {"index": "lda"}, complete, True, table.labels)

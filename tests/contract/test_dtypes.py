@@ -12,7 +12,12 @@ from targets import table_for, target_for
 RNG = np.random.default_rng(0)
 FITTED, NEW = (RNG.integers(-40, 40, (n, 5)) for n in (90, 12))  # whole numbers, which every dtype holds exactly
 NEW = np.concatenate([NEW, FITTED[:5]])
-QUICK = {"TSNE": {"max_iter": 60}, "UMAP": {"n_epochs": 60}, "MDS": {"tol": 1e-3}, "NonmetricMDS": {"tol": 1e-3}}
+QUICK = {
+    "TSNE": {"max_iter": 60, "perplexity": 8},
+    "UMAP": {"n_epochs": 60},
+    "MDS": {"tol": 1e-3},
+    "NonmetricMDS": {"tol": 1e-3},
+}
 
 
 @pytest.mark.parametrize("fitted", [np.float32, np.float64])

@@ -145,7 +145,7 @@ def test_small_modules_have_several_importers():
 @pytest.mark.parametrize("method", lowdim.methods(), ids=lambda method: method.name)
 def test_fitted_attributes_are_documented(method):
     """Public fitted attributes are those of the docstring; everything else is private state."""
-    quick = {"TSNE": {"max_iter": 20}, "UMAP": {"n_epochs": 10}, "ProjectionPursuit": {"n_null": 2}}
+    quick = {"TSNE": {"max_iter": 20, "perplexity": 9}, "UMAP": {"n_epochs": 10}, "ProjectionPursuit": {"n_null": 2}}
     options = quick.get(method.name, {})
     X = table_for(method.name, np.random.default_rng(0).normal(size=(40, 4)))
     model = method.cls(**options).fit(X, target_for(method.name, X))

@@ -294,8 +294,6 @@ def test_weights_that_are_none(weights):
 def test_sparse_matrices_where_dense_ones_are_needed():
     A = sp.eye_array(3, format="csr")
     for call in (
-        lowdim.kernels.rbf(1.0),
-        kernels.is_psd,
         kernels.is_euclidean,
         lowdim.PCA(1).fit(np.eye(3)).inverse_transform,
     ):

@@ -72,6 +72,7 @@ def test_rounding_is_allowed_and_removed():
     np.testing.assert_array_equal(noisy, kept)
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 @pytest.mark.parametrize("method", ["Isomap", "LaplacianEigenmaps", "TSNE", "UMAP"])
 def test_sparse_connectivities_and_similarities_are_refused(method):
     fit = METHODS[method]

@@ -168,6 +168,7 @@ def test_what_does_not_fit_is_refused(X, new):
         rows.neighbors_of(FeatureRecord(), Neighbors(np.zeros((1, 1), int), -np.ones((1, 1))))
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 @pytest.mark.parametrize("model", [Isomap(), LaplacianEigenmaps(), LLE(), UMAP(n_epochs=5), TSNE(max_iter=5)], ids=repr)
 def test_a_model_of_a_graph_knows_the_columns_of_its_rows(model, X):
     """Also for a dataframe, whose names are then asked for."""
@@ -181,6 +182,7 @@ def test_a_model_of_a_graph_knows_the_columns_of_its_rows(model, X):
         by_graph.transform(frame[["width", "height", "depth"]])
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 @pytest.mark.parametrize("model", [UMAP(n_epochs=5), TSNE(max_iter=5)], ids=repr)
 def test_fitted_rows_that_were_replaced_are_checked(model, X):
     sparse = sp.csr_array(np.where(X > 0, X, 0))

@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.neighbors import NearestNeighbors
 
-from lowdim import errors
+from lowdim import LLE, TSNE, UMAP, Isomap, LaplacianEigenmaps, errors
+from lowdim.errors import BadInput, LowdimWarning
 from lowdim.knn.graph import Graph
 from lowdim.knn.index import neighbors
 
@@ -241,3 +244,57 @@ def test_rows_at_distance_0_are_one_group(rng):
     groups = neighbors(X, 5).coincident()
     np.testing.assert_array_equal(groups[:, None] == groups, which[:, None] == which)
     assert groups.max() == 11 and groups[0] == 0
+
+
+def self_inclusive(X, k):
+    distances, indices = NearestNeighbors(n_neighbors=k).fit(X).kneighbors(X)  # each row is its own neighbor
+    return indices, distances
+
+
+def test_neighbor_lists_that_hold_the_rows_themselves(rng):
+    """As pynndescent and umap-learn give them: the graph is that of the other rows."""
+    X = rng.standard_normal((40, 3))
+    want = neighbors(X, 7)
+    with pytest.warns(LowdimWarning, match="7 neighbors per row remain"):
+        graph = Graph(*self_inclusive(X, 8))
+    np.testing.assert_array_equal(graph.indices, want.indices)
+    np.testing.assert_allclose(graph.distances, want.distances, rtol=1e-6)
+
+
+def test_a_row_that_is_not_in_its_own_list_loses_the_farthest(rng):
+    """Among equal rows, a search may give others in place of the row itself."""
+    indices, distances = np.array([[0, 1, 2], [0, 2, 3], [2, 1, 0], [3, 2, 1]]), np.array([[0.0, 1, 2]] * 4)
+    distances[1] = [0, 2, 2]
+    with pytest.warns(LowdimWarning, match="2 neighbors per row"):
+        graph = Graph(indices, distances)
+    np.testing.assert_array_equal(graph.indices, [[1, 2], [0, 2], [1, 0], [2, 1]])
+    np.testing.assert_array_equal(graph.distances, [[1, 2], [0, 2], [1, 2], [1, 2]])
+    with pytest.raises(BadInput, match="other than the row itself"):
+        Graph(np.arange(4)[:, None], np.zeros((4, 1)))
+    with pytest.raises(BadInput, match="same neighbor twice"):
+        Graph([[0, 0, 1], [1, 0, 2], [2, 1, 0]], np.zeros((3, 3)))
+
+
+@pytest.mark.parametrize("model", [UMAP(n_neighbors=9, n_epochs=5), TSNE(perplexity=2.6, max_iter=5), Isomap(), LLE()])
+def test_a_given_graph_brings_its_rows_to_every_method(model, rng):
+    """Fitted to arrays of another search, a model is that of the rows, also for new ones."""
+    X, new = rng.standard_normal((60, 3)), rng.standard_normal((4, 3))
+    with pytest.warns(LowdimWarning, match="own neighbors"):
+        graph = Graph(*self_inclusive(X, 9), "euclidean", rows=X)
+    found = clone(model).fit(graph)
+    want = clone(model).fit(neighbors(X, 8))
+    np.testing.assert_allclose(found.embedding_, want.embedding_, atol=1e-4 * np.abs(want.embedding_).max())
+    np.testing.assert_allclose(found.transform(new), want.transform(new), atol=1e-3 * np.abs(want.embedding_).max())
+    with pytest.raises(BadInput, match="59"):
+        clone(model).fit(Graph(graph.indices, graph.distances, "euclidean", rows=X[:59]))
+
+
+def test_all_neighbors_of_a_graph_are_used(rng):
+    X = rng.standard_normal((120, 4))
+    graph = neighbors(X, 50)
+    for method in (Isomap, LLE, LaplacianEigenmaps):
+        model = method().fit(graph)
+        assert model.n_neighbors_ == 50
+        np.testing.assert_array_equal(model.embedding_, method(n_neighbors=50).fit(X).embedding_)
+        assert method(n_neighbors=9).fit(graph).n_neighbors_ == 9
+        assert model.transform(X[:3] + 0.1).shape == (3, 2)

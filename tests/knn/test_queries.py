@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
 
 from lowdim import UMAP, Isomap, LaplacianEigenmaps
+from lowdim.errors import LowdimWarning
 from lowdim.knn import index as module
 from lowdim.knn.index import NeighborIndex
 
@@ -71,7 +73,10 @@ MODELS = {
 def model(request, table):
     from sklearn.base import clone
 
-    return clone(MODELS[request.param]).fit(np.unique(table, axis=0)[:: 1 if request.param == "Isomap" else 4])
+    rows = np.unique(table, axis=0)[:: 1 if request.param == "Isomap" else 4]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LowdimWarning)  # of connected components
+        return clone(MODELS[request.param]).fit(rows)
 
 
 @pytest.mark.parametrize("values", [1 << 22, 0], ids=["brute force", "beam search"])
@@ -87,6 +92,7 @@ def test_a_row_is_embedded_as_if_it_were_alone(model, table, values, monkeypatch
     np.testing.assert_array_equal(again.transform(new[::-1])[::-1], Z)
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 def test_the_index_is_made_once_and_goes_with_the_fit(model, table, monkeypatch):
     made = []
     before = module.search_space_of

@@ -118,6 +118,7 @@ def test_ragged_rows_within_a_radius(curve):
         model.transform(empty)
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 def test_a_joined_graph_is_taken_as_it_is(rng):
     X = np.vstack([rng.random((40, 2)), rng.random((30, 2)) + np.array([50, 0])])
     graph = neighbors(X, 4)
@@ -138,6 +139,7 @@ def test_too_few_neighbors_and_odd_shapes_are_named(method, curve):
         method(metric="precomputed").fit(few[:50])
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 @pytest.mark.parametrize("method", [Isomap, LaplacianEigenmaps])
 def test_new_distances_must_be_to_all_fitted_rows(method, curve):
     """Also where the fit saw a graph, and so no columns."""

@@ -271,6 +271,7 @@ def test_a_difference_between_chunks_may_vanish_too():
         PCA(1).fit(iter([np.full((5, 2), 1e-200), np.full((5, 2), 2e-200)]))
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 @pytest.mark.parametrize("constant", [0.0, 0.1, 1e-200, 1e-310, 1e8])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_constant_columns_of_a_stream_are_not_taken_for_vanishing_ones(constant, dtype, rng):

@@ -98,6 +98,7 @@ def test_standardize_is_pca_of_z_scores(seed):
     assert a.total_variance_ == pytest.approx(6)
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])

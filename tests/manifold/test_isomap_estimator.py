@@ -31,6 +31,7 @@ def test_it_unrolls(make, options):
     assert model.residual_variance_[1] < 0.002 < model.residual_variance_[0] / 5
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 def test_a_line_keeps_its_length(rng):
     t = np.sort(rng.random(50)) * 10
     X = np.stack([3 * t, 4 * t, 0 * t], axis=1) + 7
@@ -53,6 +54,7 @@ def test_geodesics_of_a_grid_are_its_steps():
     np.testing.assert_allclose(model.residual_variance_, 1 - np.array(explained), atol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 @pytest.mark.parametrize(
     "options",
     [{}, {"radius": 1.2}, {"conformal": True}, {"n_landmarks": 25}, {"n_landmarks": 25, "conformal": True}],
@@ -109,6 +111,7 @@ def test_conformal_lengths_undo_a_conformal_map(rng):
     np.testing.assert_allclose(twice, Isomap(2, n_neighbors=10, conformal=True).fit_transform(X), rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 def test_components_are_joined_or_refused(rng):
     A, B = rng.random((40, 2)), rng.random((30, 2)) + np.array([50, 0])
     X = np.vstack([A, B])
@@ -130,6 +133,7 @@ def test_components_are_joined_or_refused(rng):
     assert narrow.n_connected_components_ >= 2
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 def test_a_graph_and_its_rows_give_the_same_embedding():
     X = make_s_curve(200, random_state=0)[0].astype(np.float32)
     index = lowdim.NeighborIndex(X)

@@ -40,6 +40,7 @@ def written_out(X, n_neighbors, k):
     return vectors[:, ::-1][:, :k] * np.sqrt(values[::-1][:k]), values[::-1][:k], G
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 @pytest.mark.parametrize("components", [1, 2, 5])
 def test_it_is_its_definition_also_if_disconnected(components, rng):
     centers = rng.random((components, 3)) * 40
@@ -51,6 +52,7 @@ def test_it_is_its_definition_also_if_disconnected(components, rng):
     np.testing.assert_allclose(np.abs(model.embedding_), np.abs(want), atol=2e-4 * np.abs(want).max())
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 def test_landmarks_of_a_disconnected_graph_have_the_same_geodesics(rng):
     X = rng.random((120, 2)) + np.repeat([[0, 0], [9, 0], [0, 30]], 40, axis=0)
     _, _, G = written_out(X, 4, 2)
@@ -58,6 +60,7 @@ def test_landmarks_of_a_disconnected_graph_have_the_same_geodesics(rng):
     np.testing.assert_allclose(model._state.landmark_geodesics * model._state.unit, G[model.landmarks_], rtol=1e-5)
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 def test_thousands_of_components_are_joined(rng):
     X = np.repeat(rng.random((1500, 3)) * 100, 2, axis=0) + rng.random((3000, 3)) * 1e-3
     model = Isomap(2, n_neighbors=1, n_landmarks=10).fit(X)

@@ -164,6 +164,7 @@ def test_new_rows_get_the_positions_that_a_fit_would_give(form, options):
     assert np.abs(error).mean() < 2 * (1 - good) + 0.03
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 def test_components_are_side_by_side(rng):
     A, B, C = rng.random((60, 2)), rng.random((200, 2)) + 9, rng.random((14, 2)) - 9
     X = np.vstack([A, B, C])
@@ -187,6 +188,7 @@ def test_components_are_side_by_side(rng):
         LaplacianEigenmaps(disconnected="error", n_neighbors=6).fit(X)
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 def test_rows_without_weights_are_components_of_their_own():
     W = np.zeros((7, 7))
     W[:5, :5] = 1 - np.eye(5)
@@ -316,6 +318,7 @@ def k_means(Z, clusters):
         return KMeans(clusters, n_init=4, random_state=0).fit_predict(Z)
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 @pytest.mark.parametrize("cls", [LaplacianEigenmaps, lowdim.LLE])
 @pytest.mark.parametrize("n_neighbors", [4, 5])
 @pytest.mark.parametrize("n_components", [1, 2, 3])
@@ -338,6 +341,7 @@ def test_blobs_that_touch_are_found_as_well_as_by_scikit_learn():
         assert normalized_mutual_info_score(found, labels) > 0.985  # scikit-learn's test asks for 2 decimals
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 @pytest.mark.parametrize("cls", [LaplacianEigenmaps, lowdim.LLE])
 @pytest.mark.parametrize("sizes", [(40, 40), (100, 60, 30), (20, 20, 20, 20, 20)])
 def test_pieces_of_any_sizes_are_found(cls, sizes, rng):

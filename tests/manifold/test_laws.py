@@ -57,6 +57,7 @@ def test_scale(exponent):
         np.testing.assert_allclose(got, want * factor if name == "isomap" else want, rtol=1e-6, atol=1e-9 * factor)
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 @given(
     hnp.arrays(np.float64, st.tuples(st.integers(2, 14), st.integers(1, 3)), elements=st.floats(-100, 100, width=16)),
     st.sampled_from(list(MODELS)),

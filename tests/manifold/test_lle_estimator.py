@@ -36,6 +36,7 @@ def rank_correlation(a, b):
 # ---- components, duplicates, counts ----
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("n", [40, 600])
 def test_each_component_is_embedded_by_itself(method, n, rng):
@@ -64,6 +65,7 @@ def test_each_component_is_embedded_by_itself(method, n, rng):
     np.testing.assert_array_equal(model.transform(X), model.embedding_)
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 @pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
 def test_a_new_row_belongs_to_one_component(metric, rng):
     """That of its nearest row, even where others of its neighbors are in another."""
@@ -86,6 +88,7 @@ def test_a_new_row_belongs_to_one_component(metric, rng):
     assert mixed > 0
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 def test_a_component_of_few_rows_has_fewer_coordinates(rng):
     X = np.concatenate([rng.standard_normal((3, 2)), rng.standard_normal((50, 2)) + 100])
     model = LLE(4, n_neighbors=2).fit(X)

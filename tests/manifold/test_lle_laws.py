@@ -112,6 +112,7 @@ DEGENERATE = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 @pytest.mark.parametrize("name", DEGENERATE)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("d", [1, 2])

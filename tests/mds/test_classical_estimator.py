@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -13,7 +15,7 @@ from scipy.spatial.distance import cdist
 import lowdim
 from lowdim import ClassicalMDS
 from lowdim.decomposition import gram_eigen as solver
-from lowdim.errors import BadInput, BadParameter, LowdimWarning, NotEnoughData
+from lowdim.errors import BadInput, BadInputType, BadParameter, LowdimWarning, NotEnoughData
 from lowdim.kernels import is_euclidean
 
 
@@ -293,3 +295,32 @@ def test_scale_equivariance(scale, dtype, correction):
     assert_allclose(other.transform(D * dtype(scale)) / scale, one.embedding_, atol=10 * close * size)
     if correction == "cailliez":
         assert other.correction_constant_ / scale == pytest.approx(one.correction_constant_, rel=1e-4)
+
+
+@pytest.mark.parametrize("n_landmarks", [None, 30])
+@pytest.mark.parametrize("metric", ["cosine", "sqeuclidean", "manhattan", "correlation"])
+def test_sparse_rows_by_any_metric_are_as_dense_ones(metric, n_landmarks):
+    X, new = (sp.random(n, 20, 0.3, format="csr", random_state=n) for n in (60, 7))
+    ours, want = (ClassicalMDS(3, metric=metric, n_landmarks=n_landmarks).fit(table) for table in (X, X.toarray()))
+    np.testing.assert_allclose(ours.embedding_, want.embedding_, atol=1e-9)
+    np.testing.assert_allclose(ours.transform(new), want.transform(new.toarray()), atol=1e-9)
+    np.testing.assert_allclose(want.transform(new), ours.transform(new.toarray()), atol=1e-9)
+    np.testing.assert_allclose(ours.transform(X), ours.embedding_, atol=1e-9)
+    assert sp.issparse(ours.X_fit_)
+    again = pickle.loads(pickle.dumps(ours))
+    np.testing.assert_array_equal(again.transform(new), ours.transform(new))
+
+
+def test_sparse_rows_stay_sparse_for_cosine_distances(monkeypatch):
+    """A million columns: a dense table of them would not fit."""
+    rng = np.random.default_rng(0)
+    wide = sp.csr_array((rng.random(1000), rng.integers(0, 10**6, 1000), np.arange(201) * 5), shape=(200, 10**6))
+    wide.sum_duplicates()
+    monkeypatch.setattr("lowdim.mds.classical.prepare_rows", None)
+    assert ClassicalMDS(2, metric="cosine").fit(wide).transform(wide[:3]).shape == (3, 2)
+
+
+def test_new_distances_must_not_be_sparse():
+    D = np.abs(np.subtract.outer(np.arange(5.0), np.arange(5.0)))
+    with pytest.raises(BadInputType, match="lacks most distances"):
+        ClassicalMDS(2, metric="precomputed").fit(D).transform(sp.csr_array(D))

@@ -89,6 +89,7 @@ def test_a_damaged_checkpoint_is_refused(tmp_path):
         file.read(orders)
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 @pytest.mark.parametrize("task", MODELS)
 def test_a_path_that_cannot_be_written_is_refused_before_the_work(task, rng, tmp_path):
     seen = []

@@ -98,6 +98,7 @@ def test_fitted_rows_are_indexed_once(groups, monkeypatch):
         model.transform(groups[:5])
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 @pytest.mark.parametrize("metric", ["euclidean", "cosine", "manhattan"])
 @pytest.mark.parametrize("init", ["pca", "random", "spectral"])
 def test_equal_rows_share_a_position_and_keep_it(metric, init):
@@ -335,6 +336,7 @@ def test_rows_a_graph_and_distances_give_one_embedding(groups):
     np.testing.assert_array_equal(sparse.transform(sp.csr_array(groups[:7])), sparse.embedding_[:7])
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 def test_degenerate_tables():
     rng = np.random.default_rng(0)
     equal = TSNE().fit_transform(np.ones((50, 3)))
@@ -391,3 +393,67 @@ def test_affinities_that_change_during_the_fit_change_nothing(groups):
     for use in (lambda: TSNE(max_iter=2).fit(graph), lambda: lowdim.Affinities.uniform(graph)):
         with pytest.raises(BadInput, match="indices of a graph must be integers from 0"):
             use()
+
+
+def test_stages_of_the_descent(groups):
+    default = TSNE(max_iter=90).fit(groups)
+    np.testing.assert_array_equal(TSNE(stages=[(30, 12), (60, 1)]).fit(groups).embedding_, default.embedding_)
+    early = TSNE(max_iter=90, early_exaggeration_iter=30).fit(groups)
+    np.testing.assert_array_equal(early.embedding_, default.embedding_)
+    three = TSNE(stages=[(30, 12), (30, 4), (30, 1)]).fit(groups)
+    assert three.n_iter_ == 90 and not np.array_equal(three.embedding_, default.embedding_)
+    plain = TSNE(max_iter=20, early_exaggeration_iter=0).fit(groups)
+    np.testing.assert_array_equal(plain.embedding_, TSNE(stages=((20, 1.0),)).fit(groups).embedding_)
+    with pytest.raises(BadParameter, match="must be at most max_iter=20"):
+        TSNE(max_iter=20, early_exaggeration_iter=21).fit(groups)
+    for wrong in ([], [5], [(0, 1)], [(5, 0)], [(5, 1, 2)], "12"):
+        with pytest.raises(BadParameter, match="pairs"):
+            TSNE(stages=wrong).fit(groups)
+
+
+def test_exaggeration_by_stage():
+    options = gradient_descent.TsneOptions(((2, 12.0), (3, 4.0), (1, 1.0)))
+    assert [options.at(t, 120) for t in range(6)] == [(12, 10)] * 2 + [(4, 30)] * 3 + [(1, 120)]
+    assert (options.max_iter, options.last_stage) == (6, 5)
+
+
+def test_a_finished_embedding_is_continued(groups):
+    """From its positions with other settings, as openTSNE's embedding.optimize: the divergence goes on falling."""
+    first = TSNE(max_iter=150).fit(groups)
+    more = TSNE(init=first.embedding_, stages=[(100, 1)]).fit(groups)
+    assert more.kl_divergence_ < first.kl_divergence_ - 0.01
+    moved = np.linalg.norm(more.embedding_ - first.embedding_, axis=1)
+    assert np.median(moved) < 0.3 * np.ptp(more.embedding_)
+    attracted = TSNE(init=first.embedding_, stages=[(100, 4)]).fit(groups)
+    assert np.ptp(attracted.embedding_) < np.ptp(more.embedding_)
+
+
+def test_a_checkpoint_of_stages_resumes_to_the_same_bits(groups, tmp_path):
+    model = TSNE(stages=[(40, 12), (50, 4), (30, 1)], checkpoint=tmp_path / "run")
+    want = TSNE(stages=[(40, 12), (50, 4), (30, 1)]).fit(groups)
+    with pytest.raises(Cancelled), lowdim.watch(lambda step: step.task == "t-SNE" and step.done == 75):
+        model.fit(groups)
+    np.testing.assert_array_equal(model.fit(groups).embedding_, want.embedding_)
+
+
+def test_the_affinities_of_new_rows_and_their_start(groups):
+    model, new = TSNE(perplexity=10, max_iter=30).fit(groups), groups[:4] + 0.2
+    P = model.transform_graph(new)
+    assert P.shape == (4, 300)
+    np.testing.assert_allclose(P.sum(axis=1), 1, rtol=1e-5)
+    p = np.maximum(P.toarray().astype(np.float64), 1e-300)
+    np.testing.assert_allclose(np.exp2(-(p * np.log2(p)).sum(axis=1)), 10, rtol=1e-3)  # the perplexity
+    nearest = np.argsort(np.linalg.norm(new[:, None] - groups, axis=2), axis=1)[:, :10]
+    np.testing.assert_allclose(model.transform_init(new), np.median(model.embedding_[nearest], axis=1), rtol=1e-5)
+    np.testing.assert_array_equal(model.transform_init(groups), model.embedding_)
+    uniform = lowdim.Affinities.uniform(neighbors(groups, 30))
+    for ask in (TSNE.transform_graph, TSNE.transform_init, TSNE.transform):
+        with pytest.raises(BadInput, match="fitted to a graph or affinities"):
+            ask(TSNE(max_iter=5).fit(uniform), new)
+
+
+def test_affinities_that_know_their_rows_embed_new_ones(groups):
+    P = lowdim.Affinities.from_graph(neighbors(groups, 30), 10)
+    model, want = TSNE(max_iter=50).fit(P), TSNE(perplexity=10, max_iter=50).fit(groups)
+    np.testing.assert_array_equal(model.embedding_, want.embedding_)
+    np.testing.assert_array_equal(model.transform(groups[:5] + 0.1), want.transform(groups[:5] + 0.1))

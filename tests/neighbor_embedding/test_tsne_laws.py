@@ -143,7 +143,7 @@ def test_a_step_follows_the_gradient_of_the_divergence(graph, axes, dof):
     """From rest, gains grow to 1.2, and a step at rate 1 is -1.2 × gradient / 4, against finite differences of KL."""
     P = Affinities.from_graph(graph, 10)
     Y = np.random.default_rng(2).standard_normal((80, axes)).astype(np.float32)
-    descent = GradientDescent(P, TsneOptions(early=0, learning_rate=1.0, dof=dof), 1)
+    descent = GradientDescent(P, TsneOptions(((750, 1.0),), learning_rate=1.0, dof=dof), 1)
     state = descent.step(descent.initial_state(Y), 0)
     velocity = state["velocity"]
     dense, h = P.to_sparse().toarray().astype(np.float64), 1e-4
@@ -197,7 +197,7 @@ def test_momentum_gains_and_the_maximum_step_norm(graph, exaggeration, rate):
     rng = np.random.default_rng(3)
     Y, before, gains = (rng.standard_normal((80, 2)).astype(np.float32) for _ in range(3))
     gains = np.abs(gains) + 0.5
-    descent = GradientDescent(P, TsneOptions(early=0, exaggeration=exaggeration, learning_rate=rate), 1)
+    descent = GradientDescent(P, TsneOptions(((750, exaggeration),), learning_rate=rate), 1)
     state = descent.step({**descent.initial_state(Y), "velocity": before, "gains": gains}, 0)
     forces, sum_q = exact_forces(Y)
     difference = Y[:, None].astype(float) - Y[None]
@@ -246,6 +246,7 @@ def test_ties_and_zeros_have_finite_probabilities():
     np.testing.assert_allclose(conditional_probabilities(np.zeros((1, 5), np.float32), 2.0, 1), 0.2, rtol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 @given(st.integers(3, 40), st.integers(1, 12), st.integers(0, 2**32))
 def test_joint_probabilities_are_symmetric_and_sum_to_one(n, k, seed):
     X = np.random.default_rng(seed).standard_normal((n, 3))

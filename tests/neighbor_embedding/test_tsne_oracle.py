@@ -92,7 +92,9 @@ def test_conditional_probabilities_of_new_rows_are_opentsnes():
 
 def test_divergence_and_its_gradient_are_opentsnes():
     """From rest, gains grow to 1.2, and a step at learning rate 1 is -1.2 × the gradient."""
-    descent = GradientDescent(Affinities.from_graph(neighbors(X, 9), 3), TsneOptions(early=0, learning_rate=1.0), 1)
+    descent = GradientDescent(
+        Affinities.from_graph(neighbors(X, 9), 3), TsneOptions(((750, 1.0),), learning_rate=1.0), 1
+    )
     state = descent.initial_state(Y.astype(np.float32))
     assert descent.divergence(state) == pytest.approx(KL, rel=1e-5)
     np.testing.assert_allclose(descent.step(state, 0)["velocity"] / -1.2, GRADIENT, rtol=1e-3, atol=1e-6)

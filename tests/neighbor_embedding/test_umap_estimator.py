@@ -12,8 +12,9 @@ import scipy.sparse as sp
 
 import lowdim
 from lowdim import UMAP, neighbors
-from lowdim.errors import BadInput, BadParameter, Cancelled, LowdimError, NotEnoughData
+from lowdim.errors import BadInput, BadParameter, Cancelled, LowdimError, LowdimWarning, NotEnoughData
 from lowdim.neighbor_embedding.umap import optimizer
+from lowdim.neighbor_embedding.umap.densmap import embedded_radii
 from lowdim.neighbor_embedding.umap.find_ab import find_ab
 from lowdim.neighbor_embedding.umap.fuzzy_graph import fuzzy_simplicial_set
 
@@ -190,6 +191,7 @@ def test_given_positions_are_taken_as_they_are(rng):
 # ---- degenerate tables ----
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 @pytest.mark.parametrize(
     "X",
     [
@@ -282,6 +284,7 @@ def test_a_value_that_is_not_finite_is_named_by_row_and_column(rng):
     np.testing.assert_array_equal(model.transform(X), before)
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 def test_other_errors(rng):
     X = rng.standard_normal((50, 3))
     with pytest.raises(NotEnoughData, match="1 sample"):
@@ -342,3 +345,52 @@ def test_save_and_load(tmp_path, fitted, digits):
     loaded = lowdim.load(tmp_path / "umap.lowdim")
     np.testing.assert_array_equal(loaded.transform(digits[1400:1600]), fitted.transform(digits[1400:1600]))
     np.testing.assert_array_equal(loaded.graph_.toarray(), fitted.graph_.toarray())
+
+
+@pytest.fixture(scope="module")
+def groups():
+    rng = np.random.default_rng(0)
+    return np.vstack([rng.standard_normal((100, 10)) + 3 * rng.standard_normal(10) for _ in range(3)])
+
+
+def test_a_and_b_of_ones_own(groups):
+    default = UMAP(n_epochs=20).fit(groups)
+    given = UMAP(n_epochs=20, a=default.a_, b=default.b_, min_dist=0.9).fit(groups)  # min_dist is not used
+    np.testing.assert_array_equal(given.embedding_, default.embedding_)
+    other = UMAP(n_epochs=20, a=3.0, b=0.7).fit(groups)
+    assert (other.a_, other.b_) == (3.0, 0.7) and not np.array_equal(other.embedding_, default.embedding_)
+    with pytest.raises(BadParameter, match="both a and b"):
+        UMAP(a=1.0).fit(groups)
+
+
+def test_radii_of_densmap(groups):
+    X = np.vstack([groups[:80], groups[100:180] * 0.2, groups[:20]])  # some rows twice
+    model = UMAP(n_epochs=200, densmap=True, n_neighbors=10).fit(X)
+    plain = UMAP(n_epochs=200, n_neighbors=10).fit(X)
+    assert plain.rad_orig_ is None and plain.rad_emb_ is None
+    assert model.rad_orig_.shape == model.rad_emb_.shape == (len(X),)
+    np.testing.assert_array_equal(model.rad_emb_[160:], model.rad_emb_[:20])
+    positions = plain.embedding_[plain._state.distinct.first].astype(np.float32)
+    without = embedded_radii(positions, 9, 1.0, 1)[plain._state.distinct.inverse]
+    with_term, at_random = (np.corrcoef(model.rad_orig_, radii)[0, 1] for radii in (model.rad_emb_, without))
+    assert with_term > at_random + 0.1
+
+
+def test_the_graph_of_new_rows_and_their_start(groups):
+    X = np.vstack([groups, groups[:7]])
+    model, new = UMAP(n_epochs=30).fit(X), groups[:5] + 0.3
+    graph = model.transform_graph(new)
+    assert graph.shape == (5, len(X)) and (graph.data > 0).all() and graph.data.max() <= 1
+    assert not graph[:, 300:].nnz  # of equal rows, the first has the edges
+    D = np.linalg.norm(new[:, None].astype(np.float32) - groups, axis=2)
+    nearest = np.sort(np.argsort(D, axis=1)[:, :14], axis=1)
+    np.testing.assert_array_equal(graph.indices.reshape(5, 14), nearest)
+    np.testing.assert_allclose(graph.sum(axis=1), np.log2(15), rtol=1e-3)
+    weights = graph.toarray() / graph.sum(axis=1)[:, None]
+    np.testing.assert_allclose(model.transform_init(new), weights @ model.embedding_, rtol=1e-4, atol=1e-4)
+    np.testing.assert_array_equal(model.transform_init(X), model.embedding_)
+    with pytest.warns(LowdimWarning, match="no neighbor nearer"):
+        cut = UMAP(n_epochs=5, disconnection_distance=float(np.median(D[:, :100].min(axis=1)) + 0.5)).fit(X)
+    assert 5 <= cut.transform_graph(new).count_nonzero() < graph.nnz
+    far = groups[:2] + 1e3  # beyond the distance of all rows, but embedded beside the nearest
+    assert np.isfinite(cut.transform(far)).all() and cut.transform_graph(far).count_nonzero() == 2

@@ -110,6 +110,7 @@ def test_missing_labels_are_unknown(digits):
         np.testing.assert_array_equal(UMAP(n_epochs=5).fit(X, y).embedding_, expected)
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 def test_n_neighbors_is_what_was_used(digits):
     assert UMAP(n_epochs=2).fit(neighbors(digits[:100], 6)).n_neighbors_ == 7
     assert UMAP(n_epochs=2).fit(neighbors(digits[:100], 30)).n_neighbors_ == 15

@@ -19,7 +19,8 @@ import pytest
 
 from lowdim import UMAP, neighbors
 from lowdim.data.duplicates import DistinctRows
-from lowdim.neighbor_embedding.umap.densmap import embedding_radii, original_radii
+from lowdim.errors import LowdimWarning
+from lowdim.neighbor_embedding.umap.densmap import embedded_radii, embedding_radii, original_radii
 from lowdim.neighbor_embedding.umap.find_ab import find_ab
 from lowdim.neighbor_embedding.umap.fuzzy_graph import fuzzy_simplicial_set, smooth_knn_distances
 from lowdim.neighbor_embedding.umap.supervision import categorical_intersection, class_codes, numeric_intersection
@@ -214,3 +215,27 @@ def test_the_embedding_of_the_digits_is_as_good(digits, labels):
 
     ours = np.mean([quality(UMAP(random_state=seed).fit_transform(digits)) for seed in (0, 1)], axis=0)
     assert (ours >= np.array(QUALITY_OF_DIGITS) - 0.01).all(), ours
+
+
+# Local radii of the positions Y, as umap-learn's simplicial_set_embedding(output_dens=True) has them as rad_emb.
+EMBEDDED_RADII = """
+    -0.00600395 0.51465149 0.2069025 0.34932576 0.51744501 0.38326588 0.41021284 0.56162602 0.35562104 -0.13252695
+    0.47389448 -0.30411902
+"""
+# The edges of UMAP(n_neighbors=6, metric="precomputed", disconnection_distance=1.4).fit(D).graph_
+CONNECTED = [(0, 1), (0, 6), (1, 7), (2, 8), (3, 9), (3, 10), (9, 10)]
+
+
+def test_local_radii_of_an_embedding():
+    found = embedded_radii(Y.astype(np.float32), 5, 1.0, 1)
+    np.testing.assert_allclose(found, np.array(EMBEDDED_RADII.split(), dtype=float), atol=2e-5)
+
+
+def test_edges_up_to_the_disconnection_distance():
+    with pytest.warns(LowdimWarning, match="3 of 12 rows have no neighbor nearer than disconnection_distance=1.4"):
+        model = UMAP(n_neighbors=6, n_epochs=5, disconnection_distance=1.4).fit(X)
+    assert sorted(map(tuple, model.edges_.tolist())) == CONNECTED
+    assert np.isfinite(model.embedding_).all()
+    whole = UMAP(n_neighbors=6, n_epochs=5).fit(X).graph_.toarray()
+    edges = tuple(np.transpose(CONNECTED))
+    np.testing.assert_array_equal(model.graph_.toarray()[edges], whole[edges])

@@ -31,9 +31,9 @@ def maps(rows):
 
     distances = cdist(rows[:30], rows[:30])
     return {
-        "TSNE": TSNE(max_iter=5).fit(rows),
-        "TSNE, sparse": TSNE(max_iter=5).fit(sp.csr_array(rows)),
-        "TSNE, distances": TSNE(max_iter=5, metric="precomputed").fit(distances),
+        "TSNE": TSNE(max_iter=5, perplexity=8).fit(rows),
+        "TSNE, sparse": TSNE(max_iter=5, perplexity=8).fit(sp.csr_array(rows)),
+        "TSNE, distances": TSNE(max_iter=5, perplexity=8, metric="precomputed").fit(distances),
         "UMAP": UMAP(n_epochs=5, n_neighbors=5, densmap=True).fit(rows),
         "UMAP, sparse": UMAP(n_epochs=5, n_neighbors=5).fit(sp.csr_array(rows)),
         "UMAP, distances": UMAP(n_epochs=5, n_neighbors=5, metric="precomputed").fit(distances),

@@ -191,6 +191,7 @@ def works(model: Any, new: np.ndarray, finite: bool = True) -> None:
         getattr(model, name, None)
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 @pytest.mark.parametrize("name", FITS)
 def test_a_lie_in_one_field_is_refused_or_does_no_harm(name):
     new, harm = FITS[name][2], []
@@ -212,6 +213,7 @@ def test_a_lie_in_one_field_is_refused_or_does_no_harm(name):
     assert not harm, "\n".join([f"{len(harm)} lies do harm", *harm])
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 @pytest.mark.parametrize("name", FITS)
 def test_another_parameter_is_refused_or_does_no_harm(name):
     """A parameter says how to read what was fitted, so a file may also lie about it."""

@@ -89,6 +89,7 @@ def test_a_loaded_model_has_the_same_bits(name, dtype, tmp_path):
     assert_same(model.get_covariance(), loaded.get_covariance())
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_loaded_map_places_new_rows_with_the_same_bits(dtype, tmp_path):
     for model in (TSNE(max_iter=60), TSNE(3, perplexity=(3, 9), init=table(np.float32, d=3), max_iter=20)):
@@ -98,6 +99,7 @@ def test_a_loaded_map_places_new_rows_with_the_same_bits(dtype, tmp_path):
         assert_same(fitted.transform(table(dtype, seed=1)), loaded.transform(table(dtype, seed=1)))
 
 
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 @given(
     X=hnp.arrays(np.float32, (7, 3), elements=st.floats(-1e3, 1e3, width=32)),
     standardize=st.booleans(),

@@ -9,12 +9,13 @@ What can be made again from them, such as a neighbor index, is `_cache`: never s
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import perf_counter
-from typing import Any, ClassVar, TypeVar, dataclass_transform
+from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 
 from lowdim.base.axis_names import axis_names
 from lowdim.base.fit_summary import FIT_SECONDS, describe_model
+from lowdim.base.peer_parameters import check_arguments, unknown_parameter
 from lowdim.base.state import StateCheck, fitted_names
 from lowdim.data.validation import overflow_error
 from lowdim.errors import AlreadyFitting, NotEnoughData
@@ -136,6 +138,15 @@ class DeclaredEstimator(BaseEstimator):  # type: ignore[misc]
     def _fitted_attributes(self) -> list[str]:
         return [*fitted_names(self), *(name for name in ("_state", "_cache") if name in self.__dict__)]
 
+    def set_params(self, **settings: Any) -> Self:
+        """Set parameters, also those of a kernel (`kernel__gamma`); refuses unknown ones as the constructor does."""
+        known = self.get_params(deep=False)
+        for name in settings:
+            if name.partition("__")[0] not in known:
+                raise unknown_parameter(type(self), name, list(known))
+        super().set_params(**settings)
+        return self
+
     def _check_dimensions(self, n: int, *, spare: bool = False) -> None:
         """Refuse more dimensions than n rows, which span no more, or than memory holds.
 
@@ -244,11 +255,26 @@ def estimator(*, title: str, summary: str, **traits: bool) -> Callable[[Class], 
 
     def decorate(cls: Class) -> Class:
         dataclasses.dataclass(eq=False, repr=False)(cls)
+        _check_constructor(cls)
         cls.__doc__ = _document(cls)
         cls._method = Method(cls.__name__, cls, title, summary, **traits)
         return cls
 
     return decorate
+
+
+def _check_constructor(cls: type[DeclaredEstimator]) -> None:
+    """Let the constructor refuse an unknown argument with what to do in its place, which a TypeError would not say."""
+    construct, known = cls.__init__, parameters(cls)
+    positional = sum(not declared.kw_only for declared in known.values())
+
+    @functools.wraps(construct)
+    def init(self: Any, *args: Any, **settings: Any) -> None:
+        if len(args) > positional or not known.keys() >= settings.keys():
+            check_arguments(cls, len(args), settings)
+        construct(self, *args, **settings)
+
+    cls.__init__ = init  # type: ignore[method-assign]
 
 
 def _document(cls: type) -> str:

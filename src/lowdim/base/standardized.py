@@ -16,7 +16,7 @@ from lowdim.base.estimator import Estimator
 from lowdim.base.state import StateCheck, check_state
 from lowdim.data.rows import Rows
 from lowdim.data.validation import overflow_error, read_rows, underflow_error
-from lowdim.decomposition.resolution import unit_factors
+from lowdim.decomposition.resolution import unit_factors, warn_of_constant_columns
 from lowdim.errors import BadParameter
 from lowdim.linalg.centered import Centered, column_means, nonzero_scale
 from lowdim.runtime.memory import require_memory
@@ -32,6 +32,18 @@ def _has_inverse(owner: Standardized) -> bool:
     return hasattr(owner.model, "inverse_transform")
 
 
+def _method_of_model(name: str) -> Any:
+    """A method of the inner model that takes rows, which are standardized first; absent where the model has none."""
+
+    def call(self: Standardized, X: Any) -> Any:
+        check_is_fitted(self)
+        return getattr(self.model_, name)(self._z_scores(read_rows(self, X, fitting=False)))
+
+    call.__name__, call.__qualname__ = name, f"Standardized.{name}"
+    call.__doc__ = f"`{name}` of the method, for rows that are standardized like the fitted ones."
+    return available_if(lambda owner: hasattr(owner.model, name))(call)
+
+
 @dataclasses.dataclass(eq=False, repr=False)
 class Standardized(Estimator):
     """A method on z-scores: columns minus their means, divided by their standard deviations (divisor n - 1).
@@ -40,7 +52,8 @@ class Standardized(Estimator):
         lowdim.save(model, "map.lowdim")
 
     Means and standard deviations are estimated by `fit` and saved with the model, so that new rows are standardized
-    like the fitted ones. `PCA(standardize=True)` does the same without a standardized copy of the rows.
+    like the fitted ones. `PCA(standardize=True)` does the same without a standardized copy of the rows. `predict`,
+    `predict_proba`, `score`, `transform_graph` and the like are there if the method has them.
 
     Parameters
     ----------
@@ -52,7 +65,8 @@ class Standardized(Estimator):
     mean_, scale_ : array (d,)
         Means and standard deviations of the columns (1 for a constant column).
     model_ : estimator
-        The fitted method.
+        The fitted method. What it found is an attribute here as well: `embedding_`, `components_`, `classes_`, … are
+        those of the standardized rows.
 
     """
 
@@ -87,6 +101,25 @@ class Standardized(Estimator):
             raise overflow_error()
         return out
 
+    predict = _method_of_model("predict")
+    predict_proba = _method_of_model("predict_proba")
+    predict_log_proba = _method_of_model("predict_log_proba")
+    decision_function = _method_of_model("decision_function")
+    transform_graph = _method_of_model("transform_graph")
+    transform_init = _method_of_model("transform_init")
+
+    @available_if(lambda owner: hasattr(owner.model, "score"))  # type: ignore[untyped-decorator]
+    def score(self, X: Any, y: Any = None) -> float:
+        """`score` of the method, for rows that are standardized like the fitted ones, and their target."""
+        check_is_fitted(self)
+        return float(self.model_.score(self._z_scores(read_rows(self, X, fitting=False)), y))
+
+    def __getattr__(self, name: str) -> Any:
+        """What the fitted method found, by its own name."""
+        if name.endswith("_") and not name.startswith("_") and "model_" in self.__dict__:
+            return getattr(self.model_, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """The names of the method's output columns."""
         check_is_fitted(self)
@@ -109,7 +142,9 @@ class Standardized(Estimator):
         rows = read_rows(self, X, fitting=True)
         threads = thread_count(getattr(self.model, "n_jobs", None))
         n, mean = column_means(rows, None, threads)
-        self.mean_, self.scale_ = mean, nonzero_scale(self._deviations(rows, mean, n, threads), mean, rows.dtype)
+        deviations = self._deviations(rows, mean, n, threads)
+        self.mean_, self.scale_ = mean, nonzero_scale(deviations, mean, rows.dtype)
+        warn_of_constant_columns(int((self.scale_ != deviations).sum()), rows.d)
         return self._z_scores(rows)
 
     def _deviations(self, rows: Rows, mean: Array, n: float, threads: int) -> Array:
@@ -152,4 +187,5 @@ class Standardized(Estimator):
             inner = get_tags(self.model)
             tags.target_tags.required = inner.target_tags.required
             tags.input_tags.pairwise = inner.input_tags.pairwise
+            tags.estimator_type, tags.classifier_tags = inner.estimator_type, inner.classifier_tags
         return tags

@@ -60,6 +60,10 @@ class StateCheck:
         if not holds:
             raise ModelFileError(f"the model contradicts itself: {rule}. Fit it again.")
 
+    def holds(self, name: str) -> bool:
+        """Whether the model has this attribute, which another version, or other settings, may lack."""
+        return name in vars(self._model)
+
     def value(self, name: str) -> Any:
         """The attribute or field of this name, which must be there."""
         first, *path = name.split(".")

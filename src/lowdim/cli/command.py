@@ -95,7 +95,7 @@ class MethodCommand(Command):
         choice = MethodChoice(name or self.default, {}, self.find, name is not None)
         if choice.name and has_unknown_flags(args, own):
             help = f"{ctx.command_path} --method {choice.method.name.lower()} --help"
-            settings, args = parse_flags(args, own, method_flags(choice.method), help)
+            settings, args = parse_flags(args, own, method_flags(choice.method), help, choice.method)
             choice = replace(choice, settings=settings, named=True)
         ctx.meta[CHOICE] = choice
         return super().parse_args(ctx, args)

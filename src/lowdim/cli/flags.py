@@ -37,7 +37,7 @@ def has_unknown_flags(words: Sequence[str], own: Collection[str]) -> bool:
 
 
 def parse_flags(
-    words: Sequence[str], own: Collection[str], flags: Flags, help: str
+    words: Sequence[str], own: Collection[str], flags: Flags, help: str, method: Method | None = None
 ) -> tuple[dict[str, Any], list[str]]:
     """The settings that the method's flags make, and the words that are left for the command itself."""
     from lowdim.cli.values import is_boolean, parse_value
@@ -55,7 +55,7 @@ def parse_flags(
         flag = spelled.replace("_", "-")
         declared = flags.get(flag)
         if declared is None:
-            raise _unknown(flag, [*own, *flags], help)
+            raise _unknown(flag, [*own, *flags], help, method)
         if is_boolean(declared.domain):
             if equals:
                 raise BadParameter(f"option {flag} does not take a value. See {help}.")
@@ -98,7 +98,12 @@ def peek_flag(flag: str, words: Sequence[str]) -> str | None:
     return found
 
 
-def _unknown(flag: str, known: Sequence[str], help: str) -> BadParameter:
+def _unknown(flag: str, known: Sequence[str], help: str, method: Method | None) -> BadParameter:
+    from lowdim.base.peer_parameters import peer_hint
+
+    peer = None if method is None else peer_hint(method.cls, flag.lstrip("-").replace("-", "_"), _flag)
+    if peer is not None:
+        return BadParameter(f"no such option: {flag}; {peer}. See {help}.")
     names = sorted({name for name in known if name.startswith("--")})
     near = get_close_matches(flag, names, n=3, cutoff=0.7)
     hint = f"Did you mean {' or '.join(near)}? " if near else ""

@@ -24,9 +24,9 @@ def run(words: list[str]) -> int:
     _replace_unencodable()
     flags, words = GlobalFlags.parse(words)
     try:
-        with _print_warnings(flags.quiet), show_progress(flags.quiet):
+        with _print_warnings(flags.quiet) as warned, show_progress(flags.quiet):
             output = _invoke(words or ["--help"])
-        _print_output(output, flags)
+        _print_output(output, flags, warned)
     except BrokenPipeError:  # the reader has closed the pipe
         _discard(sys.stdout)
     except BaseException as error:
@@ -60,9 +60,9 @@ def _is_exit(error: BaseException) -> bool:
     return typer is not None and isinstance(error, typer.Exit)
 
 
-def _print_output(output: CommandOutput | None, flags: GlobalFlags) -> None:
+def _print_output(output: CommandOutput | None, flags: GlobalFlags, warned: list[str]) -> None:
     if output is not None and flags.json:
-        print(to_json(output.data))
+        print(to_json({**output.data, "warnings": warned}))
     elif output is not None and not (flags.quiet and output.is_status):
         print(output.text)
     if sys.stdout is not None:
@@ -70,18 +70,25 @@ def _print_output(output: CommandOutput | None, flags: GlobalFlags) -> None:
 
 
 @contextmanager
-def _print_warnings(quiet: bool) -> Iterator[None]:
-    """Print lowdim's own warnings, one line each, to stderr; ignore those of other packages."""
+def _print_warnings(quiet: bool) -> Iterator[list[str]]:
+    """Print lowdim's own warnings to stderr, one line each, once each; ignore those of other packages.
+
+    The list is that of the warnings so far, printed or not.
+    """
+    warned: list[str] = []
 
     def show(message: Any, *_: Any, **__: Any) -> None:
-        print_to_stderr(f"warning: {as_flags(str(message))}")
+        text = as_flags(str(message))
+        if text not in warned:
+            warned.append(text)
+            if not quiet:
+                print_to_stderr(f"warning: {text}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if not quiet:
-            warnings.simplefilter("always", LowdimWarning)
+        warnings.simplefilter("always", LowdimWarning)
         warnings.showwarning = show
-        yield
+        yield warned
 
 
 def _replace_unencodable() -> None:

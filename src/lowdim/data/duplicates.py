@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim import _native
+from lowdim.runtime.warning import warn
 
 __all__ = ["DistinctRows", "RowHashes", "TiedRows", "average_tied", "distinct_rows", "find_rows", "row_hashes"]
 
@@ -38,6 +39,15 @@ class DistinctRows:
     def all_distinct(self) -> bool:
         """Whether no row occurs twice."""
         return len(self.first) == len(self.inverse)
+
+    def warn_of_shared_positions(self) -> None:
+        """Say so if more than half of the rows are repeated: each distinct row has one position, however many it is."""
+        m, n = len(self.first), len(self.inverse)
+        if 2 * m < n:
+            warn(
+                f"{n - m} of {n} rows repeat another row and share its position: the embedding has {m} different "
+                "points. Draw them with sizes or jitter, or drop the repeated rows."
+            )
 
     def extended(self, known: Array, others: DistinctRows) -> DistinctRows:
         """With more rows: those that are `known` here (else -1), and the `others` among the rest."""

@@ -36,6 +36,7 @@ __all__ = [
     "read_matrix",
     "read_rows",
     "read_scores",
+    "read_table",
     "underflow_error",
 ]
 
@@ -102,6 +103,19 @@ def read_matrix(A: Any, name: str) -> NDArray[Any]:
         raise BadInputType(str(error)) from error
     except (ValueError, OverflowError) as error:
         raise BadInput(str(error)) from error
+
+
+def read_table(A: Any, name: str) -> Any:
+    """A table of finite numbers, dense as `read_matrix` reads it, or a CSR matrix in float32 or float64."""
+    if not sp.issparse(A):
+        return read_matrix(A, name)
+    rows = open_rows(A)
+    if 0 in A.shape:
+        raise BadInput(f"{name} must have a row and a column at least; got shape {A.shape}.")
+    whole = rows.whole()
+    if not np.isfinite(whole.data).all():
+        raise not_finite_error(rows, Chunk(0, rows.count, lambda: whole))
+    return whole
 
 
 def check_weights(weights: Any, n: int | None) -> NDArray[np.float64] | None:

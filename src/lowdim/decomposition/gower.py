@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -11,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.errors import BadInput, LowdimWarning
+from lowdim.errors import BadInput
 from lowdim.linalg.block_lanczos import block_lanczos
 from lowdim.linalg.dense_eigen import Eigenpairs, eigh_largest, fix_signs
 from lowdim.linalg.dense_limits import GEODESIC_GRAM_ROWS, dense_is_faster
+from lowdim.runtime.warning import warn
 
 __all__ = ["GowerProjection", "fit_gower_projection", "residual_variance"]
 
@@ -80,11 +80,9 @@ def fit_gower_projection(
         found = _lanczos(gram, k, seed, threads)
     values = np.where(found.values > ROUNDING * max(float(found.values[0]), 0.0), found.values, 0.0)
     if not found.converged and (values > 0).all():  # dimensions of eigenvalue 0 need not converge
-        warnings.warn(
+        warn(
             f"block Lanczos did not converge within {MAX_STEPS} steps to a residual of {TOL:g}: the last components "
             "may be inaccurate. Ask for fewer components.",
-            LowdimWarning,
-            stacklevel=4,
         )
     vectors = found.vectors - found.vectors.mean(axis=0)
     axes = vectors / np.where(values > 0, 2 * np.sqrt(values), np.inf)

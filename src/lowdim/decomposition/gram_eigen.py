@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lowdim.data.rows import column_ends
 from lowdim.data.validation import underflow_error
 from lowdim.decomposition.resolution import variance_floor
-from lowdim.errors import LowdimWarning
 from lowdim.linalg.block_lanczos import block_lanczos
 from lowdim.linalg.dense_eigen import Eigenpairs, eigh_largest
 from lowdim.linalg.dense_limits import GRAM_ROWS, dense_is_faster
 from lowdim.linalg.spectral_sums import sum_of_positive_eigenvalues
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.threads import interruptible
+from lowdim.runtime.warning import warn
 from lowdim.summaries.gram import Gram
 from lowdim.summaries.kernel_sources import ComputedKernel
 
@@ -107,10 +107,10 @@ def positive_sum(gram: Gram, known: Array, seed: int = 0) -> float:
     return float(np.maximum(values, 0).sum())
 
 
-def check_kernel_underflow(trace: float, n: int, rows: Array) -> None:
+def check_kernel_underflow(trace: float, n: int, rows: Any) -> None:
     """Refuse rows whose squares underflow, where that makes their kernel matrix vanish."""
     floor = variance_floor(rows.dtype)
-    if abs(trace) < n * floor and 0 < float(np.ptp(rows, axis=0).max()) < floor**0.5:
+    if abs(trace) < n * floor and 0 < float(np.subtract(*column_ends(rows)).max()) < floor**0.5:
         raise underflow_error()
 
 
@@ -149,9 +149,7 @@ def precision_limit(gram: Gram) -> float:
 
 
 def _warn(target: str) -> None:
-    warnings.warn(
+    warn(
         f"Lanczos did not converge within {MAX_PASSES} passes to {target}. Ask for fewer components, or use fewer "
         "rows.",
-        LowdimWarning,
-        stacklevel=7,
     )

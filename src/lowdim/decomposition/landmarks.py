@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.errors import NotEnoughData
 from lowdim.kernels import Kernel
+from lowdim.kernels._row_blocks import Table
 from lowdim.runtime.blas import single_blas
 from lowdim.summaries.kernel_sources import ComputedKernel
 
 __all__ = ["draw_landmarks", "uniform_landmarks"]
 
-Array = NDArray[Any]
 Indices = NDArray[np.int64]
 
 ROUNDS = 32  # the landmarks of a round are compared with the candidates in one product
 CANDIDATES = 8  # per landmark
 
 
-def draw_landmarks(rows: Array, kernel: Kernel, count: int, how: str, seed: int) -> Indices:
+def draw_landmarks(rows: Table, kernel: Kernel, count: int, how: str, seed: int) -> Indices:
     """Indices of `count` rows, ascending: "uniform", or "kmeans++", which draws rows far from one another."""
     if how == "uniform":
-        return uniform_landmarks(len(rows), count, seed)
+        return uniform_landmarks(rows.shape[0], count, seed)
     return kmeans_plus_plus_landmarks(rows, kernel, count, seed)
 
 
@@ -35,15 +33,15 @@ def uniform_landmarks(n: int, count: int, seed: int) -> Indices:
     return np.sort(np.random.default_rng(seed).choice(n, count, replace=False))
 
 
-def kmeans_plus_plus_landmarks(rows: Array, kernel: Kernel, count: int, seed: int) -> Indices:
+def kmeans_plus_plus_landmarks(rows: Table, kernel: Kernel, count: int, seed: int) -> Indices:
     """Indices of rows drawn by k-means++ seeding: with probability ∝ squared distance to the nearest landmark.
 
     Distances are those of the feature space. Landmarks are drawn in rounds, from a uniform sample of candidates.
     """
-    n = len(rows)
+    n = rows.shape[0]
     sample = uniform_landmarks(n, max(count, min(n, CANDIDATES * count)), seed)
     rng = np.random.default_rng([seed % 2**63, 1])
-    candidates = ComputedKernel(np.ascontiguousarray(rows[sample]), kernel)
+    candidates = ComputedKernel(rows[sample], kernel)
     diagonal = candidates.diagonal().astype(np.float64)
     nearest = np.full(len(sample), np.inf)  # squared distance to the nearest landmark
     drawn = [int(rng.integers(len(sample)))]

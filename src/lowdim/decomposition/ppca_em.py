@@ -28,6 +28,7 @@ from lowdim.decomposition.resolution import variance_floor
 from lowdim.errors import BadInput, LowdimWarning
 from lowdim.linalg.centered import nonzero_scale
 from lowdim.runtime.progress import report
+from lowdim.runtime.warning import warn
 from lowdim.summaries.moments import Moments, merge, moments_of
 
 __all__ = ["PPCAModel", "axes_by_em", "impute", "impute_by_em"]
@@ -117,11 +118,9 @@ def axes_by_em(rows: Rows, weights: Array | None, options: PCAOptions) -> Princi
         if change <= tol:
             break
     else:
-        warnings.warn(
+        warn(
             f"EM did not converge within max_iter={step} steps: the relative change is {change:.1e}, above "
             f"tol={tol:.0e}. Raise max_iter.",
-            LowdimWarning,
-            stacklevel=2,
         )
     unbias = axes.n / (axes.n - options.ddof)
     return replace(

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from lowdim.data.fold import fold
 from lowdim.data.rows import Block, Chunk, Rows, column_ends
 from lowdim.runtime.threads import interruptible
+from lowdim.runtime.warning import warn
 
 __all__ = [
     "ScaledRows",
@@ -25,6 +26,7 @@ __all__ = [
     "rounding_floor",
     "unit_factors",
     "variance_floor",
+    "warn_of_constant_columns",
 ]
 
 Array = NDArray[np.float64]
@@ -122,3 +124,9 @@ def unit_factors(rows: Rows, variances: Array, mean: Array, threads: int) -> Arr
         return None
     exponents = np.clip(-np.frexp(np.where(vanishing, ranges, 1.0))[1], None, MAX_EXPONENT)
     return np.where(vanishing, np.ldexp(1.0, exponents), 1.0)
+
+
+def warn_of_constant_columns(constant: int, d: int) -> None:
+    """Say how many of d columns have no variance that standardizing could set to one."""
+    if constant > 0:
+        warn(f"{constant} of {d} columns are constant: standardized, they are 0 and have no effect. Drop them.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -12,12 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from lowdim.base.estimator import Estimator, SeedMixin, ThreadsMixin, estimator
 from lowdim.base.state import StateCheck
-from lowdim.data.ownership import owned
+from lowdim.data.ownership import dense_table, owned
 from lowdim.data.rows import Rows, open_rows
 from lowdim.data.validation import read_rows, read_scores
 from lowdim.decomposition.gram_eigen import KernelComponents, choose_gram_solver, kernel_components
 from lowdim.decomposition.landmarks import draw_landmarks
-from lowdim.errors import BadInput, BadParameter, LowdimWarning, NotEnoughData
+from lowdim.errors import BadInput, BadParameter, NotEnoughData
 from lowdim.kernel_pca.nystrom import nystrom_bytes, nystrom_components
 from lowdim.kernel_pca.preimage import MAX_STEPS, FeatureSpacePoints, pre_images
 from lowdim.kernels import Kernel, precomputed
@@ -28,6 +27,7 @@ from lowdim.runtime.memory import require_memory
 from lowdim.runtime.param import Choice, Integer, Maybe, Real, param
 from lowdim.runtime.random import seed_of
 from lowdim.runtime.threads import thread_count
+from lowdim.runtime.warning import warn
 from lowdim.summaries.gram import Gram
 from lowdim.summaries.kernel_sources import (
     ComputedKernel,
@@ -55,14 +55,16 @@ class KernelPCAState:
     scores: Array  # (m, k) of the fitted rows or landmarks
 
 
-@estimator(title="principal components in a kernel's feature space", summary="gram", inverse=True)
+@estimator(title="principal components in a kernel's feature space", summary="gram", inverse=True, sparse=True)
 class KernelPCA(ThreadsMixin, SeedMixin, Estimator):
     """Kernel principal component analysis: principal components in a kernel's feature space.
 
         G α* = λ α*,   G = H K H,   α = α* / √λ,   score of x = Σ αᵢ (k(x, xᵢ) - mean of k(·, xᵢ))
 
     `fit` takes rows, a kernel matrix with kernel="precomputed", or `lowdim.gram(X, kernel)`, which may have row
-    weights. From 30,000 rows on, solver="auto" means the Nyström approximation; `nystrom_error_` measures its error.
+    weights. Rows may be sparse: inner products and Euclidean distances are sparse products, and other kernels make a
+    few rows dense at a time. From 30,000 rows on, solver="auto" means the Nyström approximation; `nystrom_error_`
+    measures its error.
 
     {parameters}
 
@@ -75,7 +77,7 @@ class KernelPCA(ThreadsMixin, SeedMixin, Estimator):
         matrix that has negative ones and more than 1,000 rows has this sum estimated, to about 2 %.
     alphas_ : array (m, k)
         Coefficients of the components: the unit vector Σ alphas_[i, j] φ(X_fit_[i]) in feature space is component j.
-    X_fit_ : array (m, d) or None
+    X_fit_ : array or sparse matrix (m, d), or None
         The fitted rows, or the landmarks of the Nyström approximation; None for a precomputed kernel.
     kernel_ : kernel
         The kernel, with the value of γ that "scale" or "median" gave.
@@ -141,15 +143,13 @@ class KernelPCA(ThreadsMixin, SeedMixin, Estimator):
         if self.X_fit_ is None:
             raise BadInput("a precomputed kernel has no rows, and so no pre-images; fit the rows themselves.")
         Z = read_scores(Z, self.alphas_.shape[1])
-        parts = (self.X_fit_, self._state.scores, self.alphas_, self._state.mean_weights)
+        parts = (dense_table(open_rows(self.X_fit_)), self._state.scores, self.alphas_, self._state.mean_weights)
         fitted = FeatureSpacePoints(*(part.astype(np.float64) for part in parts))
         found, unconverged = pre_images(Z.astype(np.float64), fitted, self.kernel_, self.pre_image, self.alpha)
         if unconverged:
-            warnings.warn(
+            warn(
                 f"{unconverged} of {len(Z)} pre-images did not converge within {MAX_STEPS} steps, and may be "
                 "inaccurate. Keep more components, or use pre_image='ridge'.",
-                LowdimWarning,
-                stacklevel=2,
             )
         return self._finite(found.astype(Z.dtype))
 
@@ -165,7 +165,7 @@ class KernelPCA(ThreadsMixin, SeedMixin, Estimator):
                 return self._fit_gram(Gram(PrecomputedKernel(matrix), None, threads))
             table = finite_rows(rows)
             kernel = kernel.resolve(table)
-            if self.solver == "nystrom" or (self.solver == "auto" and len(table) >= NYSTROM_ROWS):
+            if self.solver == "nystrom" or (self.solver == "auto" and table.shape[0] >= NYSTROM_ROWS):
                 return self._fit_nystrom(table, kernel, scores)
             return self._fit_gram(Gram(ComputedKernel(owned(table, rows), kernel), None, threads))
 
@@ -178,12 +178,13 @@ class KernelPCA(ThreadsMixin, SeedMixin, Estimator):
         found = kernel_components(gram, k, solver=self.solver_, tol=self.tol, seed=seed_of(self.random_state))
         return self._keep(found, gram.source)
 
-    def _fit_nystrom(self, table: Array, kernel: Kernel, scores: bool) -> Array:
-        count = min(len(table), LANDMARKS) if self.n_landmarks is None else self.n_landmarks
+    def _fit_nystrom(self, table: Any, kernel: Kernel, scores: bool) -> Array:
+        n = table.shape[0]
+        count = min(n, LANDMARKS) if self.n_landmarks is None else self.n_landmarks
         if self.n_components is not None and self.n_components > count:
             raise NotEnoughData(f"n_components={self.n_components} must be at most the number of landmarks, {count}.")
         rows = open_rows(table)
-        needed = nystrom_bytes(rows, min(count, len(table)))
+        needed = nystrom_bytes(rows, min(count, n))
         require_memory(needed, f"the Nyström approximation on {count} landmarks", "Use a smaller n_landmarks.")
         drawn = draw_landmarks(table, kernel, count, self.landmarks, seed_of(self.random_state))
         landmarks = ComputedKernel(table[drawn], kernel)
@@ -195,7 +196,7 @@ class KernelPCA(ThreadsMixin, SeedMixin, Estimator):
     def _keep(self, found: KernelComponents, source: KernelSource) -> Array:
         """Keep what was found in the dtype of the rows; returns the scores of the source's rows."""
         dtype = source.dtype
-        self.X_fit_: Array | None = source.rows.rows if isinstance(source, ComputedKernel) else None
+        self.X_fit_: Any = source.rows.rows if isinstance(source, ComputedKernel) else None
         self.kernel_: Kernel = source.kernel if isinstance(source, ComputedKernel) else precomputed()
         self.n_features_in_ = source.n if self.X_fit_ is None else self.X_fit_.shape[1]
         total = max(found.total, float(found.values.sum()), np.finfo(float).tiny)  # it may be an estimate
@@ -216,7 +217,7 @@ class KernelPCA(ThreadsMixin, SeedMixin, Estimator):
         check.require(self.alphas_.size > 0, "alphas_ must not be empty")
         check.floats("eigenvalues_", "k", low=0)
         check.floats("explained_variance_ratio_", "k")
-        X_fit = check.floats("X_fit_", "m", "d", optional=True)
+        X_fit = check.rows("X_fit_", "m", "d", optional=True)
         kernel = check.instance("kernel_", Kernel)
         check.require(
             isinstance(kernel, precomputed) == (X_fit is None), "X_fit_ must be there unless kernel_ is precomputed"

@@ -6,17 +6,15 @@ PCA of these rows, by their moments, is kernel PCA of the approximation.
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.data.rows import ArrayRows, Rows
+from lowdim.data.rows import Rows, SparseRows
 from lowdim.decomposition.gram_eigen import KernelComponents, check_kernel_underflow
 from lowdim.decomposition.landmarks import CANDIDATES
-from lowdim.errors import LowdimWarning
 from lowdim.kernels import Kernel
 from lowdim.linalg.dense_eigen import eigh_largest
+from lowdim.runtime.warning import warn
 from lowdim.summaries.kernel_sources import ComputedKernel, cross_kernel
 from lowdim.summaries.moments import moments_of
 
@@ -31,9 +29,10 @@ def nystrom_bytes(rows: Rows, landmarks: int) -> int:
     First a sample of candidates and the two factors of their distances, then the same of the landmarks in float64
     beside their kernel matrix, its eigenvectors and the scatter; and always a block of rows in float64.
     """
-    candidates = 3 * rows.dtype.itemsize * min(rows.count, CANDIDATES * landmarks) * rows.d
-    matrices = 4 * 8 * landmarks * (rows.d + landmarks)
-    blocks = 8 * min(rows.count, rows.chunk_rows) * max(rows.d, landmarks)
+    stored = 2 * rows.X.nnz // max(1, rows.count) if isinstance(rows, SparseRows) else rows.d  # numbers per row
+    candidates = 3 * rows.dtype.itemsize * min(rows.count, CANDIDATES * landmarks) * stored
+    matrices = 4 * 8 * landmarks * (stored + landmarks)
+    blocks = 8 * min(rows.count, rows.chunk_rows) * max(stored, landmarks)
     return max(candidates, matrices) + blocks
 
 
@@ -78,16 +77,13 @@ def _inverse_root(landmarks: ComputedKernel) -> Array:
 
 
 def _warn_of_negative_eigenvalues(kernel: Kernel) -> None:
-    warnings.warn(
+    warn(
         f"the Nyström approximation is for positive semidefinite kernels, and {kernel!r} is not known to be one: "
         "negative eigenvalues of its matrix are lost, and the error of the approximation is not known. "
         "Use solver='lanczos', or test a sample with lowdim.kernels.is_psd.",
-        LowdimWarning,
-        stacklevel=6,
     )
 
 
 def _kernel_trace(rows: Rows, landmarks: ComputedKernel) -> float:
     """The trace of k(X, X)."""
-    whole = rows if isinstance(rows, ArrayRows) else ArrayRows(rows.whole())
-    return sum(float(landmarks.diagonal_of(chunk.load()).sum(dtype=np.float64)) for chunk in whole.chunks())
+    return sum(float(landmarks.diagonal_of(chunk.load()).sum(dtype=np.float64)) for chunk in rows.chunks())

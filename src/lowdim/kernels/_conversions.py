@@ -42,8 +42,11 @@ class from_function(Kernel):
 
     def evaluate(self, pairs: Any) -> Array:
         if not isinstance(pairs, RowPairs):
-            return self._checked([self._number(x, x) for x in pairs.X.rows], pairs.X.rows.dtype)
-        left, right = pairs.rows
+            values = [self._number(x, x) for _, rows in pairs.X.dense_parts(slice(None)) for x in rows]
+            return self._checked(values, pairs.X.dtype)
+        return pairs.by_values(lambda left, right: self._matrix(left, right))
+
+    def _matrix(self, left: Array, right: Array) -> Array:
         values = self._checked([[self._number(x, y) for y in right] for x in left], left.dtype)
         return values.reshape(len(left), len(right))
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lowdim.data.validation import overflow_error, read_matrix
+from lowdim.data.validation import overflow_error, read_matrix, read_table
 from lowdim.distance.matrix_checks import checked_distances
 from lowdim.errors import BadInput, BadParameter
 from lowdim.linalg.block_lanczos import lanczos_extremes
@@ -58,7 +59,7 @@ def is_psd(K: Any, *, tol: float | None = None, quick: bool | None = None, rando
 
     Parameters
     ----------
-    K : array (n, n)
+    K : array or sparse matrix (n, n)
         A kernel matrix, for instance.
     tol : float, optional
         Tolerance for negative eigenvalues, relative to the largest in absolute value; None for n times the machine
@@ -69,7 +70,7 @@ def is_psd(K: Any, *, tol: float | None = None, quick: bool | None = None, rando
         Seed of the random vector.
 
     """
-    K = _square(K, "K")
+    K = _square(K, "K", sparse=True)
     return _definiteness(_symmetric(K, "K"), _tolerance(K, tol), quick, seed_of(random_state))
 
 
@@ -80,7 +81,7 @@ def is_conditionally_negative_definite(
 
     Parameters are those of `is_psd`.
     """
-    D = _square(D, "D")
+    D = _square(D, "D", sparse=True)
     return _definiteness(double_center(_symmetric(D, "D")), _tolerance(D, tol), quick, seed_of(random_state))
 
 
@@ -121,12 +122,14 @@ def _tolerance(A: NDArray[Any], tol: float | None) -> float:
     return len(A) * float(np.finfo(A.dtype).eps) if tol is None else tol
 
 
-def _square(A: Any, name: str) -> NDArray[Any]:
-    A = read_matrix(A, name)
-    if A.shape[0] != A.shape[1]:
+def _square(A: Any, name: str, *, sparse: bool = False) -> NDArray[Any]:
+    """A square matrix as an array; of a `sparse` one, what is not stored is zero (and no distance)."""
+    A = read_table(A, name) if sparse else read_matrix(A, name)
+    n = A.shape[0]
+    if n != A.shape[1]:
         raise BadInput(f"{name} must be square and symmetric; got shape {A.shape}.")
-    require_memory(4 * 8 * len(A) ** 2, f"the eigenvalues of {len(A)} x {len(A)} numbers", "Use fewer rows.")
-    return A
+    require_memory(4 * 8 * n**2, f"the eigenvalues of {n} x {n} numbers", "Use fewer rows.")
+    return np.asarray(A.toarray() if sp.issparse(A) else A)
 
 
 def _symmetric(A: NDArray[Any], name: str) -> Array:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NoReturn, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.data.validation import overflow_error, read_matrix
+from lowdim.data.validation import overflow_error, read_table
 from lowdim.errors import BadInput, BadParameter
 from lowdim.kernels._parameters import NestedParameters
 from lowdim.kernels._row_blocks import DiagonalPairs, PreparedRows, RowPairs
@@ -49,9 +49,12 @@ class Kernel(NestedParameters):
         raise NotImplementedError
 
     def __call__(self, X: Any, Y: Any = None) -> Array:
-        """The kernel matrix k(X, Y), or k(X, X). A γ given as "scale" or "median" is computed from X."""
-        left = PreparedRows(read_matrix(X, "X"))
-        right = left if Y is None else PreparedRows(read_matrix(Y, "Y"), left.origin)
+        """The kernel matrix k(X, Y), or k(X, X), of dense or sparse rows.
+
+        A γ given as "scale" or "median" is computed from X.
+        """
+        left = PreparedRows(read_table(X, "X"))
+        right = left if Y is None else left.like(read_table(Y, "Y"))
         if left.rows.shape[1] != right.rows.shape[1]:
             raise BadInput(f"X has {left.rows.shape[1]} columns and Y {right.rows.shape[1]}; they must agree.")
         with single_blas():
@@ -62,9 +65,9 @@ class Kernel(NestedParameters):
 
     def diagonal(self, rows: PreparedRows) -> Array:
         """k(x, x) for every row, (n,)."""
-        return np.broadcast_to(self.evaluate(DiagonalPairs(rows)), len(rows.rows))
+        return np.broadcast_to(self.evaluate(DiagonalPairs(rows)), rows.n)
 
-    def resolve(self, rows: Array) -> Self:
+    def resolve(self, rows: Any) -> Self:
         """The same kernel with every γ given as "scale" or "median" replaced by its value on these rows."""
         resolved = {f.name: _resolved(getattr(self, f.name), rows) for f in fields(self)}
         return replace(self, **resolved)

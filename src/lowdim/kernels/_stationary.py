@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.errors import BadInput
@@ -50,10 +51,11 @@ class _FunctionOfDistance(Kernel):
 
     def _median_distance(self, rows: Array) -> float:
         """The median distance between the rows of an evenly spaced sample."""
-        sample = PreparedRows(np.ascontiguousarray(rows[:: max(1, -(-len(rows) // MEDIAN_ROWS))], dtype=np.float64))
-        if len(sample.rows) < 2:
+        some = rows[:: max(1, -(-rows.shape[0] // MEDIAN_ROWS))].astype(np.float64)
+        sample = PreparedRows(some if sp.issparse(some) else np.ascontiguousarray(some))
+        if sample.n < 2:
             return 1.0
-        return float(np.median(self._distances(RowPairs(sample, sample))[np.triu_indices(len(sample.rows), 1)]))
+        return float(np.median(self._distances(RowPairs(sample, sample))[np.triu_indices(sample.n, 1)]))
 
     def _exponent(self, pairs: Any) -> Array:
         """-γ times the distances."""
@@ -126,6 +128,6 @@ class chi2(_FunctionOfDistance):
         return pairs.chi2_distances
 
     def evaluate(self, pairs: Any) -> Array:
-        if pairs.X.rows.min(initial=0) < 0 or (isinstance(pairs, RowPairs) and pairs.Y.rows.min(initial=0) < 0):
+        if pairs.X.minimum < 0 or (isinstance(pairs, RowPairs) and pairs.Y.minimum < 0):
             raise BadInput("the chi2 kernel needs nonnegative values; shift them, or use another kernel.")
         return np.exp(self._exponent(pairs))

@@ -21,6 +21,7 @@ from lowdim.runtime.progress import report
 from lowdim.runtime.threads import ordered_map
 
 __all__ = [
+    "SPARSE_METRICS",
     "Blocks",
     "block_rows",
     "distance_blocks",
@@ -29,11 +30,13 @@ __all__ = [
     "nearest_in_blocks",
     "nonnegative_float32",
     "precomputed_blocks",
+    "sparse_distances",
 ]
 
 Array = NDArray[Any]
 Blocks = Callable[[int, int], Array]  # distances from queries start … stop to every row
 
+SPARSE_METRICS = ("euclidean", "sqeuclidean", "cosine")  # that are computed by sparse products
 BLOCK_VALUES = 1 << 24
 DENSE_BYTES = 2 << 30  # sparse rows that would fill more than this stay sparse
 
@@ -141,7 +144,7 @@ class _Double(Rows):
 
 def _sparse_blocks(queries: Any, base: Any, metric: Metric) -> Blocks:
     """Distances of sparse rows by sparse products in double precision, never made dense."""
-    if metric.name not in ("euclidean", "sqeuclidean", "cosine"):
+    if metric.name not in SPARSE_METRICS:
         raise BadParameter(
             f"metric {metric.name!r} needs these sparse rows as a dense table, which is too large. "
             "Use 'euclidean', 'sqeuclidean' or 'cosine', or reduce the columns first."
@@ -159,6 +162,20 @@ def _sparse_blocks(queries: Any, base: Any, metric: Metric) -> Blocks:
         return np.asarray(np.sqrt(squares) if metric.root else squares)
 
     return block
+
+
+def sparse_distances(queries: Any, base: Any, metric: Metric) -> Array:
+    """All distances from sparse queries to sparse rows, (m, n), in the dtype of these; 0 from a table to itself."""
+    m, n = queries.shape[0], base.shape[0]
+    blocks, size = _sparse_blocks(queries, base, metric), block_rows(n, base.shape[1], metric)
+    out = np.empty((m, n), dtype=base.dtype)
+    for start in range(0, m, size):
+        stop = min(start + size, m)
+        out[start:stop] = blocks(start, stop)
+        report("computing distances", stop, m)
+    if queries is base:
+        np.fill_diagonal(out, 0)
+    return out
 
 
 def is_wide(rows: Rows) -> bool:

@@ -24,6 +24,7 @@ from lowdim.knn.fitted_rows import FittedRows, NeighborSpec, finite_block
 from lowdim.knn.graph import Graph, symmetrized_edges
 from lowdim.knn.index import NeighborIndex
 from lowdim.knn.sparse_distances import stored_distances
+from lowdim.runtime.warning import warn
 
 __all__ = ["FittedNeighbors", "FittedRows", "NeighborSource", "NeighborSpec", "is_comparable", "read_source"]
 
@@ -147,6 +148,11 @@ class FittedNeighbors:
         """Neighbors per row."""
         return 0 if self.knn_graph is None else self.knn_graph.k
 
+    def warn_if_fewer(self, asked: int | None) -> None:
+        """Say so if the rows have fewer neighbors than were asked for; None asked for no number."""
+        if asked is not None and self.rows.spec.radius is None and self.k < asked:
+            warn(f"n_neighbors={asked} was lowered to {self.k}, the other rows that there are. Ask for fewer.")
+
     def symmetric(self) -> sp.csr_array:
         """The distances of all edges, in both directions."""
         return self.graph.symmetrize("union") if self.edges is None else self.edges
@@ -158,7 +164,12 @@ def read_source(owner: Any, X: Any, graph: Any = None) -> NeighborSource:
     The rows that a Graph remembers are read as well, if new rows can be compared with them.
     """
     if isinstance(X, Graph):
+        _warn_of_another_metric(X, owner)
         known = _read(owner, X.rows) if is_comparable(X, owner) else None
+        if known is not None and known.count != X.n:
+            raise BadInput(
+                f"the graph has {X.n} rows, and the rows that it was given {known.count}. Give its own rows."
+            )
         owner._fit_metric(known)
         return NeighborSource(known, X)
     rows = _read(owner, X)
@@ -166,6 +177,15 @@ def read_source(owner: Any, X: Any, graph: Any = None) -> NeighborSource:
     if graph is not None and (not isinstance(graph, Graph) or graph.n != rows.count):
         raise BadInput(f"graph must be a Graph of the {rows.count} rows of X; got {graph!r:.60}.")
     return NeighborSource(rows, graph)
+
+
+def _warn_of_another_metric(graph: Graph, owner: Any) -> None:
+    name = metric_of(owner.metric, owner.metric_params).name
+    if graph.rows is not None and name not in (graph.metric, "precomputed"):
+        warn(
+            f"the graph was made by metric={graph.metric!r}, and its distances are used; the model's metric={name!r} "
+            f"is not, and it can't embed new rows. Set metric={graph.metric!r}."
+        )
 
 
 def is_comparable(made: Any, owner: Any) -> bool:

@@ -17,6 +17,7 @@ from lowdim.knn.boruvka import connect_components
 from lowdim.knn.sparse_distances import nearest_entries
 from lowdim.runtime.display import SummaryDisplay, count
 from lowdim.runtime.threads import interruptible
+from lowdim.runtime.warning import warn
 
 __all__ = ["Graph"]
 
@@ -29,7 +30,9 @@ ALGORITHMS = ("exact", "approximate", "given")
 class Graph(SummaryDisplay):
     """k nearest neighbors of n rows, nearest first, equal distances by index, no row its own neighbor.
 
-    Neighbors that are given in another order are put into this one. `lowdim.save` and `lowdim.load` keep a graph.
+    Neighbors that are given in another order are put into this one. Rows that are given as their own neighbors, as by
+    pynndescent and umap-learn, are left out (and the farthest neighbor of a row that is not). Give `rows` and their
+    `metric` if new rows are to be embedded. `lowdim.save` and `lowdim.load` keep a graph, but not its rows.
     """
 
     indices: NDArray[np.int32]  # (n, k)
@@ -55,13 +58,12 @@ class Graph(SummaryDisplay):
         indices, distances = np.asarray(self.indices), np.asarray(self.distances)
         if indices.dtype.kind not in "iu" or (indices < 0).any() or (indices >= shape[0]).any():
             raise BadInput(f"the indices of a graph must be integers from 0 to n - 1 = {shape[0] - 1}.")
-        if (indices == np.arange(shape[0])[:, None]).any():
-            raise BadInput("a row of a graph must not be its own neighbor; leave it out.")
         ordered = interruptible(lambda: np.sort(indices, axis=1))
         if (ordered[:, 1:] == ordered[:, :-1]).any():
             raise BadInput("a row of a graph has the same neighbor twice.")
         if distances.dtype.kind not in "fiu":
             raise BadInput(f"the distances of a graph must be real numbers; got {distances.dtype}.")
+        indices, distances = _without_self(indices, distances)
         with np.errstate(over="ignore"):
             narrow = distances.astype(np.float32)
         if not np.isfinite(narrow).all() or (narrow < 0).any():
@@ -204,6 +206,27 @@ class Graph(SummaryDisplay):
         return cls(arrays["indices"], arrays["distances"], words["metric"], words["algorithm"], recall)
 
 
+def _without_self(indices: Array, distances: Array) -> tuple[Array, Array]:
+    """Neighbor lists, (n, k - 1), without the rows themselves; as they are, if no row is its own neighbor.
+
+    Among equal rows a list may lack the row itself: it loses its farthest neighbor then.
+    """
+    own = indices == np.arange(len(indices))[:, None]
+    if not own.any():
+        return indices, distances
+    k = indices.shape[1]
+    if k == 1:
+        raise BadInput("a graph needs neighbors other than the row itself; ask for two or more per row.")
+    warn(
+        f"rows are among their own neighbors, and were left out of them: {k - 1} neighbors per row remain. With a "
+        f"UMAP, n_neighbors={k} takes all of them."
+    )
+    farthest = k - 1 - np.argmax(distances[:, ::-1], axis=1)  # the last of equally far ones
+    dropped = np.where(own.any(axis=1), own.argmax(axis=1), farthest)
+    kept = np.arange(k) != dropped[:, None]
+    return indices[kept].reshape(-1, k - 1), distances[kept].reshape(-1, k - 1)
+
+
 def component_labels(symmetric: sp.csr_array) -> NDArray[np.int32]:
     """Connected components of a symmetric graph; edges of length 0 connect too."""
     from scipy.sparse.csgraph import connected_components
@@ -215,6 +238,15 @@ def component_labels(symmetric: sp.csr_array) -> NDArray[np.int32]:
     labels = connected_components(pattern, directed=False)[1]
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first)).astype(np.int32)[inverse]
+
+
+def warn_of_components(components: int, done: str) -> None:
+    """Say that a neighbor graph is in several connected components, and what was done with them."""
+    if components > 1:
+        warn(
+            f"the neighbor graph has {components} connected components, which were {done}: the distances between them "
+            "mean little. More neighbors would connect them."
+        )
 
 
 def symmetrized_edges(row: Array, column: Array, value: Array, n: int, how: str = "union") -> sp.csr_array:

@@ -6,7 +6,6 @@ columns; values come in the order that the function's name promises.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,9 +13,10 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from lowdim.errors import LowdimWarning, NotConverged
+from lowdim.errors import NotConverged
 from lowdim.linalg import lapack
 from lowdim.runtime.threads import interruptible
+from lowdim.runtime.warning import warn
 
 __all__ = [
     "Eigenpairs",
@@ -117,8 +117,8 @@ def eigh(A: Array, wanted: tuple[int, int] | None = None) -> tuple[Array, Array]
             if wanted is None or len(values) == wanted[1] - wanted[0] + 1:
                 return values, vectors  # among equal values, a range can come back empty without an error
         except scipy.linalg.LinAlgError as error:
-            warnings.warn(
-                f"LAPACK's {driver} driver failed ({error}); trying another one.", LowdimWarning, stacklevel=3
+            warn(
+                f"LAPACK's {driver} driver failed ({error}); trying another one.",
             )
     try:  # for a symmetric matrix the singular vectors are eigenvectors up to sign
         U, _, _ = interruptible(lambda: scipy.linalg.svd(A, check_finite=False, lapack_driver="gesvd"))

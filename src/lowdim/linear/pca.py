@@ -22,6 +22,7 @@ from lowdim.decomposition.principal_axes import (
     axes_from_moments,
     principal_axes,
 )
+from lowdim.decomposition.resolution import warn_of_constant_columns
 from lowdim.errors import ModelFileError
 from lowdim.linear.probabilistic_pca import ProbabilisticPCAMixin
 from lowdim.runtime.param import Choice, Flag, Integer, Maybe, Real, param
@@ -133,6 +134,8 @@ class PCA(ThreadsMixin, SeedMixin, ProbabilisticPCAMixin):
             axes = principal_axes(rows, weights, self._options(), self.solver)
             if axes.unit != 1:  # the axes are known, but their variances would vanish
                 raise underflow_error()
+            if self.standardize:  # every other column has a variance of one
+                warn_of_constant_columns(rows.d - round(axes.total), rows.d)
             return self._keep(axes, rows.dtype)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

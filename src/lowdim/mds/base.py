@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -20,7 +19,7 @@ from lowdim.data.validation import not_finite_error, overflow_error, read_rows
 from lowdim.distance.condensed import Pairs, condensed_weights, pairs_of_matrix
 from lowdim.distance.matrix_checks import checked_new_distances, precomputed_distances
 from lowdim.distance.pairwise import MetricRows, dense_block, prepare_rows
-from lowdim.errors import BadInput, LowdimWarning
+from lowdim.errors import BadInput
 from lowdim.knn.blockwise import Blocks
 from lowdim.mds.disparities import Disparities, RatioDisparities, ShepardDiagram, shepard_diagram
 from lowdim.mds.initialization import best_of_starts, initial_embedding
@@ -37,6 +36,7 @@ from lowdim.mds.sstress import minimize_sstress
 from lowdim.runtime.param import Choice, Either, Integer, Maybe, Real, Such, param
 from lowdim.runtime.random import seed_of
 from lowdim.runtime.threads import thread_count
+from lowdim.runtime.warning import warn
 
 __all__ = ["BaseMDS"]
 
@@ -76,10 +76,8 @@ class BaseMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         fixed = FixedEmbedding(self.embedding_, self.disparity_curve_, self.loss)
         out, unconverged = embed_new_rows(rows, self._distances_to_fitted(rows, threads), fixed, threads)
         if unconverged:
-            warnings.warn(
+            warn(
                 f"{unconverged} of {rows.count} new rows did not converge within {MAX_ITER} iterations.",
-                LowdimWarning,
-                stacklevel=2,
             )
         return self._finite(out)
 
@@ -201,10 +199,8 @@ class BaseMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         sgd, n = self.solver_ == "sgd", self.n_iter_
         steps = f"{n} {'epoch' if sgd else 'iteration'}{'' if n == 1 else 's'}"
         remedy = "Increase max_iter." if sgd else "Increase max_iter, or tol if the fit is good enough."
-        warnings.warn(
+        warn(
             f"{type(self).__name__} did not converge within {steps}. {remedy}",
-            LowdimWarning,
-            stacklevel=3,
         )
 
     def _check_state(self, check: StateCheck) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,13 +22,15 @@ from lowdim.decomposition.landmarks import uniform_landmarks
 from lowdim.decomposition.principal_axes import PCAOptions, principal_axes
 from lowdim.distance.matrix_checks import checked_distances, checked_new_distances, precomputed_distances
 from lowdim.distance.metrics import MetricLike, metric_of
-from lowdim.distance.pairwise import MetricRows, prepare_rows
-from lowdim.errors import LowdimWarning
+from lowdim.distance.pairwise import prepare_rows
+from lowdim.errors import BadInputType
+from lowdim.knn.blockwise import SPARSE_METRICS, sparse_distances
 from lowdim.linalg.centered import Centered
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.param import Choice, Integer, Maybe, Real, param
 from lowdim.runtime.random import seed_of
 from lowdim.runtime.threads import thread_count
+from lowdim.runtime.warning import warn
 from lowdim.summaries.kernel_sources import MappedRows, finite_rows
 
 __all__ = ["ClassicalMDS", "ClassicalMDSState"]
@@ -63,7 +65,8 @@ class ClassicalMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimat
 
     The inner products of the embedding Z are the best approximation of B. Euclidean distances of rows are never formed:
     their embedding is that of PCA, at its cost. New rows, given as rows or as distances to the fitted ones, are
-    embedded by Gower's formula, which changes nothing fitted.
+    embedded by Gower's formula, which changes nothing fitted. Sparse rows stay sparse for the metrics euclidean,
+    sqeuclidean and cosine; the others need them as a dense table.
 
     {parameters}
 
@@ -85,7 +88,7 @@ class ClassicalMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimat
         Whether the eigenvalue iteration for large matrices converged.
     metric_params_ : dict
         Parameters of the metric: those given, and what it takes from the fitted rows (variances, ranges, categories).
-    X_fit_ : array (m, d) or None
+    X_fit_ : array or sparse matrix (m, d), or None
         The rows that `transform` measures new ones against, all fitted rows or the landmarks; None for
         metric="euclidean", which needs only the principal axes, and for precomputed distances.
 
@@ -150,13 +153,11 @@ class ClassicalMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimat
         explained = float(values[:k].sum()) / found.total if found.total > 0 else 1.0
         self.goodness_of_fit_ = np.minimum([explained, explained], 1.0)
         self.correction_constant_, self.converged_ = 0.0, found.converged
-        self.X_fit_: Array | None = None
+        self.X_fit_: Any = None
         if not found.converged:
-            warnings.warn(
+            warn(
                 f"the last of the {k} dimensions did not converge within {found.n_iter} passes over the rows. "
                 "Ask for fewer, or use PCA, which takes tol and max_iter.",
-                LowdimWarning,
-                stacklevel=3,
             )
         self.embedding_ = self._embed(rows)
 
@@ -187,17 +188,23 @@ class ClassicalMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimat
             return D if indices is None else np.ascontiguousarray(D[np.ix_(indices, indices)])
         table = finite_rows(rows, missing=self._mixed)
         kept = owned(table, rows) if indices is None else table[indices]
-        self.X_fit_, n = kept, len(kept)
+        self.X_fit_, n = kept, kept.shape[0]
         require_memory(3 * 8 * n * n, f"distances between {n} rows", "Use n_landmarks, or metric='euclidean'.")
-        fitted = self._fitted_rows(threads)
-        D = fitted.distances_from(fitted)
-        if fitted.metric.function is not None:
+        D = self._distances_to_fitted(threads)(self.X_fit_)
+        if self._fitted_metric.function is not None or rows.sparse:
             return checked_distances(D)
         np.fill_diagonal(D, 0)  # russellrao has other values there
         return D
 
-    def _fitted_rows(self, threads: int) -> MetricRows:
-        return prepare_rows(open_rows(self.X_fit_), self._fitted_metric, threads)
+    def _distances_to_fitted(self, threads: int) -> Callable[[Any], Array]:
+        """A function that gives the distances of rows to those that the embedding was computed from, (m, n)."""
+        metric, X = self._fitted_metric, self.X_fit_
+        if sp.issparse(X) and metric.name in SPARSE_METRICS:
+            return lambda new: sparse_distances(new, X, metric)
+        fitted = prepare_rows(open_rows(X), metric, threads)
+        return lambda new: fitted.distances_from(
+            fitted if new is X else prepare_rows(open_rows(new), metric, threads, fitted)
+        )
 
     def _embed(self, rows: Rows) -> Array:
         """Positions (m, k) of rows, by projection or by Gower's formula."""
@@ -213,13 +220,15 @@ class ClassicalMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimat
     def _minus_half_squares(self) -> Callable[[Array, int], Array]:
         """-½δ² of a block of new rows, δ their corrected distances to the rows that the embedding was computed from."""
         state, indices = self._state, self.landmarks_
-        fitted = None if self._precomputed else self._fitted_rows(1)  # several blocks are computed at once already
+        measure = None if self._precomputed else self._distances_to_fitted(1)  # blocks are computed in parallel already
 
-        def minus_half_squares(new: Array, first: int) -> Array:
-            if fitted is None:
+        def minus_half_squares(new: Any, first: int) -> Array:
+            if measure is None:
+                if sp.issparse(new):
+                    raise BadInputType("a sparse matrix lacks most distances; give all of them, as an array.")
                 distances = checked_new_distances(new if indices is None else new[:, indices], first=first)
             else:
-                distances = fitted.distances_from(prepare_rows(open_rows(new), fitted.metric, 1, fitted))
+                distances = measure(new)
             return scaling.corrected_squares(distances, state.unit, self.correction, state.constant)
 
         return minus_half_squares
@@ -234,7 +243,7 @@ class ClassicalMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimat
         landmarks = check.indices("landmarks_", "m", below="n", optional=True)
         check.require(landmarks is None or (np.diff(landmarks) > 0).all(), "landmarks_ must be ascending")
         check.sizes.setdefault("m", check.sizes["n"])
-        check.floats("X_fit_", "m", "d", optional=self._euclidean or self._precomputed, gaps=check.gaps)
+        check.rows("X_fit_", "m", "d", optional=self._euclidean or self._precomputed)
         if self._euclidean or self._precomputed:
             check.require(self.X_fit_ is None, f"X_fit_ must be None for metric={self.metric!r}")
         if self._precomputed:
@@ -254,5 +263,5 @@ class ClassicalMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimat
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._euclidean
+        tags.input_tags.sparse = not self._precomputed
         return tags

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,6 +15,7 @@ from lowdim.data.rows import Rows
 from lowdim.data.validation import read_rows
 from lowdim.errors import BadInput
 from lowdim.knn.fitted import FittedRows
+from lowdim.knn.index import Neighbors
 
 __all__ = ["NeighborEmbedding"]
 
@@ -23,7 +25,11 @@ class OutOfSample(Protocol):
 
     @property
     def fitted_rows(self) -> FittedRows: ...
+    @property
+    def n_neighbors(self) -> int: ...
     def __call__(self, rows: Rows, /) -> NDArray[np.float32]: ...
+    def weights(self, found: Neighbors, /) -> NDArray[np.float32]: ...
+    def start(self, found: Neighbors, /) -> NDArray[np.float32]: ...
 
 
 class NeighborEmbedding(EmbeddingMixin, MetricMixin, ThreadsMixin, SeedMixin, Estimator):
@@ -37,6 +43,31 @@ class NeighborEmbedding(EmbeddingMixin, MetricMixin, ThreadsMixin, SeedMixin, Es
         """
         rows = self._read_new(X)
         return self._finite(self._out_of_sample(rows).astype(rows.dtype))
+
+    def transform_graph(self, X: Any) -> sp.csr_array:
+        """The graph that `transform` embeds new rows by: weights of edges from them to the fitted rows, (m, n).
+
+        For UMAP these are membership strengths; for t-SNE conditional probabilities p_j|i, which sum to 1 in each row.
+        Of fitted rows that are equal, the first has the edges, if a fit has dropped the others.
+        """
+        rows, out_of_sample = self._read_new(X), self._out_of_sample
+        fitted = out_of_sample.fitted_rows
+        found = fitted.query(rows, min(out_of_sample.n_neighbors, fitted.n))
+        m, k = found.indices.shape
+        parts = out_of_sample.weights(found).ravel(), self._fitted_numbers()[found.indices.ravel()]
+        graph = sp.csr_array((*parts, np.arange(m + 1) * k), shape=(m, len(self.embedding_)))
+        graph.sort_indices()
+        return graph
+
+    def transform_init(self, X: Any) -> NDArray[Any]:
+        """Positions from which `transform` starts to optimize new rows, (m, k); fitted rows have their own."""
+        rows, out_of_sample = self._read_new(X), self._out_of_sample
+        k, positions = out_of_sample.n_neighbors, self.embedding_[self._fitted_numbers()].astype(np.float32)
+        return out_of_sample.fitted_rows.embed(rows, positions, k, out_of_sample.start).astype(rows.dtype)
+
+    def _fitted_numbers(self) -> NDArray[np.int64]:
+        """The number of each row that new ones are compared with, among the rows of the fit."""
+        return np.arange(len(self.embedding_))
 
     def _read_new(self, X: Any) -> Rows:
         check_is_fitted(self, "embedding_")

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -29,7 +30,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lowdim.errors import ModelFileError
+from lowdim.errors import LowdimWarning, ModelFileError
 from lowdim.persistence.allowlist import rules, states
 from lowdim.persistence.container import DTYPES, Tensors
 
@@ -230,11 +231,16 @@ def _build(known: dict[str, type], kind: Any, fields: Any, name: str, tensors: T
 
 
 def _valid(make: Callable[[], Any], name: str, kind: str) -> Any:
-    """The dataclass that `make` returns, if its constructor and its `_validate`, where it has one, accept it."""
+    """The dataclass that `make` returns, if its constructor and its `_validate`, where it has one, accept it.
+
+    What a constructor corrects, with a warning, a file must not hold.
+    """
     try:
-        instance = make()
-        if hasattr(instance, "_validate"):
-            instance._validate()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", LowdimWarning)
+            instance = make()
+            if hasattr(instance, "_validate"):
+                instance._validate()
     except Exception as error:  # whatever the class has against these values, the model is to blame
         raise ModelFileError(f"the model contradicts itself: {name} is no valid {kind}: {str(error)[:500]}") from error
     return instance

@@ -191,6 +191,7 @@ class Param:
     domain: Domain
     help: str
     annotation: str = ""
+    kw_only: bool = True
 
 
 def param(default: Any, domain: Domain, help: str, *, kw_only: bool = True) -> Any:
@@ -213,6 +214,7 @@ def parameters(cls: type) -> dict[str, Param]:
             fields[name].metadata["domain"],
             fields[name].metadata["help"],
             str(fields[name].type),
+            bool(fields[name].kw_only),
         )
         for name in sorted(order, key=lambda name: bool(fields[name].kw_only))
     }

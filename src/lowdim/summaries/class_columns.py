@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,7 +16,7 @@ from lowdim.data.target import ClassLabels
 from lowdim.data.validation import not_finite_error
 from lowdim.runtime.threads import scratch
 
-__all__ = ["ClassColumns", "class_columns"]
+__all__ = ["ClassColumns", "class_columns", "class_counts", "sparse_class_sums"]
 
 Array = NDArray[np.float64]
 
@@ -44,7 +45,7 @@ def class_columns(rows: Rows, labels: ClassLabels, weights: Array | None, thread
         dense = block.toarray() if sp.issparse(block) else block
         cut = slice(chunk.start, chunk.stop)
         codes, weight = labels.codes[cut], None if weights is None else weights[cut]
-        counts = np.bincount(codes, weights=weight, minlength=classes).astype(np.float64)
+        counts = class_counts(len(codes), labels.classes, codes, weight)
         divisors = np.where(counts > 0, counts, 1.0)[:, None]
         sums, panel = np.empty((classes, rows.d)), scratch(dense.shape, dense.dtype)
         if not _native.column_sums(dense, codes, weight, sums):
@@ -61,3 +62,17 @@ def class_columns(rows: Rows, labels: ClassLabels, weights: Array | None, thread
         return ClassColumns(counts, means + rests / divisors, corrected)
 
     return fold(rows, summarize, ClassColumns.__add__, threads)
+
+
+def class_counts(n: int, classes: Any, codes: Any, weights: Any) -> Array:
+    """Sums of the weights of n rows by class, (C,)."""
+    if codes is None:
+        return np.array([float(n) if weights is None else float(weights.sum())])
+    return np.bincount(codes, weights=weights, minlength=len(classes)).astype(np.float64)
+
+
+def sparse_class_sums(block: Block, codes: Any, count: int) -> Array:
+    """Sums of sparse rows by class, (C, d)."""
+    n = block.shape[0]
+    rows = np.zeros(n, dtype=np.int32) if codes is None else codes
+    return np.asarray((sp.csr_array((np.ones(n), (rows, np.arange(n))), shape=(count, n)) @ block).toarray())

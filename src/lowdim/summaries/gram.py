@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
+from lowdim.data.ownership import owned
 from lowdim.data.validation import FeatureRecord, check_weights, overflow_error, read_rows
 from lowdim.kernels import as_kernel, precomputed
 from lowdim.runtime.cached_property import cached_property
@@ -26,7 +27,7 @@ from lowdim.summaries.kernel_sources import (
     ComputedKernel,
     KernelSource,
     PrecomputedKernel,
-    dense_rows,
+    finite_rows,
     symmetric_matrix,
 )
 
@@ -215,7 +216,7 @@ def gram(
 
     Parameters
     ----------
-    X : array or dataframe (n, d)
+    X : array, sparse matrix or dataframe (n, d)
         Rows; or the kernel matrix itself (n, n) with kernel="precomputed".
     kernel : str, kernel of lowdim.kernels, or function of two rows
         The kernel; `lowdim.kernels.from_distance(metric)` gives the Gram matrix of classical scaling.
@@ -232,5 +233,5 @@ def gram(
     kernel = as_kernel(kernel, gamma)
     if isinstance(kernel, precomputed):
         return Gram(PrecomputedKernel(symmetric_matrix(rows, "a precomputed kernel")), weights, threads)
-    table = dense_rows(rows)
+    table = owned(finite_rows(rows), rows)  # what new rows are compared with must not change with X
     return Gram(ComputedKernel(table, kernel.resolve(table)), weights, threads)

@@ -8,12 +8,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.data.ownership import dense_table, owned
-from lowdim.data.rows import Chunk, Rows, open_rows
+from lowdim.data.ownership import canonical_csr, dense_table
+from lowdim.data.rows import Chunk, Rows, chunk_rows, open_rows
 from lowdim.data.validation import not_finite_error
 from lowdim.errors import BadInput, BadInputType
 from lowdim.kernels import Kernel
-from lowdim.kernels._row_blocks import PreparedRows, RowPairs
+from lowdim.kernels._row_blocks import PreparedRows, RowPairs, Table
 from lowdim.runtime.progress import report
 
 __all__ = [
@@ -22,7 +22,6 @@ __all__ = [
     "MappedRows",
     "PrecomputedKernel",
     "cross_kernel",
-    "dense_rows",
     "finite_rows",
     "symmetric_matrix",
 ]
@@ -30,7 +29,6 @@ __all__ = [
 Array = NDArray[Any]
 
 BLOCK = 512  # rows at a time
-SPARSE = "sparse input is not supported here, as kernel matrices and distances are dense; give X.toarray()."
 
 
 class KernelSource(Protocol):
@@ -53,27 +51,24 @@ class ComputedKernel:
     are those of the rows about their mean: those of the rows themselves lose eps times the square of an offset.
     """
 
-    def __init__(self, rows: Array, kernel: Kernel, origin: Array | None = None) -> None:
+    def __init__(self, rows: Table, kernel: Kernel, origin: Array | None = None) -> None:
         self.rows, self.kernel = PreparedRows(rows, origin, centered=kernel.translation_invariant), kernel
-        self.n, self.dtype = len(rows), rows.dtype
+        self.n, self.dtype = self.rows.n, self.rows.dtype
         self.block(slice(0, 1), slice(0, 1))  # fills the caches of the rows before threads share them
 
     def block(self, rows: slice, columns: slice) -> Array:
         return self.kernel.evaluate(RowPairs(self.rows, self.rows, rows, columns))
 
-    def cross(self, new: Array) -> Array:
+    def cross(self, new: Table) -> Array:
         """The cross-kernel matrix k(Y, X) of new rows Y, (m, n)."""
-        return self.kernel.evaluate(RowPairs(self._prepared(new), self.rows))
+        return self.kernel.evaluate(RowPairs(self.rows.like(new), self.rows))
 
     def diagonal(self) -> Array:
         return self.kernel.diagonal(self.rows)
 
-    def diagonal_of(self, new: Array) -> Array:
+    def diagonal_of(self, new: Table) -> Array:
         """k(y, y) of new rows Y, (m,)."""
-        return self.kernel.diagonal(self._prepared(new))
-
-    def _prepared(self, new: Array) -> PreparedRows:
-        return PreparedRows(new, self.rows.origin, centered=self.rows.centered)
+        return self.kernel.diagonal(self.rows.like(new))
 
 
 class PrecomputedKernel:
@@ -95,22 +90,20 @@ class PrecomputedKernel:
 class MappedRows(Rows):
     """Rows (m, width) that a function computes from blocks of rows (m, d) and the index of each block's first row."""
 
-    def __init__(
-        self, rows: Rows, width: int, function: Callable[[Array, int], Array], *, missing: bool = False
-    ) -> None:
-        if rows.sparse:
-            raise BadInputType(SPARSE)
+    def __init__(self, rows: Rows, width: int, function: Callable[[Any, int], Array], *, missing: bool = False) -> None:
         self._rows, self._function, self._missing = rows, function, missing
         self.n, self.d, self.dtype = rows.n, width, rows.dtype
 
     @property
     def chunk_rows(self) -> int:
         """The maximum number of rows in a block, before and after the function."""
-        return min(super().chunk_rows, self._rows.chunk_rows)
+        made_dense = chunk_rows(self._rows.d, self.dtype.itemsize)  # as sparse rows may have to be
+        return min(super().chunk_rows, self._rows.chunk_rows, made_dense)
 
     def block(self, start: int, stop: int) -> Array:
         new = self._rows.block(start, stop)
-        if np.isinf(new).any() or (np.isnan(new).any() and not self._missing):
+        values = new.data if self._rows.sparse else new
+        if np.isinf(values).any() or (np.isnan(values).any() and not self._missing):
             raise not_finite_error(self._rows, Chunk(start, stop, lambda: new))
         return np.ascontiguousarray(self._function(new, start), dtype=self.dtype)
 
@@ -120,34 +113,32 @@ def cross_kernel(rows: Rows, source: ComputedKernel) -> MappedRows:
     return MappedRows(rows, source.n, lambda new, _: source.cross(new.astype(source.dtype, copy=False)))
 
 
-def dense_rows(rows: Rows) -> Array:
-    """All rows as one finite array that may be kept: what new rows are compared with must not change with X."""
-    return np.asarray(owned(finite_rows(rows), rows))
+def finite_rows(rows: Rows, *, missing: bool = False) -> Table:
+    """All rows as one finite array, or a canonical CSR matrix, without a copy where the given one will do.
 
-
-def finite_rows(rows: Rows, *, missing: bool = False) -> Array:
-    """All rows as one finite array, without a copy where the given one will do; values may be `missing` (NaN)."""
-    if rows.sparse:
-        raise BadInputType(SPARSE)
-    whole = dense_table(rows)
-    if not missing or np.isinf(whole).any():
+    Values of an array may be `missing` (NaN).
+    """
+    whole = canonical_csr(rows.whole()) if rows.sparse else dense_table(rows)
+    if not missing or rows.sparse or np.isinf(whole).any():
         _require_finite(whole, rows)
-    if not len(whole):
+    if not whole.shape[0]:
         raise BadInput("there are 0 sample(s) in the data while a minimum of 1 is required.")
     return whole
 
 
-def _require_finite(whole: Array, rows: Rows) -> None:
+def _require_finite(whole: Table, rows: Rows) -> None:
+    n = whole.shape[0]
     for chunk in open_rows(whole).chunks():
-        if not np.isfinite(whole[chunk.start : chunk.stop]).all():
-            raise not_finite_error(rows, Chunk(0, len(whole), lambda: whole))
-        report("checking rows", chunk.stop, len(whole))
+        part = whole[chunk.start : chunk.stop]
+        if not np.isfinite(part.data if rows.sparse else part).all():
+            raise not_finite_error(rows, Chunk(0, n, lambda: whole))
+        report("checking rows", chunk.stop, n)
 
 
 def symmetric_matrix(rows: Rows, name: str) -> Array:
     """All rows as one array, which must be a finite symmetric matrix."""
     if rows.sparse:
-        raise BadInputType(SPARSE)
+        raise BadInputType(f"{name} must be dense; got a sparse matrix. Give X.toarray().")
     if rows.n != rows.d:
         raise BadInput(f"{name} must be square; got {rows.n} × {rows.d}.")
     whole = rows.whole()

@@ -25,6 +25,7 @@ from lowdim.linalg.centered import interruptible_product, nonzero_scale
 from lowdim.runtime.display import SummaryDisplay, count
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.threads import scratch, thread_count
+from lowdim.summaries.class_columns import class_counts, sparse_class_sums
 
 __all__ = ["Moments", "block_moments", "merge", "moments", "moments_of", "scatter_bytes"]
 
@@ -216,7 +217,7 @@ def _dense_part(block: Block, classes: Any, codes: Any, weights: Any) -> Moments
     if codes is None and weights is None:
         return _unweighted_part(block)
     n, d = block.shape
-    counts = _counts(n, classes, codes, weights)
+    counts = class_counts(n, classes, codes, weights)
     sums = np.empty((len(counts), d))
     if not _native.column_sums(block, codes, weights, sums):
         return None
@@ -268,21 +269,14 @@ def _sparse_part(block: Block, classes: Any, codes: Any, weights: Any) -> Moment
         return _densified(block, classes, codes, weights)
     if not np.isfinite(block.data).all():
         return None
-    counts, wide = _counts(n, classes, codes, weights), block.astype(np.float64)
+    counts, wide = class_counts(n, classes, codes, weights), block.astype(np.float64)
     left = wide if weights is None else sp.diags_array(weights).tocsr() @ wide
-    means = _class_sums(left, codes, len(counts)) / np.maximum(counts, np.finfo(float).tiny)[:, None]
+    means = sparse_class_sums(left, codes, len(counts)) / np.maximum(counts, np.finfo(float).tiny)[:, None]
     scatter = (left.T @ wide).toarray()
     roots = np.sqrt(counts)[:, None] * means
     if codes is not None and ((roots**2).sum(axis=0) > np.diagonal(scatter) / 2).any():  # dense within classes
         return _densified(block, classes, codes, weights)
     return Moments(n, counts, means, np.ascontiguousarray(scatter - roots.T @ roots), classes, block.dtype)
-
-
-def _class_sums(block: Block, codes: Any, count: int) -> Array:
-    """Sums of sparse rows by class, (C, d)."""
-    n = block.shape[0]
-    rows = np.zeros(n, dtype=np.int32) if codes is None else codes
-    return np.asarray((sp.csr_array((np.ones(n), (rows, np.arange(n))), shape=(count, n)) @ block).toarray())
 
 
 def _densified(block: Block, classes: Any, codes: Any, weights: Any) -> Moments | None:
@@ -294,12 +288,6 @@ def _densified(block: Block, classes: Any, codes: Any, weights: Any) -> Moments 
             return None
         total = part if total is None else merge(total, part)
     return total
-
-
-def _counts(n: int, classes: Any, codes: Any, weights: Any) -> Array:
-    if codes is None:
-        return np.array([float(n) if weights is None else float(weights.sum())])
-    return np.bincount(codes, weights=weights, minlength=len(classes)).astype(np.float64)
 
 
 def _extended(m: Moments, union: NDArray[Any]) -> Moments:

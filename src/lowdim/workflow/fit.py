@@ -11,12 +11,14 @@ import numpy as np
 from sklearn.utils import get_tags
 
 from lowdim.base.estimator import Method
+from lowdim.base.standardized import Standardized
 from lowdim.data.rows import Rows, first_nonfinite
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
 from lowdim.registry import find_method, methods
 from lowdim.runtime.display import count
 from lowdim.runtime.param import parameters
+from lowdim.runtime.warning import warn
 from lowdim.workflow.missing import CompleteTable, MissingValues
 from lowdim.workflow.source import label_vector
 from lowdim.workflow.standardize import build_estimator, inner_estimator, should_standardize
@@ -99,6 +101,7 @@ def fit_method(
             raise BadInput(
                 f"{method.name} needs a target, and {table.source} has no labels. Name a column by --target."
             )
+    _warn_of_unused_target(model, method, target)
     with naming_nonfinite(table.rows(), table, model):
         model.fit(rows) if target is None else model.fit(rows, target)
     return FittedModel(method, model, standardized, rows, complete.missing)
@@ -166,6 +169,13 @@ def _told(rows: Rows, table: Table, found: tuple[int, int, float], use: str | No
     missing = f"{count(values, 'value')} in {count(incomplete, 'row')} {'is' if values == 1 else 'are'} missing"
     estimate = f", or {use} --missing em, which estimates them" if use else ""
     return f"row {row} has no value in {name!r} ({missing}). Fill or leave out such rows{estimate}."
+
+
+def _warn_of_unused_target(model: Any, method: Method, target: Any) -> None:
+    """Some methods use a target with some settings only: projection pursuit with an index of classes, for instance."""
+    inner = model.model if isinstance(model, Standardized) else model
+    if target is not None and not getattr(inner, "_is_supervised", lambda: True)():
+        warn(f"{method.name} does not use --target as it is set; an index of classes does (--index lda or pda).")
 
 
 def _uses_target(method: Method) -> bool:

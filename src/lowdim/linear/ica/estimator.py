@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -15,7 +14,7 @@ from lowdim.base.state import StateCheck
 from lowdim.data.validation import check_weights, overflow_error, read_rows
 from lowdim.decomposition.component_count import ComponentRule, component_domain
 from lowdim.decomposition.principal_axes import PCAOptions
-from lowdim.errors import BadParameter, LowdimWarning
+from lowdim.errors import BadParameter
 from lowdim.linalg.centered import interruptible_product
 from lowdim.linalg.dense_eigen import fix_signs
 from lowdim.linear.ica.contrast import CONTRASTS, Unmixing, WhitenedRows, random_rotation
@@ -28,6 +27,7 @@ from lowdim.runtime.blas import single_blas
 from lowdim.runtime.param import Choice, Flag, Integer, Maybe, Real, param, validate
 from lowdim.runtime.random import seed_of
 from lowdim.runtime.threads import thread_count
+from lowdim.runtime.warning import warn
 
 __all__ = ["ICA"]
 
@@ -116,11 +116,9 @@ class ICA(ThreadsMixin, SeedMixin, LinearProjection):
             found = self._unmix(rows, seed_of(self.random_state))
             self._keep(whitening, rows, found)
         if not self.converged_:
-            warnings.warn(
+            warn(
                 f"ICA did not converge within max_iter={self.max_iter} iterations of {self.algorithm!r}. Raise "
                 "max_iter or tol; if that does not help, several sources may be Gaussian: ask for fewer components.",
-                LowdimWarning,
-                stacklevel=2,
             )
         return self
 

@@ -6,7 +6,6 @@ value decomposition of the K whitened class means: it costs K × K, whatever the
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,10 +15,11 @@ from numpy.typing import NDArray
 from lowdim.data.rows import Rows
 from lowdim.decomposition.component_count import fixed_count
 from lowdim.decomposition.resolution import rounding_floor
-from lowdim.errors import BadParameter, LowdimWarning, NotEnoughData
+from lowdim.errors import BadParameter, NotEnoughData
 from lowdim.linalg import lapack
 from lowdim.linalg.dense_eigen import fix_signs
 from lowdim.linear.lda.within_class import SOLVERS, LDAOptions, WithinClass
+from lowdim.runtime.warning import warn
 
 __all__ = ["DiscriminantAxes", "discriminant_axes", "solve_lda"]
 
@@ -137,9 +137,7 @@ def _warn_of_rest(within: WithinClass, deviations: Array, standardized: Array) -
     what = f"{differing} column(s) are constant within the classes but differ between them" if differing else (
         f"the within-class covariance of {c} columns has rank {rank}: variables are collinear within the classes"
     )  # fmt: skip
-    warnings.warn(
+    warn(
         f"{what}. The classes differ in directions that LDA leaves out. Use shrinkage='ledoit-wolf', 'oas' or a "
         "number, which keeps them, or drop columns.",
-        LowdimWarning,
-        stacklevel=4,
     )

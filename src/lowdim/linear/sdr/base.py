@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,7 +15,7 @@ from lowdim.data.rows import ArrayRows, StreamRows
 from lowdim.data.target import read_supervised
 from lowdim.data.validation import check_weights, overflow_error
 from lowdim.decomposition.component_count import fixed_count
-from lowdim.errors import BadInput, BadParameter, LowdimWarning
+from lowdim.errors import BadInput, BadParameter
 from lowdim.linalg.dense_eigen import eigh, fix_signs, symmetrized
 from lowdim.linear.sdr.delta_method import direction_errors, influence_spectrum
 from lowdim.linear.sdr.order_tests import OrderTests, chi2_tests, permutation_tests, weighted_chi2_tests
@@ -30,6 +29,7 @@ from lowdim.runtime.blas import single_blas
 from lowdim.runtime.param import Choice, Either, Integer, Maybe, Real, param
 from lowdim.runtime.random import seed_of
 from lowdim.runtime.threads import thread_count
+from lowdim.runtime.warning import warn
 from lowdim.summaries.moments import Moments
 
 __all__ = ["SDRState", "SufficientReduction"]
@@ -251,11 +251,9 @@ class SufficientReduction(RegularizationMixin, ThreadsMixin, SeedMixin, WhiteSco
         assert tests is not None
         k = tests.order(self.alpha)
         if k == 0:
-            warnings.warn(
+            warn(
                 f"no direction is significant at alpha={self.alpha:g} (p = {tests.p_values[0]:.2g}): X may tell "
                 "nothing of y. One direction is kept.",
-                LowdimWarning,
-                stacklevel=3,
             )
         return max(1, k)
 

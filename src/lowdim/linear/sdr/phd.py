@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +12,7 @@ from lowdim.base.estimator import estimator
 from lowdim.data.fold import fold
 from lowdim.data.rows import Block, Chunk
 from lowdim.data.target import numeric_responses
-from lowdim.errors import BadInput, LowdimWarning
+from lowdim.errors import BadInput
 from lowdim.linalg.centered import Centered, interruptible_product
 from lowdim.linalg.dense_eigen import eigh, symmetrized
 from lowdim.linear.sdr.base import SufficientReduction
@@ -22,6 +21,7 @@ from lowdim.linear.sdr.regularized_whitening import RegularizedWhitening
 from lowdim.linear.sdr.solution import RowSum, Sample, Solution, sum_over_scores
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.param import Choice, param
+from lowdim.runtime.warning import warn
 from lowdim.summaries.moments import Moments, moments_of
 
 __all__ = ["PHD"]
@@ -118,11 +118,9 @@ class PHD(SufficientReduction):
             inside = white.root.T @ summary.cross
             slope = white.root @ inside
             if not white.regularized and summary.residual_variance(inside) == 0:
-                warnings.warn(
+                warn(
                     "y is a linear function of the columns, so its residuals show no curvature and the directions mean "
                     "nothing. Use SIR.",
-                    LowdimWarning,
-                    stacklevel=5,
                 )
                 return np.zeros((white.root.shape[1],) * 2)
 

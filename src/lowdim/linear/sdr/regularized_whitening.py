@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,9 +10,10 @@ from numpy.typing import NDArray
 from lowdim.data.rows import Rows, StreamRows
 from lowdim.data.validation import underflow_error
 from lowdim.decomposition.shrinkage import CovarianceNorms, fourth_powers, shrinkage_intensity
-from lowdim.errors import BadInput, LowdimWarning, NotEnoughData
+from lowdim.errors import BadInput, NotEnoughData
 from lowdim.linalg.dense_eigen import eigh
 from lowdim.runtime.param import Choice, Either, Maybe, Real, param
+from lowdim.runtime.warning import warn
 from lowdim.summaries.moments import Moments
 
 __all__ = ["Regularization", "RegularizationMixin", "RegularizedWhitening", "whitening"]
@@ -101,7 +101,7 @@ def whitening(moments: Moments, regularization: Regularization) -> RegularizedWh
         error = _singular_error(moments, kept, vectors[:, 0], int(np.count_nonzero(values <= floor)))
         if regularization.shrinkage != "auto":
             raise error
-        warnings.warn(f"{error.args[0]} shrinkage='oas' was used.", LowdimWarning, stacklevel=5)
+        warn(f"{error.args[0]} shrinkage='oas' was used.")
         return whitening(moments, replace(regularization, shrinkage="oas"))
     root, covariance = np.zeros((moments.d, len(kept))), np.zeros((moments.d, moments.d))
     root[kept] = vectors / np.sqrt(values) / scale[:, None]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lowdim.errors import BadInput
 from lowdim.knn.boruvka import connect_components
 from lowdim.knn.fitted import FittedNeighbors
-from lowdim.knn.graph import component_labels
+from lowdim.knn.graph import component_labels, warn_of_components
 from lowdim.knn.index import Neighbors
 
 __all__ = ["connected_graph", "mean_neighbor_distances", "query_lengths", "scaled_lengths"]
@@ -38,6 +38,7 @@ def connected_graph(
             f"the given graph has {components} connected components, and connecting them needs the rows. "
             "Build the graph with more neighbors, or fit the rows."
         )
+    warn_of_components(components, "joined by their shortest edges")
     return connect_components(matrix, neighbors.table, labels, metric, threads), components
 
 

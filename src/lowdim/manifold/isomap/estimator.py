@@ -29,6 +29,7 @@ from lowdim.runtime.blas import single_blas
 from lowdim.runtime.param import Choice, Flag, Integer, Maybe, Real, param
 from lowdim.runtime.random import seed_of
 from lowdim.runtime.threads import thread_count
+from lowdim.runtime.warning import warn
 
 __all__ = ["Isomap", "IsomapState"]
 
@@ -124,6 +125,7 @@ class Isomap(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
             source = read_source(self, X)
             self.n_neighbors_ = source.neighbor_count(self.n_neighbors, DEFAULT_NEIGHBORS)
             neighbors = FittedNeighbors.of(source, self._spec(seed, threads))
+            neighbors.warn_if_fewer(self.n_neighbors)
             self._require_rows(neighbors.n)
             join = self.disconnected == "join"
             matrix, components = connected_graph(neighbors, self.radius, self._fitted_metric, join, threads)
@@ -177,6 +179,11 @@ class Isomap(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         return NeighborSpec(self.n_neighbors_, self._fitted_metric, seed, threads, self.radius)
 
     def _require_rows(self, n: int) -> None:
+        if self.radius is not None and self.n_neighbors is not None:
+            warn(
+                f"radius={self.radius:g} was used, and n_neighbors={self.n_neighbors} ignored: neighbors are all rows "
+                "within the radius. Give one of the two."
+            )
         self._check_dimensions(n)
         if self.n_landmarks is not None and not self.n_components < self.n_landmarks <= n:
             raise BadInput(

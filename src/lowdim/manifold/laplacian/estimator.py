@@ -16,7 +16,7 @@ from lowdim.base.state import StateCheck
 from lowdim.data.validation import read_rows
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
 from lowdim.knn.fitted import FittedNeighbors, FittedRows, NeighborSpec, read_source
-from lowdim.knn.graph import component_labels
+from lowdim.knn.graph import component_labels, warn_of_components
 from lowdim.linalg.components import pack_components
 from lowdim.manifold.laplacian.edge_weights import (
     EdgeWeights,
@@ -194,6 +194,7 @@ class LaplacianEigenmaps(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, E
         source = read_source(self, X)
         self.n_neighbors_ = source.neighbor_count(self.n_neighbors, DEFAULT_NEIGHBORS)
         neighbors = FittedNeighbors.of(source, NeighborSpec(self.n_neighbors_, self._fitted_metric, seed, threads))
+        neighbors.warn_if_fewer(self.n_neighbors)
         self.X_fit_, self._cache = neighbors.rows.X, neighbors.rows
         return edge_weights(neighbors.graph, self.affinity, self.gamma), neighbors.dtype
 
@@ -205,6 +206,7 @@ class LaplacianEigenmaps(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, E
                 f"the neighbor graph has {components} connected components. Use more neighbors or a smaller gamma, or "
                 "embed them side by side with disconnected='split'."
             )
+        warn_of_components(components, "embedded one by one, side by side")
         return labels
 
     def _extend(self, weights: Array, indices: Array, floor: float) -> NDArray[np.float64]:

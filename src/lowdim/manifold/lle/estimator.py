@@ -19,7 +19,7 @@ from lowdim.distance.metrics import MetricLike, MetricSpec
 from lowdim.distance.pairwise import prepare_rows
 from lowdim.errors import BadInput, BadInputType, BadParameter, NotEnoughData
 from lowdim.knn.fitted import FittedNeighbors, FittedRows, NeighborSource, NeighborSpec, is_comparable, read_source
-from lowdim.knn.graph import Graph
+from lowdim.knn.graph import Graph, warn_of_components
 from lowdim.linalg.sparse_eigen import SOLVERS, EigenOptions
 from lowdim.manifold.lle.alignment import ALIGNMENTS, align
 from lowdim.manifold.lle.neighborhoods import (
@@ -123,6 +123,7 @@ class LLE(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
             graph, table = neighbors.graph, neighbors.table
             labels = graph.components()
             self._require_counts(graph, labels)
+            warn_of_components(int(labels.max()) + 1, "embedded one by one, side by side")
             neighborhoods = Neighborhoods(graph.indices, self._grams(table, table, graph.indices), threads)
             options = EigenOptions(self.solver, self.tol, seed, threads)
             found = align(neighborhoods, labels, self.n_components, self.method, self.reg, options)

@@ -18,6 +18,7 @@ from lowdim.knn.graph import Graph
 from lowdim.runtime.display import SummaryDisplay, count
 from lowdim.runtime.param import Real
 from lowdim.runtime.threads import interruptible, thread_count
+from lowdim.runtime.warning import warn
 
 __all__ = ["PERPLEXITY", "Affinities", "conditional_probabilities", "feasible_perplexity", "neighbor_count"]
 
@@ -70,10 +71,15 @@ class Affinities(SummaryDisplay):
     def from_graph(cls, graph: Graph, perplexity: Perplexity = 30.0, *, n_jobs: int | None = None) -> Affinities:
         """Gaussian probabilities p_ij = (p_j|i + p_i|j) / 2n, each row calibrated to the perplexity.
 
-        A perplexity above a third of the graph's neighbors is lowered to it.
+        A perplexity above a third of the graph's neighbors is lowered to it, with a warning.
         """
         threads = thread_count(n_jobs)
         wanted = feasible_perplexity(perplexity, graph.k + 1)
+        if neighbor_count(perplexity) > graph.k:
+            warn(
+                f"perplexity={max(_as_tuple(perplexity)):g} was lowered to {max(wanted):g}, a third of the {graph.k} "
+                "neighbors of each row. Ask for a smaller one, or give more rows, or a graph of more neighbors."
+            )
         nearest = graph.nearest(min(graph.k, neighbor_count(wanted)))
         weights = conditional_probabilities(nearest.distances, wanted, threads)
         made_of = {"rows": graph.rows, "metric": graph.metric, "perplexity": wanted, "measure": graph.measure}

@@ -8,6 +8,7 @@ import numpy as np
 
 from lowdim.base.estimator import estimator
 from lowdim.base.state import StateCheck
+from lowdim.errors import BadParameter
 from lowdim.knn.fitted import FittedRows, NeighborSpec
 from lowdim.neighbor_embedding.base import NeighborEmbedding
 from lowdim.neighbor_embedding.initialization import INIT, tsne_init
@@ -16,17 +17,26 @@ from lowdim.neighbor_embedding.tsne.gradient_descent import GradientDescent, Tsn
 from lowdim.neighbor_embedding.tsne.inputs import tsne_inputs
 from lowdim.neighbor_embedding.tsne.out_of_sample import TsneOutOfSample
 from lowdim.runtime.checkpoint import CHECKPOINT_PATH
-from lowdim.runtime.param import Choice, Either, Integer, Real, Such, param
+from lowdim.runtime.param import Choice, Either, Integer, Maybe, Real, Such, param
 from lowdim.runtime.random import seed_of
 from lowdim.runtime.threads import thread_count
 
 __all__ = ["TSNE"]
 
 EARLY_STEPS = 250  # with early exaggeration, and at most a third of all
+STEPS, EXAGGERATION = Integer(1, 10_000_000), Real(0, open=True)  # of a stage
 
 
 def _is_perplexities(value: Any) -> bool:
     return isinstance(value, list | tuple) and len(value) > 0 and all(PERPLEXITY.accepts(one) for one in value)
+
+
+def _is_stages(value: Any) -> bool:
+    """Whether these are pairs of a number of steps and an exaggeration."""
+    if not isinstance(value, list | tuple) or not value:
+        return False
+    pairs = all(isinstance(stage, list | tuple) and len(stage) == 2 for stage in value)
+    return pairs and all(STEPS.accepts(steps) and EXAGGERATION.accepts(factor) for steps, factor in value)
 
 
 @estimator(
@@ -46,6 +56,12 @@ class TSNE(NeighborEmbedding):
 
     Equal rows (with precomputed distances: rows at distance 0) share one position, and `transform` gives a fitted row
     its own position, bit for bit.
+
+    The descent has two stages, with early exaggeration and without; `stages=[(250, 12), (250, 4), (500, 1)]` makes it
+    three. A finished embedding is continued by another fit, with other settings, from its positions:
+
+        model = TSNE(perplexity=500).fit(X)
+        model = TSNE(init=model.embedding_, stages=[(500, 1)], perplexity=30).fit(X)
 
     The embedding can be watched: `with lowdim.watch(callback): …` calls callback(step) after every step, and
     `step.snapshot()` is the embedding at that step.
@@ -76,18 +92,24 @@ class TSNE(NeighborEmbedding):
         "Effective number of neighbors; several are averaged, which keeps more of the global structure. "
         "Lowered to (n - 1) / 3 if there are too few rows.",
     )
-    early_exaggeration: float = param(
-        12.0, Real(1), "Factor of the attraction in the first 250 steps (at most a third of all)."
+    early_exaggeration: float = param(12.0, Real(1), "Factor of the attraction in the first steps.")
+    early_exaggeration_iter: int | None = param(
+        None, Maybe(Integer(0)), "Steps with early exaggeration; None: 250, but at most a third of max_iter."
     )
-    exaggeration: float = param(1.0, Real(0, open=True), "Factor of the attraction in the later steps.")
+    exaggeration: float = param(1.0, EXAGGERATION, "Factor of the attraction in the later steps.")
     learning_rate: str | float = param(
         "auto", Either(Choice("auto"), Real(0, open=True)), "Learning rate; 'auto' is n over the exaggeration."
     )
     max_iter: int = param(750, Integer(1), "Maximum number of steps.")
+    stages: Any = param(
+        None,
+        Maybe(Such("a list or tuple of pairs (steps, exaggeration)", _is_stages)),
+        "Stages of the descent, each with its steps and its exaggeration, in place of max_iter and the exaggerations.",
+    )
     tol: float = param(
         0.0,
         Real(0),
-        "Relative tolerance: the loss converged if 50 steps after early exaggeration lower it by less. 0: never.",
+        "Relative tolerance: the loss converged if 50 steps of the last stage lower it by less. 0: never.",
     )
     dof: float = param(1.0, Real(0, open=True), "Degrees of freedom ν of the t-distribution; below 1, finer clusters.")
     init: Any = param(
@@ -119,8 +141,18 @@ class TSNE(NeighborEmbedding):
 
     def _options(self) -> TsneOptions:
         rate = None if self.learning_rate == "auto" else float(self.learning_rate)
-        early = min(EARLY_STEPS, self.max_iter // 3)
-        return TsneOptions(self.max_iter, early, self.early_exaggeration, self.exaggeration, rate, self.dof, self.tol)
+        return TsneOptions(self._stages(), rate, self.dof, self.tol)
+
+    def _stages(self) -> tuple[tuple[int, float], ...]:
+        """Steps and exaggeration of every stage: as given, or early exaggeration and the rest."""
+        if self.stages is not None:
+            return tuple((int(steps), float(exaggeration)) for steps, exaggeration in self.stages)
+        early = self.early_exaggeration_iter
+        if early is None:
+            early = min(EARLY_STEPS, self.max_iter // 3)
+        if early > self.max_iter:
+            raise BadParameter(f"TSNE: early_exaggeration_iter={early} must be at most max_iter={self.max_iter}.")
+        return (early, float(self.early_exaggeration)), (self.max_iter - early, float(self.exaggeration))
 
     def _make_out_of_sample(self) -> TsneOutOfSample:
         perplexity = tuple(self.perplexity_.tolist())

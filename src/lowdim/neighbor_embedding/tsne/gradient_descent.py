@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -30,19 +31,27 @@ MIN_SUM_Q = 1e-12  # a normalization of 0 would divide by it
 
 @dataclass(frozen=True)
 class TsneOptions:
-    """Options of the descent: `early` steps with early exaggeration, then the others."""
+    """Options of the descent: its stages, each with its steps and the exaggeration of the attraction in them."""
 
-    max_iter: int = 750
-    early: int = 250
-    early_exaggeration: float = 12.0
-    exaggeration: float = 1.0
+    stages: tuple[tuple[int, float], ...] = ((250, 12.0), (500, 1.0))
     learning_rate: float | None = None  # None: the number of rows over the exaggeration (Belkina et al. 2019)
     dof: float = 1.0
-    tol: float = 0.0  # relative decrease of the divergence over 50 late steps that ends the descent; 0: never
+    tol: float = 0.0  # relative decrease of the divergence over 50 steps of the last stage that ends it; 0: never
+
+    @property
+    def max_iter(self) -> int:
+        """The steps of all stages."""
+        return sum(steps for steps, _ in self.stages)
+
+    @property
+    def last_stage(self) -> int:
+        """The first step of the last stage."""
+        return self.max_iter - self.stages[-1][0]
 
     def at(self, t: int, n: int) -> tuple[float, float]:
         """Exaggeration and learning rate of step t."""
-        exaggeration = self.early_exaggeration if t < self.early else self.exaggeration
+        ends = accumulate(steps for steps, _ in self.stages)
+        exaggeration = next(factor for end, (_, factor) in zip(ends, self.stages, strict=True) if t < end)
         rate = n / exaggeration if self.learning_rate is None else self.learning_rate
         return exaggeration, rate
 
@@ -133,7 +142,7 @@ class GradientDescent:
         """Whether the divergence fell by less than `tol` of itself since the last call, which the state remembers."""
         before, now = float(state["kl_divergence"][0]), self.divergence(state)
         state["kl_divergence"][0] = now
-        return done > self.options.early and before - now < self.options.tol * abs(now)
+        return done > self.options.last_stage and before - now < self.options.tol * abs(now)
 
     def positions(self, state: LoopState) -> Floats:
         """The embedding with its rows in their original order."""

@@ -80,9 +80,10 @@ def _with_rows(
         for chunk in rows.chunks():
             finite_block(rows, chunk, metric)
         kept = owned(compact_table(rows), rows)
-    inverse = distinct_rows(kept, threads).inverse
+    distinct = distinct_rows(kept, threads)
+    distinct.warn_of_shared_positions()
     positions = None if metric.missing else rows  # no axes of rows with categories and gaps
-    return TsneInput(affinities, perplexity, positions, kept, inverse, rows.dtype)
+    return TsneInput(affinities, perplexity, positions, kept, distinct.inverse, rows.dtype)
 
 
 def _affinities(graph: Graph, perplexity: Perplexity, threads: int) -> tuple[Affinities, tuple[float, ...]]:

@@ -53,19 +53,31 @@ class TsneOutOfSample:
 
     def __call__(self, rows: Rows) -> Floats:
         """Positions of rows, (m, k); fitted rows keep theirs."""
+        return self.fitted_rows.embed(rows, self.positions, self.n_neighbors, self._embed)
+
+    @property
+    def n_neighbors(self) -> int:
+        """Fitted rows that a new one is attracted to."""
         if not self.perplexity:
             raise BadInput(
                 "this TSNE was fitted to Affinities that do not say how to weight new rows. Fit it to a table, or to "
                 "Affinities.from_graph(lowdim.neighbors(X, k), perplexity)."
             )
-        return self.fitted_rows.embed(rows, self.positions, neighbor_count(self.perplexity), self._embed)
+        return neighbor_count(self.perplexity)
+
+    def weights(self, found: Neighbors) -> Floats:
+        """Conditional probabilities of the neighbors of new rows, (m, k)."""
+        return conditional_probabilities(found.distances, self.perplexity, self.fitted_rows.spec.threads)
+
+    def start(self, found: Neighbors) -> Floats:
+        """The median position of the nearest rows, (m, k)."""
+        nearest = found.indices[:, : min(START_NEIGHBORS, found.indices.shape[1])]
+        return np.ascontiguousarray(np.median(self.positions[nearest], axis=1), dtype=np.float32)
 
     def _embed(self, found: Neighbors) -> Floats:
-        """From the median position of the nearest rows, by gradient descent against the fixed embedding."""
+        """From its start, by gradient descent against the fixed embedding."""
         field, Y, threads = self._repulsion_field, self.positions, self.fitted_rows.spec.threads
-        weights = conditional_probabilities(found.distances, self.perplexity, threads)
-        nearest = found.indices[:, : min(START_NEIGHBORS, found.indices.shape[1])]
-        out = np.ascontiguousarray(np.median(Y[nearest], axis=1), dtype=np.float32)
+        weights, out = self.weights(found), self.start(found)
         starts = np.arange(len(out) + 1, dtype=np.int64) * found.indices.shape[1]
         columns, values = np.ascontiguousarray(found.indices).ravel(), np.ascontiguousarray(weights).ravel()
         how = (self.dof, 1 / field.mean_sum_q, LEARNING_RATE, MOMENTUM, MAX_STEP_NORM, STEPS, *field.barnes_hut)

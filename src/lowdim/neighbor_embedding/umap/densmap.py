@@ -15,9 +15,17 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.knn.graph import Graph
-from lowdim.neighbor_embedding.umap.fuzzy_graph import FuzzyGraph, smooth_knn_distances
+from lowdim.knn.index import neighbors
+from lowdim.neighbor_embedding.umap.fuzzy_graph import FuzzyGraph, fuzzy_simplicial_set, smooth_knn_distances
 
-__all__ = ["DensityCorrelation", "DensityTarget", "embedding_radii", "first_density_epoch", "original_radii"]
+__all__ = [
+    "DensityCorrelation",
+    "DensityTarget",
+    "embedded_radii",
+    "embedding_radii",
+    "first_density_epoch",
+    "original_radii",
+]
 
 Array = NDArray[Any]
 
@@ -71,8 +79,7 @@ class DensityTarget:
     @classmethod
     def of(cls, graph: FuzzyGraph, dens_lambda: float) -> Self:
         """Those of a fuzzy graph; the strength is relative to the sum of its weights."""
-        radii = original_radii(graph.rows, graph.weights, graph.lengths, graph.n)
-        return cls(radii, dens_lambda * float(graph.weights.sum(dtype=np.float64)) / 2 / max(graph.n, 1))
+        return cls(local_radii(graph), dens_lambda * float(graph.weights.sum(dtype=np.float64)) / 2 / max(graph.n, 1))
 
     def gradient_terms(
         self, positions: Array, graph: FuzzyGraph, a: float, b: float, threads: int
@@ -96,6 +103,17 @@ class DensityTarget:
 def first_density_epoch(n_epochs: int) -> int:
     """The epoch with which the density term begins."""
     return int(np.ceil(n_epochs * (1 - DENSITY_FRACTION)))
+
+
+def local_radii(graph: FuzzyGraph) -> NDArray[np.float64]:
+    """Local radii of the rows of a fuzzy graph, (n,): log Σwd² / Σw over the edges of each."""
+    return original_radii(graph.rows, graph.weights, graph.lengths, graph.n)
+
+
+def embedded_radii(positions: Array, k: int, local_connectivity: float, threads: int) -> NDArray[np.float64]:
+    """Local radii in an embedding, (n,), by the fuzzy graph of its own k nearest neighbors."""
+    nearest = neighbors(positions, k, n_jobs=threads)
+    return local_radii(fuzzy_simplicial_set(nearest, local_connectivity, 1.0, threads))
 
 
 def embedding_radii(

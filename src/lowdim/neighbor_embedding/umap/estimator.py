@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -20,8 +19,9 @@ from lowdim.knn.graph import Graph, component_labels
 from lowdim.neighbor_embedding.base import NeighborEmbedding
 from lowdim.neighbor_embedding.initialization import INIT, umap_init
 from lowdim.neighbor_embedding.tsne.affinities import Affinities
-from lowdim.neighbor_embedding.umap.densmap import DensityCorrelation, DensityTarget
+from lowdim.neighbor_embedding.umap.densmap import DensityCorrelation, DensityTarget, embedded_radii
 from lowdim.neighbor_embedding.umap.find_ab import find_ab
+from lowdim.neighbor_embedding.umap.fitted_state import EPOCHS, UmapState, check_umap_state
 from lowdim.neighbor_embedding.umap.fuzzy_graph import FuzzyGraph, fuzzy_simplicial_set
 from lowdim.neighbor_embedding.umap.inverse import inverse_rows
 from lowdim.neighbor_embedding.umap.optimizer import UmapOptimizer, UmapParams
@@ -33,24 +33,14 @@ from lowdim.runtime.memory import require_memory
 from lowdim.runtime.param import Choice, Flag, Integer, Maybe, Real, param
 from lowdim.runtime.random import seed_of
 from lowdim.runtime.threads import thread_count
+from lowdim.runtime.warning import warn
 
-__all__ = ["UMAP", "UmapState"]
+__all__ = ["UMAP"]
 
 Array = NDArray[Any]
 
 LARGE = 10_000  # rows, above which fewer epochs suffice
 BYTES_PER_EDGE = 60  # of the k-NN graph, the fuzzy graph and the edge schedule
-SEED = Integer(0, 2**64 - 1)
-EPOCHS = Integer(1, 1_000_000)  # a model file with more would keep `transform` busy for ever
-
-
-@dataclass(frozen=True)
-class UmapState:
-    """What `transform` and `update` need beside the public attributes."""
-
-    seed: int
-    distinct: DistinctRows  # the first of equal rows, and the distinct row that each row is
-    density: DensityCorrelation | None  # of densMAP
 
 
 @estimator(
@@ -96,6 +86,9 @@ class UMAP(NeighborEmbedding):
     X_fit_ : array or sparse matrix (m, d), or None
         The distinct fitted rows, in order of first occurrence, or all those that a Graph knows; None after a fit to
         distances or to a Graph without rows.
+    rad_orig_, rad_emb_ : array (n,), or None
+        With densmap=True: local radii (logarithms of mean squared distances to neighbors, by their membership
+        strengths) of the fitted rows in the original space and in the embedding.
     n_neighbors_, n_epochs_ : int
         Those used: no more neighbors than there are rows.
     supervised_ : bool
@@ -114,6 +107,10 @@ class UMAP(NeighborEmbedding):
     )
     min_dist: float = param(0.1, Real(0), "Distance in the embedding up to which membership strengths are 1.")
     spread: float = param(1.0, Real(0, open=True), "Scale on which membership strengths decay beyond min_dist.")
+    a: float | None = param(
+        None, Maybe(Real(0, open=True)), "a of the membership curve 1 / (1 + a d^2b); None: by min_dist and spread."
+    )
+    b: float | None = param(None, Maybe(Real(0, open=True)), "b of the membership curve; give a and b, or neither.")
     n_epochs: int | None = param(None, Maybe(EPOCHS), "Epochs; None: 500, or 200 above 10,000 rows.")
     init: Any = param(
         "spectral",
@@ -126,6 +123,11 @@ class UMAP(NeighborEmbedding):
     repulsion_strength: float = param(1.0, Real(0), "Weight of the negative samples.")
     set_op_mix_ratio: float = param(1.0, Real(0, 1), "1: fuzzy union; 0: fuzzy intersection.")
     local_connectivity: float = param(1.0, Real(0), "Number of nearest neighbors with membership strength 1.")
+    disconnection_distance: float | None = param(
+        None,
+        Maybe(Real(0, open=True)),
+        "Rows at this distance or farther are not connected; the strengths of the other edges stay as they are.",
+    )
     densmap: bool = param(False, Flag(), "Keep local densities (densMAP).")
     dens_lambda: float = param(2.0, Real(0), "Weight of the density term of densMAP.")
     target_metric: str = param(
@@ -142,7 +144,7 @@ class UMAP(NeighborEmbedding):
         """Fit to rows X, distances (metric='precomputed') or a Graph; `y` (classes or numbers) supervises."""
         with self._fitting():
             seed, threads = seed_of(self.random_state), thread_count(self.n_jobs)
-            self.a_, self.b_ = find_ab(self.min_dist, self.spread)
+            self.a_, self.b_ = self._membership_curve()
             fitted = self._neighbors(X, seed, threads)
             self._check_dimensions(fitted.n, spare=True)
             graph = self._fuzzy_graph(fitted, y)
@@ -210,19 +212,38 @@ class UMAP(NeighborEmbedding):
                 "Affinities are for TSNE; a fuzzy graph is made of distances. Give lowdim.neighbors(X, k)."
             )
         source, k = read_source(self, X), self.n_neighbors - 1
+        asked = k
         if source.graph is not None:
             k = min(k, source.graph.k)
         elif source.rows is not None:
             n = source.rows.count
             require_memory(BYTES_PER_EDGE * n * min(k + 1, n), "the fuzzy graph", "Use fewer neighbors or fewer rows.")
-        return FittedNeighbors.of(source, NeighborSpec(k, self._fitted_metric, seed, threads), sparse=True, unique=True)
+        spec = NeighborSpec(k, self._fitted_metric, seed, threads)
+        fitted = FittedNeighbors.of(source, spec, sparse=True, unique=True)
+        fitted.distinct.warn_of_shared_positions()
+        if fitted.k < asked:
+            what = "other rows are different" if source.graph is None else "neighbors are in the graph"
+            warn(
+                f"n_neighbors={asked + 1} was lowered to {fitted.k + 1} (the row itself included): no more {what}. "
+                "Ask for fewer."
+            )
+        return fitted
 
     def _fuzzy_graph(self, fitted: FittedNeighbors, y: Any = None) -> FuzzyGraph:
         threads = fitted.rows.spec.threads
         graph = fuzzy_simplicial_set(fitted.knn_graph, self.local_connectivity, self.set_op_mix_ratio, threads)
+        if self.disconnection_distance is not None:
+            graph = graph.without_edges_from(self.disconnection_distance)
         if y is None:
             return graph
         return supervise(graph, y, self.target_metric, self.target_weight, fitted.distinct, fitted.k, threads)
+
+    def _membership_curve(self) -> tuple[float, float]:
+        if self.a is None and self.b is None:
+            return find_ab(self.min_dist, self.spread)
+        if self.a is None or self.b is None:
+            raise BadParameter(f"UMAP: give both a and b, or neither; got a={self.a} and b={self.b}.")
+        return float(self.a), float(self.b)
 
     def _epochs(self, fitted: FittedNeighbors) -> int:
         return self.n_epochs or (200 if fitted.n > LARGE else 500)
@@ -237,9 +258,12 @@ class UMAP(NeighborEmbedding):
 
     def _keep(self, positions: Array, optimizer: UmapOptimizer, fitted: FittedNeighbors) -> Self:
         distinct, density = fitted.distinct, None
+        self.rad_orig_ = self.rad_emb_ = None
         if optimizer.density is not None and fitted.knn_graph is not None:
             curve = self.local_connectivity, self.a_, self.b_, optimizer.threads
             density = optimizer.density.for_new_rows(positions, fitted.knn_graph, *curve)
+            radii = embedded_radii(positions, fitted.k, self.local_connectivity, optimizer.threads)
+            self.rad_orig_, self.rad_emb_ = optimizer.density.radii[distinct.inverse], radii[distinct.inverse]
         endpoints, self.weights_ = optimizer.graph.unique_edges()
         self.edges_ = distinct.first.astype(np.int32)[endpoints]
         self.embedding_ = positions[distinct.inverse].astype(fitted.dtype)
@@ -262,36 +286,11 @@ class UMAP(NeighborEmbedding):
             self._params(self.learning_rate / 4, state.seed),
             max(1, self.n_epochs_ // 5),
             state.density,
+            self.disconnection_distance,
         )
 
-    def _check_state(self, check: StateCheck) -> None:
-        check.floats("embedding_", "n", "k")
-        check.require(self.embedding_.size > 0, "embedding_ must not be empty")
-        self._check_rows(check)
-        check.indices("edges_", "e", 2, below="n")
-        check.floats("weights_", "e", low=0.0)
-        check.require((self.weights_ <= 1).all(), "weights_ must be at most 1")
-        check.number("n_neighbors_", Integer(1, check.sizes["m"]))
-        check.number("n_epochs_", EPOCHS)
-        check.number("a_", Real(0, open=True))
-        check.number("b_", Real(0, open=True))
-        check.require(isinstance(check.value("supervised_"), bool), "supervised_ must be True or False")
-        check.number("state.seed", SEED)
-        density = check.instance("state.density", DensityCorrelation, optional=True)
-        if density is not None:
-            check.require(all(Real().accepts(value) for value in astuple(density)), "state.density must be finite")
-            positive = min(density.original_std, density.embedding_std) > 0
-            check.require(positive, "state.density must have positive standard deviations")
-            check.require(density.original_min <= density.original_max, "state.density must have ordered extremes")
+    def _fitted_numbers(self) -> NDArray[np.int64]:
+        return np.asarray(self._state.distinct.first)
 
-    def _check_rows(self, check: StateCheck) -> None:
-        """The distinct rows, and which of them each fitted row is."""
-        check.instance("state.distinct", DistinctRows)
-        first = check.indices("state.distinct.first", "m", below="n")
-        inverse = check.indices("state.distinct.inverse", "n", below="m")
-        assert first is not None and inverse is not None
-        check.require((np.diff(first) > 0).all(), "state.distinct.first must be ascending")
-        check.require((inverse[first] == np.arange(len(first))).all(), "state.distinct must agree with itself")
-        m, d = check.sizes["m"], check.sizes["d"]  # no columns after a fit to a graph
-        check.require(not self._precomputed or d in (0, m), f"n_features_in_ must be {m}, one distance per row")
-        check.rows("X_fit_", "m", "d", optional=True)
+    def _check_state(self, check: StateCheck) -> None:
+        check_umap_state(check, self._precomputed)

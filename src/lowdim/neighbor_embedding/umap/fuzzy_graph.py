@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.knn.graph import Graph
+from lowdim.runtime.warning import warn
 
 __all__ = [
     "FuzzyGraph",
@@ -83,6 +84,18 @@ class FuzzyGraph:
         inside = slice(low, high)
         columns = self.columns[inside] - np.int32(begin)
         return FuzzyGraph(self.starts[begin : end + 1] - low, columns, self.weights[inside], self.lengths[inside])
+
+    def without_edges_from(self, distance: float) -> FuzzyGraph:
+        """The graph without edges of this length or longer; rows that lose all of theirs are told of."""
+        kept = self.lengths < distance
+        starts = np.concatenate([[0], np.cumsum(kept)])[self.starts]
+        alone = int((np.diff(starts) == 0).sum())
+        if alone:
+            warn(
+                f"{alone} of {self.n} rows have no neighbor nearer than disconnection_distance={distance:g}: they stay "
+                "where they start, and their positions mean nothing. Raise it, or leave these rows out."
+            )
+        return FuzzyGraph(starts, self.columns[kept], self.weights[kept], self.lengths[kept])
 
     @classmethod
     def single_row(cls) -> FuzzyGraph:

@@ -38,17 +38,29 @@ class UmapOutOfSample:
     params: UmapParams
     n_epochs: int
     density: DensityCorrelation | None = None  # of densMAP
+    disconnection_distance: float | None = None
 
     def __call__(self, rows: Rows) -> NDArray[np.float32]:
         """Positions of rows, (m, k); fitted rows keep theirs."""
         return self.fitted_rows.embed(rows, self.positions, self.n_neighbors, self._embed)
 
-    def _embed(self, found: Neighbors) -> NDArray[np.float32]:
-        """From the weighted mean of the neighbors' positions, by SGD against the fixed embedding."""
+    def weights(self, found: Neighbors) -> NDArray[np.float32]:
+        """Membership strengths of the neighbors of new rows, (m, k); the nearest is never disconnected."""
         threads = self.fitted_rows.spec.threads
         weights = smooth_knn_distances(found.distances, self.local_connectivity, threads).weights
+        if self.disconnection_distance is not None:
+            weights[:, 1:][found.distances[:, 1:] >= self.disconnection_distance] = 0
+        return weights
+
+    def start(self, found: Neighbors) -> NDArray[np.float32]:
+        """The mean of the neighbors' positions, by their membership strengths, (m, k)."""
+        weights = self.weights(found)
         normalized = weights / weights.sum(axis=1, keepdims=True)
-        start = np.einsum("ij,ijc->ic", normalized, self.positions[found.indices])
+        return np.einsum("ij,ijc->ic", normalized, self.positions[found.indices]).astype(np.float32)
+
+    def _embed(self, found: Neighbors) -> NDArray[np.float32]:
+        """From its start, by SGD against the fixed embedding."""
+        weights, start = self.weights(found), self.start(found)
         m, k = weights.shape
         radii = None
         if self.density is not None:
@@ -63,7 +75,7 @@ class UmapOutOfSample:
         positions = np.array(start, dtype=np.float32, order="C")
         n_epochs = self.n_epochs
         schedule = EdgeSchedule.of(starts, columns, weights, n_epochs, max_weight=1.0, fixed=True)
-        inverse_weights = (1 / weights[schedule.edges]).astype(np.float32)
+        inverse_weights = (1 / weights[schedule.edges]).astype(np.float32)  # of edges that are sampled, so above 0
         switch = n_epochs if self.density is None else first_density_epoch(n_epochs)
         bounds = [*range(0, switch, max(1, n_epochs // REPORTS)), *range(switch, n_epochs + 1)]
         for first, last in pairwise(bounds):

@@ -13,6 +13,7 @@ from lowdim.data.duplicates import DistinctRows
 from lowdim.errors import BadInput
 from lowdim.knn.index import neighbors
 from lowdim.neighbor_embedding.umap.fuzzy_graph import FuzzyGraph, fuzzy_simplicial_set, symmetrize_fuzzy
+from lowdim.runtime.warning import warn
 
 __all__ = ["categorical_intersection", "class_codes", "codes_of_distinct", "numeric_intersection", "supervise"]
 
@@ -27,7 +28,11 @@ def supervise(
 ) -> FuzzyGraph:
     """The intersection of the graph of the distinct rows with that of y, by target_metric and target_weight."""
     if metric == "categorical":
-        codes = codes_of_distinct(class_codes(y, len(distinct.inverse)), distinct)
+        given = class_codes(y, len(distinct.inverse))
+        if (given == UNKNOWN).all():
+            warn("y marks the class of every row as unknown (-1 or missing), so the embedding is unsupervised.")
+            return graph
+        codes = codes_of_distinct(given, distinct)
         return categorical_intersection(graph, codes, weight, threads)
     return numeric_intersection(graph, y, distinct, weight, k, threads)
 
