@@ -205,6 +205,7 @@ def test_the_input_is_not_changed():
     np.testing.assert_array_equal(X, before)
 
 
+@pytest.mark.filterwarnings("ignore:.*constant:lowdim.errors.LowdimWarning")
 @pytest.mark.parametrize("standardize", [False, True])
 @pytest.mark.parametrize("form", ["permutation", "gaussian"])
 @pytest.mark.parametrize("X", [np.ones((6, 3)), np.arange(7.0)[:, None] + 1e6, np.eye(4), np.ones((2, 5))])

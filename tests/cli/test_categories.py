@@ -73,7 +73,7 @@ def test_text_of_a_file_is_used_as_categories(results, folder):
 
 def test_rows_with_missing_text_can_be_dropped_or_refused(results, folder):
     assert results["famd rows"].code == 0 and len(np.load(folder / "rows.npy")) == 58
-    assert results["famd error"].code != 0 and "handle_missing='category'" in results["famd error"].err
+    assert results["famd error"].code != 0 and "--handle-missing category" in results["famd error"].err
     assert "'eagle'" in results["unknown"].err and results["unknown"].code != 0
 
 

@@ -287,10 +287,16 @@ GOOD = (
 
 
 WARNED = {
-    line: "warning: n_neighbors=15 was lowered to 12 (the row itself included): no more other rows are different. Ask "
+    line: "warning: --n-neighbors 15 was lowered to 12 (the row itself included): no more other rows are different. Ask "
     "for fewer.\n"
     for line in GOOD
     if "--target-weight" in line
+}
+WARNED |= {
+    line: "warning: the neighbor graph has 2 connected components, which were joined by their shortest edges: the "
+    "distances between them mean little. More neighbors would connect them.\n"
+    for line in GOOD
+    if "--method isomap --n-neighbors 3" in line
 }
 
 
@@ -299,7 +305,7 @@ def test_warnings_are_a_list_in_json(good):
         if "--json" in line:
             said = [f"warning: {text}\n" for text in json.loads(good[line].out)["warnings"]]
             assert "".join(said) == WARNED.get(line, "")
-    assert len(WARNED) == 1
+    assert len(WARNED) == 2
 
 
 @pytest.fixture(scope="module")

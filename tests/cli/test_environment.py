@@ -47,7 +47,14 @@ STREAMS = ("plain", "closed stderr", "closed all", "broken both", "full", "ascii
 DRIVER = """
 import io, json, os, sys, tempfile
 from lowdim.cli import main
-import lowdim, lowdim.choose, lowdim.diagnosis, lowdim.workflow.apply, lowdim.workflow.cluster, pyarrow.csv
+import importlib, pkgutil
+import lowdim, lowdim.choose, lowdim.cli, lowdim.diagnosis, lowdim.workflow, pyarrow.csv
+
+# Each fork would import what its command needs.
+for room in (lowdim.cli, lowdim.workflow, lowdim.choose, lowdim.diagnosis, lowdim.subspace):
+    for module in pkgutil.iter_modules(room.__path__, room.__name__ + "."):
+        importlib.import_module(module.name)
+lowdim.methods(), lowdim.load, lowdim.save
 
 def stream(fd, encoding):
     return io.TextIOWrapper(io.FileIO(fd, "w", closefd=False), encoding=encoding, write_through=True)

@@ -62,7 +62,7 @@ def legend(html: str) -> dict[str, str]:
 
 def the_page_of_a_map_names_its_columns(done, folder) -> None:
     html = (folder / "map.html").read_text(encoding="utf-8")
-    shares = re.findall(r"axis (\d) \(([\d.]+)% of the variance\)", html)
+    shares = re.findall(r"PC(\d) \(([\d.]+)% of the variance\)", html)
     assert {axis for axis, _ in shares} == set("1234") and "<h2>species</h2>" in html
     for name in ("sepal length (cm)", "petal width (cm)", "place"):  # tooltips
         assert f'["{name}","@hover' in unescape(html)

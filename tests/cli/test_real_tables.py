@@ -23,6 +23,16 @@ SETTINGS = {
 }
 
 
+# Where a method has nothing to work on, it says so.
+REFUSED = {
+    ("CA", "diabetes"): "Negative values",
+    ("CA", "election"): "Negative values",
+    ("CA", "quarters"): "Negative values",
+    ("MCA", "breast_cancer"): "1 feature(s) of 2 categories span no more axes",
+    ("MCA", "states"): "1 feature(s) of 2 categories span no more axes",
+}
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Every table as CSV and as Parquet."""
@@ -50,7 +60,8 @@ def run(capsys):
 
 def check_columns(frame: pd.DataFrame, report: dict, target: str | None = None) -> None:
     """Every column of the file is named once: as a number, label, row names, annotation, or left out with a reason."""
-    named = [*report["numbers"], *report["annotations"], *report["encoded"], *(name for name, _ in report["left_out"])]
+    named = [name for role in ("numbers", "annotations", "encoded", "categories") for name in report[role]]
+    named += [name for name, _ in report["left_out"]]
     named += [report[role] for role in ("label", "id") if report[role] is not None]
     named += [] if target is None else [target]
     assert sorted(named) == sorted(frame.columns)
@@ -67,7 +78,7 @@ def check_rows(frame: pd.DataFrame, data: dict) -> int:
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_every_method(name, folder, run, tmp_path):
+def test_every_method(name, folder, run, tmp_path, capsys):
     """Each method reads one format, and its model maps the rows of the other."""
     table = load(name)
     for turn, method in enumerate(lowdim.methods()):
@@ -78,6 +89,10 @@ def test_every_method(name, folder, run, tmp_path):
         words = [folder / f"{name}.{first}", "--method", method.name.lower(), *SETTINGS.get(method.name, [])]
         words += [] if target is None else ["--target", target]
         model, z = tmp_path / f"{method.name}.lowdim", tmp_path / f"{method.name}.csv"
+        if (method.name, name) in REFUSED:
+            assert main([str(word) for word in ("fit", *words, "-o", model)]) in (3, 4)
+            assert REFUSED[method.name, name] in capsys.readouterr().err
+            continue
         if turn % 3:
             data = run("fit", *words, "-o", model)
         else:
@@ -86,7 +101,8 @@ def test_every_method(name, folder, run, tmp_path):
         check_columns(table.frame, data["column_report"], target)
         rows = check_rows(table.frame, data)
         mapped = run("transform", model, folder / f"{name}.{second}", "-o", z, "--missing", "drop-rows")
-        complete = int((~table.frame[data["columns"]].isna().any(axis=1)).sum())
+        used = [*dict.fromkeys([*data["columns"], *data["column_report"]["categories"]])]
+        complete = int((~(table.frame[used].isna() | (table.frame[used] == "")).any(axis=1)).sum())
         assert mapped["rows"] in (complete, rows)
         axes = pd.read_csv(z)[lowdim.load(model).get_feature_names_out()].to_numpy()
         assert axes.shape == (mapped["rows"], mapped["columns"]) and np.isfinite(axes).all()

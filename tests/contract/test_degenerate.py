@@ -250,14 +250,14 @@ big-endian                  ++ ++ ++ ++ ++ -- -- ++ ++ -- --
 integer                     ++ ++ ++ ++ ++ -- -- ++ ++ -- --
 unsigned bytes              ++ ++ ++ ++ ++ -- ++ ++ ++ -- --
 bool                        ++ ++ ++ ++ ++ -- ++ ++ ++ ++ ++
-sparse                      -+ -+ -+ -+ -+ -- -+ -+ -- -- --
-sparse, 64-bit indices      -+ -- -- -+ -+ -- -+ -+ -- -+ -+
-empty sparse                -+ -- -- -+ -+ -- -+ -+ -- -+ -+
-sparse columns              -+ -+ -+ -+ -+ -- -+ -+ -- -- --
-sparse float32              -+ -+ -+ -+ -+ -- -+ -+ -- -- --
-sparse with duplicated rows -+ -+ -- -+ -+ -- -+ -+ -- -- --
+sparse                      ++ ++ ++ ++ ++ -- ++ ++ -- -- --
+sparse, 64-bit indices      ++ -- -- ++ ++ -- ++ ++ -- ++ -+
+empty sparse                ++ -- -- ++ ++ -- ++ ++ -- ++ ++
+sparse columns              ++ ++ ++ ++ ++ -- ++ ++ -- -- --
+sparse float32              ++ ++ ++ ++ ++ -- ++ ++ -- -- --
+sparse with duplicated rows ++ ++ -- ++ ++ -- ++ ++ -- -- --
 sparse NaN                  -- -- -- -- -- -- -- -- -- -- --
-huge sparse                 -- -+ -+ -+ -+ -- -- -+ -- -- --
+huge sparse                 +- ++ ++ ++ ++ -- -- ++ -- -- --
 NaN                         -- -- -- -- -- -- -- -- ++ -- --
 infinite                    -- -- -- -- -- -- -- -- -- -- --
 text                        -- -- -- -- -- -- -- -- ++ -- --

@@ -18,7 +18,7 @@ import lowdim
 from determinism import QUICK, VARIANTS, digest, estimators, fit_digest
 from lowdim.runtime.blas import run_single, single_blas
 from subprocesses import run_python
-from targets import target_for
+from targets import table_for, target_for
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*did not converge")  # fits are cut short
 every_estimator = pytest.mark.parametrize("name", estimators())
@@ -118,8 +118,8 @@ def test_the_limit_of_blas_is_restored_whoever_set_it():
 @every_estimator
 def test_after_load(name, tmp_path):
     rng = np.random.default_rng(0)
-    X, new = rng.normal(size=(60, 6)), rng.normal(size=(9, 6))
     method, options = VARIANTS.get(name, (name, {}))
+    X, new = (table_for(method, rng.normal(size=(n, 6))) for n in (100, 9))
     options = options | ({"n_landmarks": 20} if "n_landmarks" in options else {})
     model = getattr(lowdim, method)(2, **QUICK.get(method, {}), **options).fit(X, target_for(method, X))
     lowdim.save(model, tmp_path / "model.lowdim")

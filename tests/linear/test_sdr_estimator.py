@@ -73,7 +73,7 @@ def test_files_tables_and_frames(name, tmp_path, data):
     for found in (by_name, by_table, by_frame):
         np.testing.assert_allclose(found.components_, want.components_, rtol=1e-9)
     assert by_name.feature_names_in_.tolist() == list("abcd")
-    assert list(by_frame.get_feature_names_out()) == [f"{name.lower()}{j}" for j in range(2)]
+    assert list(by_frame.get_feature_names_out()) == [f"{name} {j}" for j in (1, 2)]
 
 
 @every

@@ -14,6 +14,7 @@ from sklearn.datasets import make_s_curve, make_swiss_roll
 import lowdim
 from lowdim import Isomap, NeighborIndex
 from lowdim.data.validation import FeatureRecord
+from lowdim.distance.metrics import metric_of
 from lowdim.errors import LowdimWarning, MemoryTooSmall
 from lowdim.knn.fitted import FittedNeighbors, FittedRows, NeighborSpec, read_source
 from lowdim.linalg.dense_eigen import fix_signs
@@ -72,8 +73,8 @@ def test_thousands_of_components_are_joined(rng):
 def test_a_radius_finds_all_of_many_rows(rng):
     """More rows than algorithm="auto" compares exactly: an approximate search would miss some."""
     X = rng.normal(size=(12_500, 6))
-    spec = NeighborSpec(5, "euclidean", 0, 2, radius=0.9)
-    near = FittedNeighbors.of(read_source(FeatureRecord(), X), spec)
+    spec = NeighborSpec(5, metric_of("euclidean"), 0, 2, radius=0.9)
+    near = FittedNeighbors.of(read_source(Isomap(), X), spec)
     assert (near.graph.distances <= 0.9).sum() == 2 * len(cKDTree(X).query_pairs(0.9))
     found, _ = FittedRows(X, len(X), spec).neighbors_of(FeatureRecord(), X[:500] + 0.01)
     assert (found.distances <= 0.9).sum() == sum(map(len, cKDTree(X).query_ball_point(X[:500] + 0.01, 0.9)))

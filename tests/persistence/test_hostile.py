@@ -111,6 +111,7 @@ STATE = {
                 "feature_names": None,
             },
         },
+        "variances": {"array": "float64", "shape": [2]},
     },
 }
 MANIFEST = {
@@ -134,6 +135,7 @@ TENSORS = {
     "state.moments.counts": np.array([8.0]),
     "state.moments.means": np.array([[5.0, 5.0]]),
     "state.moments.within": np.array([[50.0, 34.0], [34.0, 28.0]]),
+    "state.variances": np.array([6.25, 3.5]),
 }
 
 # Schema 1, which has no state: everything fitted is an attribute. Do not edit.
@@ -142,7 +144,9 @@ FORMER_MANIFEST = {
     "schema": 1,
     "fitted": {**FITTED, "moments_": STATE["fields"]["moments"]},
 }
-FORMER_TENSORS = {name.replace("state.moments", "moments_"): tensor for name, tensor in TENSORS.items()}
+FORMER_TENSORS = {
+    name.replace("state.moments", "moments_"): tensor for name, tensor in TENSORS.items() if name != "state.variances"
+}
 
 
 @pytest.fixture

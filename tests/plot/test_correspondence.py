@@ -35,7 +35,7 @@ def test_rows_and_columns_of_counts():
     np.testing.assert_allclose(rows, model.transform(COUNTS)[:, [0, 2]])
     np.testing.assert_allclose(columns, model.column_coordinates_[:, [0, 2]])
     assert {*COUNTS.index, *COUNTS.columns} <= texts(ax)
-    assert ax.get_xlabel() == "axis 1 (87.8% of the inertia)"
+    assert ax.get_xlabel() == "CA 1 (87.8% of the inertia)"
     plain = COUNTS.reset_index(drop=True)  # without names of rows
     assert not set(COUNTS.index) & texts(plot.correspondence_biplot(model, plain))
 

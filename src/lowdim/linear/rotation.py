@@ -8,7 +8,6 @@ in closed form, so that the criterion never falls.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,11 +16,12 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim.data.validation import read_matrix
-from lowdim.errors import BadInput, BadParameter, LowdimWarning
+from lowdim.errors import BadInput, BadParameter
 from lowdim.linalg.dense_eigen import fix_signs
 from lowdim.runtime.blas import single_blas
 from lowdim.runtime.param import Integer, Real
 from lowdim.runtime.progress import report
+from lowdim.runtime.warning import warn
 
 __all__ = ["RotatedComponents", "quartimax", "rotate_components", "varimax"]
 
@@ -140,11 +140,9 @@ def _orthomax(A: Array, gamma: float, tol: float, max_iter: int) -> Array:
             report("rotating loadings", sweep, max_iter, angle=angle)
         if angle <= tol:
             return T
-    warnings.warn(
+    warn(
         f"the rotation did not converge within max_iter={max_iter} sweeps: the last angle is {angle:.1e}, above "
-        f"tol={tol:.0e}. Raise max_iter.",
-        LowdimWarning,
-        stacklevel=4,
+        f"tol={tol:.0e}. Raise max_iter."
     )
     return T
 

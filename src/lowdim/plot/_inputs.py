@@ -71,13 +71,14 @@ def read_texts(texts: Any, n: int, what: str) -> list[str] | None:
 
 def require_fitted(model: Any, *attributes: str) -> None:
     """Raise BadInput unless the model is a fitted linear one, which has these attributes."""
-    missing = [name for name in attributes if not hasattr(model, name)]
+    kind = type(model).__name__
+    passed_on = kind == "Standardized"  # what it passes on is in other units than its rows
+    missing = [name for name in attributes if not hasattr(model, name) or (passed_on and name not in vars(model))]
     if not missing:
         return
     from lowdim.base.linear import LinearProjection  # scikit-learn comes with it
     from lowdim.registry import methods
 
-    kind = type(model).__name__
     linear = [
         method.name
         for method in methods()

@@ -49,7 +49,7 @@ class ColumnSelection:
         numeric_only: bool = False,
     ) -> ColumnSelection:
         """The arguments of `read_table`, where a single name may stand for a list."""
-        known = ENCODINGS[:2] if flags else ENCODINGS  # on the command line, MCA and FAMD ask for categories themselves
+        known = ENCODINGS[:3] if flags else ENCODINGS  # on the command line, MCA and FAMD ask for categories themselves
         if encode not in known:
             spelled = "--encode" if flags else "encode"
             raise BadParameter(f"{spelled} must be one of {', '.join(known)}; got {encode!r}.")

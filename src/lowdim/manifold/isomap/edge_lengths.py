@@ -38,8 +38,9 @@ def connected_graph(
             f"the given graph has {components} connected components, and connecting them needs the rows. "
             "Build the graph with more neighbors, or fit the rows."
         )
+    joined = connect_components(matrix, neighbors.table, labels, metric, threads)
     warn_of_components(components, "joined by their shortest edges")
-    return connect_components(matrix, neighbors.table, labels, metric, threads), components
+    return joined, components
 
 
 def mean_neighbor_distances(neighbors: FittedNeighbors, radius: float | None) -> NDArray[np.float64]:

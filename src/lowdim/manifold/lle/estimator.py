@@ -184,7 +184,7 @@ class LLE(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
                 "LLE needs the rows beside their graph, to compute weights, and this graph does not hold them: "
                 "use fit(X, graph=graph)."
             )
-        if not is_comparable(graph, self):
+        if not (self._precomputed and graph.metric == "precomputed") and not is_comparable(graph, self):
             raise BadParameter(
                 f"LLE: metric={self.metric!r} is not that of the graph, {graph.metric!r}, with its parameters. Use the "
                 "same metric."
