@@ -287,8 +287,8 @@ GOOD = (
 
 
 WARNED = {
-    line: "warning: --n-neighbors 15 was lowered to 12 (the row itself included): no more other rows are different. Ask "
-    "for fewer.\n"
+    line: "warning: --n-neighbors 15 was lowered to 12 (the row itself included): no more other rows are different. "
+    "Ask for fewer.\n"
     for line in GOOD
     if "--target-weight" in line
 }
