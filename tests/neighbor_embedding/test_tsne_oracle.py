@@ -113,8 +113,10 @@ def test_affinities_are_scikit_learns(digits):
 
 
 def test_divergence_is_no_worse_than_the_peers(digits):
-    """750 steps of scikit-learn, and openTSNE with its defaults: 250 + 500 steps."""
-    theirs = SklearnTSNE(init="pca", random_state=0, max_iter=750).fit_transform(digits)
-    judge = GradientDescent(Affinities.from_graph(neighbors(digits, 90), 30), TsneOptions(), 1)
+    """openTSNE with its defaults, 250 + 500 steps; and as many of scikit-learn for some of the rows."""
+    assert TSNE().fit(digits).kl_divergence_ <= 1.02 * KL_OF_DIGITS
+    some = digits[:500]
+    theirs = SklearnTSNE(init="pca", random_state=0, max_iter=750).fit_transform(some)
+    judge = GradientDescent(Affinities.from_graph(neighbors(some, 90), 30), TsneOptions(), 1)
     of_sklearn = judge.divergence(judge.initial_state(theirs.astype(np.float32)))
-    assert TSNE().fit(digits).kl_divergence_ <= 1.02 * min(of_sklearn, KL_OF_DIGITS)
+    assert TSNE().fit(some).kl_divergence_ <= 1.02 * of_sklearn

@@ -24,8 +24,9 @@ CELLS = {
 @pytest.fixture(scope="module")
 def outputs(tmp_path_factory):
     """The outputs of every cell, by its name."""
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
         warnings.simplefilter("ignore")
+        patch.delenv("MPLBACKEND", raising=False)  # which other tests set, and the kernel would inherit
         import nbformat
         from nbclient import NotebookClient
 
