@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated
@@ -82,11 +83,11 @@ def draw_map(  # noqa: PLR0913  (one argument per flag)
 
     """
     from lowdim.cli.fit_output import fit_output
-    from lowdim.persistence import save
     from lowdim.workflow.fit import check_target, default_method, fit_method
     from lowdim.workflow.missing import complete_table
     from lowdim.workflow.model_figures import ModelFigure, write_model_figure
     from lowdim.workflow.outputs import FIGURES, EmbeddingOutput, write_embedding
+    from lowdim.workflow.side_by_side import write_side_by_side
     from lowdim.workflow.source import column_values, label_vector, read_with_target
 
     start = perf_counter()
@@ -106,10 +107,16 @@ def draw_map(  # noqa: PLR0913  (one argument per flag)
     shown = ratios, fitted.estimator._explained, fitted.method.supervised, color or table.label_name
     drawn = EmbeddingOutput(embedding, axes, table, colors, id, title, *shown)
     figure = ModelFigure(fitted.model, title, table, colors, drawn.color_name)
-    for path in paths:
-        of_model = plot != "map" and path.suffix.lower() in FIGURES
-        write_model_figure(path, plot, figure) if of_model else write_embedding(path, drawn)
+    figures = [path for path in paths if path.suffix.lower() in FIGURES]
+    of_model = partial(write_model_figure, kind=plot, drawn=figure)
+    draw = of_model if plot != "map" else partial(write_embedding, output=drawn)
+    write_side_by_side(
+        [partial(draw, path) for path in figures],
+        [partial(write_embedding, path, drawn) for path in paths if path not in figures],
+    )
     if model_path is not None:
+        from lowdim.persistence import save
+
         save(fitted.model, model_path)
         paths.append(model_path)
     return fit_output("map", data, table, fitted, len(embedding), paths, perf_counter() - start)
