@@ -586,25 +586,20 @@ def test_help_is_light(tmp_path):
 
 
 # What numpy, scipy, scikit-learn, typer, Bokeh and Matplotlib consist of. Each line more is a slower start.
-FOR_A_MAP = set(
-    [
+FOR_A_MAP = {
+    *(
         "PIL",
         "annotated_doc",
         "annotated_types",
         "bokeh",
+        "click",
         "cloudpickle",
         "cycler",
         "cython_runtime",
         "dateutil",
-        "fontTools",
-        "jinja2",
-        "joblib",
-        "kiwisolver",
-        "lowdim",
-        "markupsafe",
-        "matplotlib",
-        "mpl_toolkits",
-        "narwhals",
+    ),
+    *("fontTools", "jinja2", "joblib", "kiwisolver", "lowdim", "markupsafe", "matplotlib", "mpl_toolkits", "narwhals"),
+    *(
         "numpy",
         "packaging",
         "psutil",
@@ -615,14 +610,9 @@ FOR_A_MAP = set(
         "shellingham",
         "six",
         "sklearn",
-        "threadpoolctl",
-        "typer",
-        "typing_extensions",
-        "typing_inspection",
-        "yaml",
-        "click",
-    ]
-)
+    ),
+    *("threadpoolctl", "typer", "typing_extensions", "typing_inspection", "yaml"),
+}
 
 
 def test_default_outputs_in_a_process_of_its_own(tmp_path):
