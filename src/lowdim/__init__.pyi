@@ -50,6 +50,8 @@ from lowdim.neighbor_embedding.umap.estimator import UMAP as UMAP
 from lowdim.persistence import load as load
 from lowdim.persistence import save as save
 from lowdim.registry import methods as methods
+from lowdim.report.comparison import MethodComparison as MethodComparison
+from lowdim.report.comparison import compare as compare
 from lowdim.runtime.progress import Step as Step
 from lowdim.runtime.progress import watch as watch
 from lowdim.summaries.gram import Gram as Gram

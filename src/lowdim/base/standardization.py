@@ -51,4 +51,3 @@ def build_estimator(method: Method, settings: Mapping[str, Any], standardize: bo
 def inner_estimator(model: Any) -> Any:
     """The method itself, fitted or not yet, without the `Standardized` that may be around it."""
     return getattr(model, "model_", model.model) if isinstance(model, Standardized) else model
-

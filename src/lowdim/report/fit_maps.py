@@ -157,7 +157,9 @@ def fit_maps(specs: Sequence[MapSpec], rows: ComparedRows, y: Any, k: int, setti
     start = perf_counter()
     if rows.metric != "gower":
         most = max([min(k, n - 1), *wanted])
-        out.neighbors = SharedNeighbors.search(rows.rows, most, rows.metric, settings["random_state"], settings["n_jobs"])
+        out.neighbors = SharedNeighbors.search(
+            rows.rows, most, rows.metric, settings["random_state"], settings["n_jobs"]
+        )
         out.seconds["neighbor graph"] = perf_counter() - start
     first: LowdimError | None = None
     for i, spec in enumerate(specs):

@@ -124,7 +124,16 @@ def _plane(Z: Array) -> Array:
 
 def _figures(quality: Quality) -> dict[str, Any]:
     """The figures of one map, without the values of single rows."""
-    return {name: value for name, value in quality.to_dict().items() if name != "points"}
+    return {name: _plain(value) for name, value in quality.to_dict().items() if name != "points"}
+
+
+def _plain(value: Any) -> Any:
+    """Numbers, lists and dicts that JSON can hold."""
+    if isinstance(value, dict):
+        return {name: _plain(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
 def _colorings(result: MethodComparison, n: int) -> dict[str, Any]:

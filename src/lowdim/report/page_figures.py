@@ -62,7 +62,9 @@ def r_nx_chart(result: MethodComparison, width: int) -> str:
         ax.set_xlabel("number of neighbors", fontsize=13)
         ax.set_ylabel("gain over a random map, R_NX", fontsize=13, parse_math=False)
         ax.tick_params(labelsize=12, labelcolor=FADED)
-        ax.legend(fontsize=13, frameon=False, loc="upper center", ncols=4 if width > 500 else 2, bbox_to_anchor=(0.5, 1.22))
+        ax.legend(
+            fontsize=13, frameon=False, loc="upper center", ncols=4 if width > 500 else 2, bbox_to_anchor=(0.5, 1.22)
+        )
         for text in ax.get_legend().get_texts():
             text.set_parse_math(False)
 
@@ -87,8 +89,8 @@ def scree_chart(result: MethodComparison, width: int) -> str:
 
 def shepard_sample(result: MethodComparison) -> tuple[Array, Array]:
     """Evenly spaced rows (m,), and the true distances between them, (m, m)."""
-    from lowdim.distance.metrics import metric_of
     from lowdim.data.rows import ArrayRows, SparseRows
+    from lowdim.distance.metrics import metric_of
 
     rows, n = result.rows.rows, result.rows.rows.count
     chosen = np.unique(np.linspace(0, n - 1, min(n, SHEPARD_ROWS)).round().astype(np.intp))
@@ -128,7 +130,11 @@ def loadings_chart(model: Any, image_shape: tuple[int, ...] | None) -> str:
     name = type(model).__name__
     if image_shape is not None and hasattr(model, "mean_"):
         return chart(
-            lambda figure: plot.eigenimages(model, image_shape, figure=figure), NARROW, 150, f"axes {name}", f"Axes of {name}"
+            lambda figure: plot.eigenimages(model, image_shape, figure=figure),
+            NARROW,
+            150,
+            f"axes {name}",
+            f"Axes of {name}",
         )
     features = min(np.shape(model.components_)[1], 14)
 

@@ -19,11 +19,28 @@ from lowdim.report.reproduce import Reproduction
 if TYPE_CHECKING:
     from lowdim.report.comparison import MethodComparison
 
-__all__ = ["Section", "again_html", "contents", "facts_html", "further_sections", "left_out_html", "map_html", "trust_html"]
+__all__ = [
+    "Section",
+    "again_html",
+    "contents",
+    "facts_html",
+    "further_sections",
+    "left_out_html",
+    "map_html",
+    "trust_html",
+]
 
 # The measures by what they are about; others stand at the end.
 GROUPS = {
-    "Near neighbors": ("neighbor_recall", "trustworthiness", "continuity", "r_nx", "lcmc", "mrre_false", "mrre_missing"),
+    "Near neighbors": (
+        "neighbor_recall",
+        "trustworthiness",
+        "continuity",
+        "r_nx",
+        "lcmc",
+        "mrre_false",
+        "mrre_missing",
+    ),
     "All scales": ("r_nx_auc",),
     "Far distances": ("shepard_correlation", "triplet_accuracy", "stress"),
     "Groups": (
@@ -81,7 +98,9 @@ def left_out_html(left_out: Mapping[str, str]) -> str:
     """Methods without a map, and why."""
     if not left_out:
         return ""
-    lines = "".join(f"<p><strong>{_text(name)}</strong> is left out: {_text(why)}</p>" for name, why in left_out.items())
+    lines = "".join(
+        f"<p><strong>{_text(name)}</strong> is left out: {_text(why)}</p>" for name, why in left_out.items()
+    )
     return f'<div class="left-out">{lines}</div>'
 
 
@@ -89,7 +108,11 @@ def map_html(result: MethodComparison, name: str) -> str:
     """One map: its canvases, and its words below."""
     Z, quality = result.maps[name], result.table[name]
     dimensions = Z.shape[1]
-    note = f"the first 2 of {dimensions} dimensions; measured in all" if dimensions > 2 else f"{result.seconds.get(name, 0):.1f} s"
+    note = (
+        f"the first 2 of {dimensions} dimensions; measured in all"
+        if dimensions > 2
+        else f"{result.seconds.get(name, 0):.1f} s"
+    )
     about = f"Map by {name}. {' '.join(quality.verdict())}"
     keys = "Arrow keys move, plus and minus zoom, 0 shows all, N and P step through the rows, Escape clears."
     return (
@@ -148,13 +171,19 @@ def _measure_row(name: str, result: MethodComparison, beside: Sequence[str]) -> 
             cells += f'<td data-map="{_text(map_name)}">–</td>'
             continue
         mark = ' class="best"' if map_name in best else ""
-        interval = "" if measure.low is None else f'<span class="interval">{measure.low:.2f} – {measure.high:.2f}</span>'
-        cells += f'<td data-map="{_text(map_name)}"{mark}><span class="value">{_number(measure.value)}</span>{interval}</td>'
+        interval = (
+            "" if measure.low is None else f'<span class="interval">{measure.low:.2f} – {measure.high:.2f}</span>'
+        )
+        cells += (
+            f'<td data-map="{_text(map_name)}"{mark}><span class="value">{_number(measure.value)}</span>{interval}</td>'
+        )
     for other in beside:
         value = _number(first.baselines[other]) if other in first.baselines else "–"
         cells += f'<td class="baseline" data-map="{BASELINES[other]}">{value}</td>'
     about = escape(MEANINGS.get(name, ""))
-    return f'<tr data-measure="{name}"><th scope="row">{_text(first.title)}</th>{cells}<td class="about">{about}</td></tr>'
+    return (
+        f'<tr data-measure="{name}"><th scope="row">{_text(first.title)}</th>{cells}<td class="about">{about}</td></tr>'
+    )
 
 
 def best_maps(found: Mapping[str, Measure]) -> set[str]:
@@ -207,7 +236,9 @@ def _dimensions(result: MethodComparison) -> str:
     rows = "".join(
         f'<tr{marks.get(v.rule, "")}><th scope="row">{_text(v.rule)}</th><td>{v.k}</td></tr>' for v in choices.verdicts
     )
-    table = f'<table class="rules"><thead><tr><th>rule</th><th>components</th></tr></thead><tbody>{rows}</tbody></table>'
+    table = (
+        f'<table class="rules"><thead><tr><th>rule</th><th>components</th></tr></thead><tbody>{rows}</tbody></table>'
+    )
     return f'<div class="beside"><div>{_both(page_figures.scree_chart, result)}</div><div>{said}{table}</div></div>'
 
 
@@ -228,7 +259,11 @@ def _times(result: MethodComparison) -> str:
     known = config()
     versions = ", ".join(f"{name} {number}" for name, number in known["dependencies"].items() if number)
     lines = [(name, f"{seconds:.1f} s") for name, seconds in result.seconds.items()]
-    lines += [("lowdim", f"{known['lowdim']}, Python {known['python']}"), ("with", versions), ("threads", str(known["threads"]))]
+    lines += [
+        ("lowdim", f"{known['lowdim']}, Python {known['python']}"),
+        ("with", versions),
+        ("threads", str(known["threads"])),
+    ]
     return f'<dl class="facts">{facts_html(lines)}</dl>'
 
 
