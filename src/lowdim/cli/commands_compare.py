@@ -79,8 +79,9 @@ def compare(  # noqa: PLR0913  (one argument per flag)
     title = f"{printable(Path(data).name)}, compared"
     options = CompareOptions(standardize, metric, k, title=title, random_state=random_state)
     words = sys.argv[1:] if sys.argv[1:2] == ["compare"] else ["compare", data]
-    chosen = {"missing": missing, "target": target, "color": color, "words": words}
-    result, complete = compare_data(data, selection, methods, options, **chosen)
+    result, complete = compare_data(
+        data, selection, methods, options, missing=missing, target=target, color=color, words=words
+    )
     result.save(paths[0])
     spent = perf_counter() - start
     lines = [*table_lines(complete), *result.done, ("time", f"{spent:.1f} s"), *written_lines(paths)]

@@ -65,7 +65,7 @@ class MethodComparison:
     table : QualityTable
         The measures of every map, with intervals and baselines; `table["UMAP"]` is the `Quality` of one.
     choices : Choices or None
-        How many components PCA should keep, by all rules of `lowdim.choose`; None where there are no columns of numbers.
+        How many components PCA should keep, by all rules of `lowdim.choose`; None without columns of numbers.
     left_out : dict from name to text
         Methods that made no map of this table, and why.
     seconds : dict from name to float
@@ -209,7 +209,7 @@ def compare_table(
 ) -> MethodComparison:
     """`compare` for a `Table`; `done` says what was done to it before, `colors` (n,) is what to color by first."""
     metric = "precomputed" if table.kind == "distances" else options.metric
-    settings = {"random_state": seed_of(options.random_state), "n_jobs": options.n_jobs}
+    settings: dict[str, Any] = {"random_state": seed_of(options.random_state), "n_jobs": options.n_jobs}
     table, missing = complete_rows(table, metric, options.n_jobs)
     standardized = should_standardize({"metric": metric}, table, options.standardize)
     specs, too_large = read_methods(methods, table, metric, standardized, settings)

@@ -1,4 +1,4 @@
-"""Fit several methods to one table: standardized once, with one neighbor graph, each by itself and with its own fate."""
+"""Fit several methods to one table: standardized once, with one neighbor graph, each by itself."""
 
 from __future__ import annotations
 
@@ -94,9 +94,9 @@ def read_methods(
                     f"it compares all rows with all, and is a default up to {most:,} rows only; name it to have it."
                 )
     specs: list[MapSpec] = []
-    for name, given in named_methods(methods):
+    for called, given in named_methods(methods):
         spec = _spec(given, metric, standardized, settings)
-        specs.append(MapSpec(_unused(name or spec.name, specs), spec.model, spec.embedding))
+        specs.append(MapSpec(_unused(called or spec.name, specs), spec.model, spec.embedding))
     if not specs:
         raise BadParameter("methods must name one method at least, such as ['pca', 'umap']; got none.")
     return specs, left_out
@@ -108,7 +108,7 @@ def named_methods(methods: Any) -> Iterator[tuple[str | None, Any]]:
         methods = [part.strip() for part in methods.split(",") if part.strip()]
     if isinstance(methods, Mapping):
         yield from ((str(name), given) for name, given in methods.items())
-    elif isinstance(methods, Sequence) and not isinstance(methods, np.ndarray):
+    elif isinstance(methods, list | tuple):
         yield from ((None, given) for given in methods)
     else:
         raise BadParameter(
@@ -199,7 +199,7 @@ def _fit(spec: MapSpec, rows: ComparedRows, shared: SharedNeighbors | None, y: A
     elif shared is not None and served:
         model.fit(shared.of(model), target)
     else:
-        X: Any = rows.table if type(spec.estimator)._method.categories else rows.table.rows()
+        X: Any = rows.table if getattr(type(spec.estimator)._method, "categories", False) else rows.table.rows()
         model.fit(X) if target is None else model.fit(X, target)
     found = getattr(inner_estimator(model), "embedding_", None)
     return model, np.array(model.transform(rows.table.rows()) if found is None else found)

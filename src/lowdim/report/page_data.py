@@ -204,7 +204,7 @@ def _images(result: MethodComparison, n: int) -> dict[str, Any] | None:
     table = result.rows.table
     if table.image_shape is None or n * int(np.prod(table.image_shape)) > MOST_PIXELS:
         return None
-    height, width, *channels = table.image_shape
+    height, width = table.image_shape[:2]
     pixels = np.asarray(table.array(), dtype=np.float64).reshape(n, height, width, -1)[..., :3]
     low, high = float(pixels.min()), float(pixels.max())
     shades = np.rint(255 * (pixels - low) / ((high - low) or 1.0)).astype(np.uint8)

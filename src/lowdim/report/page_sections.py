@@ -1,4 +1,4 @@
-"""The sections of the report as HTML: what was done, the figures and words, charts, times, code. All texts are escaped."""
+"""The sections of the report as HTML: figures, words, charts, times, code. All texts are escaped."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def map_html(result: MethodComparison, name: str) -> str:
     about = f"Map by {name}. {' '.join(quality.verdict())}"
     keys = "Arrow keys move, plus and minus zoom, 0 shows all, N and P step through the rows, Escape clears."
     return (
-        f'<figure class="map"><div class="map-title"><h3>{_text(name)}</h3><span class="note">{_text(note)}</span></div>'
+        f'<figure class="map"><div class="map-title"><h3>{_text(name)}</h3><span class="note">{_text(note)}</span></div>'  # noqa: E501
         f'<div class="stage"><canvas class="points" role="img" aria-label="{_text(about)}"></canvas>'
         f'<canvas class="over" tabindex="0" role="application" aria-label="{_text(name)}. {keys}"></canvas></div>'
         f'<figcaption class="words" aria-live="polite">{_text(" ".join(quality.verdict()))}</figcaption></figure>'
@@ -132,7 +132,7 @@ def trust_html(result: MethodComparison) -> str:
     notes = dict.fromkeys(note for quality in result.table.maps.values() for note in quality.notes)
     tail = "".join(f'<p class="note">{_text(note)}</p>' for note in notes)
     key = (
-        '<p class="note">● the best of these maps in its row, and those that the 95 % intervals do not tell apart from it. No row '
+        '<p class="note">● the best of these maps in its row, and those that the 95 % intervals do not tell apart from it. No row '  # noqa: E501
         "decides alone: which one matters depends on what the picture is read for.</p>"
     )
     return f'<div class="said">{said}</div>{_figures_table(result)}{key}{tail}'
@@ -155,7 +155,7 @@ def _figures_table(result: MethodComparison) -> str:
             body.append(f'<tr class="group"><th colspan="{2 + len(maps) + len(beside)}">{group}</th></tr>')
         body += [_measure_row(name, result, beside) for name in present]
     return (
-        f'<table class="figures"><thead><tr><th scope="col">Measure</th>{head}<th scope="col">What it says</th></tr></thead>'
+        f'<table class="figures"><thead><tr><th scope="col">Measure</th>{head}<th scope="col">What it says</th></tr></thead>'  # noqa: E501
         f"<tbody>{''.join(body)}</tbody></table>"
     )
 
@@ -201,7 +201,7 @@ def best_maps(found: Mapping[str, Measure]) -> set[str]:
 def further_sections(result: MethodComparison) -> list[Section]:
     """Neighbors at all scales, number of dimensions, Shepard diagrams, axes, times."""
     curves = (
-        "<p>Of the nearest neighbors of a row, how many does a map keep beyond chance? 1 is all of them, 0 as many as a "
+        "<p>Of the nearest neighbors of a row, how many does a map keep beyond chance? 1 is all of them, 0 as many as a "  # noqa: E501
         "random map. Left, small neighborhoods; right, the whole table.</p>" + _both(page_figures.r_nx_chart, result)
     )
     sections = [_section("scales", "Neighbors at all scales", curves)]
@@ -212,7 +212,7 @@ def further_sections(result: MethodComparison) -> list[Section]:
         f'<figure class="chart"><h3>{_text(name)}</h3>{page_figures.shepard_chart(name, Z[chosen], D)}</figure>'
         for name, Z in result.maps.items()
     )
-    words = f"<p>Every pair of {len(chosen):,} rows: on the dashed line, map distances (at their best scale) are the true ones.</p>"
+    words = f"<p>Every pair of {len(chosen):,} rows: on the dashed line, map distances (at their best scale) are the true ones.</p>"  # noqa: E501
     sections.append(_section("distances", "Shepard diagrams", f'{words}<div class="small-charts">{charts}</div>'))
     axes = _axes(result)
     if axes:
@@ -229,7 +229,7 @@ def _dimensions(result: MethodComparison) -> str:
     choices = result.choices
     assert choices is not None
     best = choices.recommendation
-    said = f"<p><strong>{best.k} components</strong> are recommended: {_text(best.reason)}.</p><p>{_text(best.agreement)}.</p>"
+    said = f"<p><strong>{best.k} components</strong> are recommended: {_text(best.reason)}.</p><p>{_text(best.agreement)}.</p>"  # noqa: E501
     if best.warning is not None:
         said += f"<p>{_text(best.warning)}.</p>"
     marks = {"parallel_analysis": ' class="chosen"'}
@@ -273,7 +273,8 @@ def again_html(again: Reproduction) -> str:
     for name, title, code in (("command", "On the command line", again.command), ("python", "In Python", again.python)):
         if code:
             parts.append(
-                f'<div class="code"><header><h3>{title}</h3><button type="button" data-copy="code-{name}">Copy</button></header>'
+                f'<div class="code"><header><h3>{title}</h3>'
+                f'<button type="button" data-copy="code-{name}">Copy</button></header>'
                 f'<pre><code id="code-{name}">{_text(code, keep_lines=True)}</code></pre></div>'
             )
     return "".join(parts)

@@ -76,7 +76,14 @@ def _python(
         "encode": selection.encode,
         "numeric_only": selection.numeric_only,
     }
-    plain = {"columns": None, "label": None, "id": None, "drop": [], "encode": "drop", "numeric_only": False}
+    plain: dict[str, Any] = {
+        "columns": None,
+        "label": None,
+        "id": None,
+        "drop": [],
+        "encode": "drop",
+        "numeric_only": False,
+    }
     arguments = [repr(data), *(f"{name}={value!r}" for name, value in asked.items() if value != plain[name])]
     read = f"lowdim.datasets.load({data!r})" if built_in else f"lowdim.read_table({', '.join(arguments)})"
     settings = {name: value for name, value in vars(options).items() if name != "n_jobs"}

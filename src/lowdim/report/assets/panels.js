@@ -89,7 +89,7 @@ const valueText = (coloring, i) => {
 const showTip = (tip, i, event) => {
   if (tip.hidden || tip.dataset.row !== String(i)) {
     tip.dataset.row = String(i);
-    const lines = [...COLORINGS.filter((one) => one.kind === "categories" || one.kind === "values").slice(0, 14).map((one) => [one.title, valueText(one, i)]),
+    const lines = [...COLORINGS.filter((one) => one.group === "Label" || one.group === "Text" || (one.group === "Columns" && DATA.images === null)).slice(0, 14).map((one) => [one.title, valueText(one, i)]),
       ...DATA.texts.map(({ title, values }) => [title, values[i]])];
     const list = element("dl", {}, ...lines.flatMap(([name, text]) => [element("dt", {}, name), element("dd", {}, text)]));
     tip.replaceChildren(element("strong", {}, rowName(i)), ...picture(i), list);
