@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from lowdim.data.target import ClassLabels
 from lowdim.distance.metrics import SQUARES
 from lowdim.knn.graph import Graph
-from lowdim.knn.index import neighbors
+from lowdim.knn.index import NeighborIndex, neighbors
 from lowdim.quality._distance_source import DistanceSource
 from lowdim.quality._intervals import Resamples, RowSample
 from lowdim.quality._label_measures import arrangement, class_means, hits, label_separation, label_trustworthiness
 from lowdim.quality._measure import DEFINITIONS, Measure
 from lowdim.quality._quality import Quality
 from lowdim.quality._rank_comparison import RankScale
-from lowdim.quality._rank_measures import Figure, point_figures, r_nx_curve, rank_figures
+from lowdim.quality._rank_measures import Figure, as_figure, point_figures, r_nx_curve, rank_figures
 from lowdim.quality._shepard_correlation import shepard_correlation
 from lowdim.quality._space_comparison import MapComparison, OriginalSpace
 from lowdim.quality._words import sentence
@@ -94,7 +94,7 @@ def _label_figures(shared: Evaluation, points: Array, found: MapComparison, resa
     labels = shared.labels
     assert labels is not None
     shares = hits(found.neighbors, shared.sample.rows, labels.codes)
-    out = {"neighborhood_hit": _as_figure(resamples.interval(shares[:, None], lambda means: means[..., 0]))}
+    out = {"neighborhood_hit": as_figure(resamples.interval(shares[:, None], lambda means: means[..., 0]))}
     prepared = shared.original.prepared
     if prepared is not None and prepared.metric.kernel == SQUARES:
         true, drawn = class_means(prepared.table, labels), class_means(points, labels)
@@ -102,11 +102,6 @@ def _label_figures(shared: Evaluation, points: Array, found: MapComparison, resa
         out["label_trustworthiness"], out["label_continuity"] = label_trustworthiness(*separations)
         out |= arrangement(_distances(true), _distances(drawn))
     return out
-
-
-def _as_figure(parts: tuple[Any, Any, Any]) -> Figure:
-    value, low, high = parts
-    return Figure(float(value), None if low is None else float(low), None if high is None else float(high))
 
 
 def _distances(points: Array) -> Array:
@@ -148,7 +143,8 @@ def _true_neighbors(shared: Evaluation) -> tuple[Lists | None, float]:
     graph, k = shared.graph, shared.scale.k
     if graph is None:
         source = shared.original
-        graph = neighbors(source.rows, k, metric=source.metric, random_state=shared.seed, n_jobs=shared.threads)
+        index = NeighborIndex(source.rows, metric=source.metric, random_state=shared.seed, n_jobs=shared.threads)
+        graph = index.graph(k)
     return graph.nearest(k).indices, graph.recall
 
 

@@ -17,6 +17,8 @@ __all__ = ["BASELINES", "baseline_maps"]
 
 Array = NDArray[Any]
 
+make_pca: Any = PCA  # its parameters are declared by fields that type checkers do not see
+
 BASELINES = ("random", "pca")
 RANDOM_STREAM = 0x51  # of the random map
 
@@ -38,7 +40,7 @@ def baseline_maps(
         reason = _without_pca(original)
         if reason is None:
             most = min(columns, original.rows.d, original.n - 1)
-            maps["pca"] = np.asarray(PCA(most, n_jobs=threads).fit_transform(original.rows))
+            maps["pca"] = np.asarray(make_pca(n_components=most, n_jobs=threads).fit_transform(original.rows))
         else:
             notes.append(f"PCA is not among the baselines: {reason}.")
     return maps, notes

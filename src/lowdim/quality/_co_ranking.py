@@ -36,7 +36,7 @@ class CoRanking(SummaryDisplay):
     """The co-ranking matrix of a map, by single ranks or by bins of them.
 
     Entry (a, b) counts the pairs of a row and another whose true rank is in bin a, and whose rank in the map is in
-    bin b: ranks edges[a] … edges[a + 1] - 1. Every row, and every column, adds up to (number of rows) × (width of the bin).
+    bin b: ranks edges[a] … edges[a + 1] - 1. Every row and every column adds up to rows × the width of the bin.
     """
 
     matrix: NDArray[np.int64]  # (m, m)
@@ -74,7 +74,7 @@ class CoRanking(SummaryDisplay):
         return f"{count(self.rows, 'row')} of {self.n:,}, {bins}"
 
 
-def co_ranking(
+def co_ranking(  # noqa: PLR0913
     X: Any,
     Z: Any,
     *,

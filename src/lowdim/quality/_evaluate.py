@@ -1,4 +1,4 @@
-"""`measure` and `table`: every measure of one or several maps, beside baselines, from one pass over the original space."""
+"""`measure` and `table`: every measure of one or several maps, beside baselines, in one pass over the rows."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ PARTNERS = 256  # random others of a sampled row, of which pairs and triplets ar
 MAP = "map"  # what a single map is called
 
 
-def measure(
+def measure(  # noqa: PLR0913
     X: Any,
     Z: Any,
     *,
@@ -91,7 +91,7 @@ def measure(
     return found if null is None else found.beside(null)
 
 
-def table(
+def table(  # noqa: PLR0913
     X: Any,
     maps: Mapping[str, Any],
     *,
@@ -154,8 +154,8 @@ def _check_options(options: EvaluationOptions, original: DistanceSource) -> None
         raise BadParameter(f"k must be {Integer(1).text}; got {k!r:.60}.")
     if k > n - 2:
         raise NotEnoughData(
-            f"k must be at most {n - 2}, two less than the number of rows ({n}): with all others as neighbors, every map "
-            f"is right; got {k}. Ask for fewer neighbors."
+            f"k must be at most {n - 2}, two less than the number of rows ({n}): with all others as neighbors, every "
+            f"map is right; got {k}. Ask for fewer neighbors."
         )
     if not Maybe(Integer(4)).accepts(options.sample):
         raise BadParameter(f"sample must be {Maybe(Integer(4)).text}; got {options.sample!r:.60}.")

@@ -37,7 +37,7 @@ class RowSample:
 
 
 def sample_rows(n: int, sample: int | None, partners: int, seed: int) -> RowSample:
-    """All rows of a small table, else a random sample without replacement; `partners` random others for each of them."""
+    """All rows of a small table, else a random sample without replacement; `partners` random others for each."""
     size = _default_size(n) if sample is None else min(sample, n)
     generator = np.random.Generator(np.random.Philox(key=[seed % 2**64, 0x9A7]))
     rows = np.arange(n) if size == n else np.sort(generator.choice(n, size, replace=False, shuffle=False))

@@ -1,4 +1,4 @@
-"""Measure: one figure about a map, with its interval and the same figure of baselines; and what all of them are called."""
+"""Measure: one figure about a map, with its interval and the same figure of baselines; and their names."""
 
 from __future__ import annotations
 

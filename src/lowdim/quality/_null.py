@@ -91,8 +91,10 @@ class NullComparison(SummaryDisplay):
         """What the comparison says of the map."""
         n = len(self.reliability)
         return [
-            f"{count(int(self.trusted.sum()), 'point')} of {n:,} are placed better than 95 % of those on shuffled columns.",
-            f"{count(int(self.dubious.sum()), 'point')} of {n:,} are dubious: worse than 95 % of those on shuffled columns.",
+            f"{count(int(self.trusted.sum()), 'point')} of {n:,} are placed better than 95 % of those on shuffled "
+            "columns.",
+            f"{count(int(self.dubious.sum()), 'point')} of {n:,} are dubious: worse than 95 % of those on shuffled "
+            "columns.",
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -112,7 +114,7 @@ class NullComparison(SummaryDisplay):
         return " ".join(self.words())
 
 
-def null(
+def null(  # noqa: PLR0913
     model: Any,
     X: Any,
     *,

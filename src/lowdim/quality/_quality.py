@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from lowdim.errors import BadParameter, MissingExtra
 from lowdim.quality._measure import Measure
-from lowdim.quality._point_words import point_words
 from lowdim.quality._rank_measures import RnxCurve
-from lowdim.quality._words import far_sentence, near_sentence, sentence
+from lowdim.quality._words import far_sentence, near_sentence, point_words, sentence
 from lowdim.runtime.display import count, grid, paragraph, titled
 
 if TYPE_CHECKING:
@@ -78,7 +77,7 @@ class Quality:
         return [measure.words for measure in self]
 
     def verdict(self) -> list[str]:
-        """Two sentences: one about near neighbors, one about far distances, each with its figure and that of baselines."""
+        """Two sentences: on near neighbors and on far distances, each with its figure and that of baselines."""
         return [near_sentence(self["neighbor_recall"], self.k), far_sentence(self["shepard_correlation"])]
 
     def point_words(self, i: int) -> list[str]:

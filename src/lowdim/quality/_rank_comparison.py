@@ -1,7 +1,7 @@
 """Ranks of all rows by their distance from one, in two spaces, and what their comparison says of that row.
 
-The rank of row j for row i is one more than the number of other rows that are nearer to i; of equally near ones, the one
-with the smaller number is nearer. Row i itself has rank 0.
+The rank of row j for row i is one more than the number of other rows that are nearer to i; of equally near ones, the
+one with the smaller number is nearer. Row i itself has rank 0.
 """
 
 from __future__ import annotations
@@ -61,10 +61,10 @@ def nearest_of_ranks(ranks: Ranks, k: int) -> Ranks:
 
 
 def compare_ranks(true: Ranks, drawn: Ranks, scale: RankScale, threads: int) -> tuple[Floats, NDArray[np.int64]]:
-    """Of every row, sums over others (b, 6), and the others within K neighbors in both spaces, by the scale's K, (b, g).
+    """Of every row, sums over others (b, 6), and how many are within K neighbors in both spaces, (b, g).
 
-    The sums: ranks beyond k of the k nearest in the map; the same with the spaces swapped; how many of the k nearest are
-    shared; Σ W(max of both ranks); Σ |ρ - r| / r over the k nearest in the map, and Σ |ρ - r| / ρ over the k truly nearest.
+    The sums: ranks beyond k of the k nearest in the map; the same with the spaces swapped; how many of the k nearest
+    are shared; Σ W(max of both ranks); Σ |ρ - r| / r over the k nearest in the map; Σ |ρ - r| / ρ over the k true ones.
     """
     k = scale.k
     near, near_drawn = (true <= k) & (true > 0), (drawn <= k) & (drawn > 0)
@@ -86,7 +86,7 @@ def compare_ranks(true: Ranks, drawn: Ranks, scale: RankScale, threads: int) -> 
 
 
 def concordance(true: Ranks, drawn: Ranks, partners: Array | None, threads: int) -> Floats:
-    """Of every row, the share of pairs of others (of all, or of its `partners`, (b, m)) that both spaces order alike."""
+    """Of every row, the share of pairs of others (all, or its `partners`, (b, m)) that both spaces order alike."""
     from scipy.stats import kendalltau
 
     out = np.empty(len(true))

@@ -1,4 +1,4 @@
-"""Trustworthiness, continuity, Q_NX, R_NX and its AUC, LCMC, MRRE, stress and triplet accuracy, from statistics of rows.
+"""Trustworthiness, continuity, Q_NX, R_NX and its AUC, LCMC, MRRE, stress, triplets, from statistics of rows.
 
 Each is a function of means over rows, so that a bootstrap over rows gives its interval, and that the values of single
 points average to that of the map.
@@ -16,7 +16,7 @@ from lowdim.quality._intervals import Resamples
 from lowdim.quality._rank_comparison import RankScale
 from lowdim.quality._space_comparison import MapComparison
 
-__all__ = ["Figure", "RnxCurve", "point_figures", "r_nx_curve", "rank_figures"]
+__all__ = ["Figure", "RnxCurve", "as_figure", "point_figures", "r_nx_curve", "rank_figures"]
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -75,12 +75,14 @@ def point_figures(found: MapComparison, scale: RankScale) -> dict[str, Floats]:
 def rank_figures(found: MapComparison, scale: RankScale, resamples: Resamples) -> dict[str, Figure]:
     """The values of the map, with their intervals."""
     points = point_figures(found, scale)
-    fit = Figure(*(_float(part) for part in resamples.interval(found.squares, stress)))
+    fit = as_figure(resamples.interval(found.squares, stress))
     table = np.column_stack([values for name, values in points.items() if name != "stress"])
-    parts = resamples.interval(table, lambda means: means)
+    value, low, high = resamples.interval(table, lambda means: means)
     names = [name for name in points if name != "stress"]
+    bounds = (None, None) if low is None else (low, high)
     figures = {
-        name: Figure(*(None if part is None else float(part[j]) for part in parts)) for j, name in enumerate(names)
+        name: as_figure((value[j], *(None if bound is None else bound[j] for bound in bounds)))
+        for j, name in enumerate(names)
     }
     return {name: fit if name == "stress" else figures[name] for name in points}
 
@@ -103,7 +105,7 @@ def stress_of_points(squares: Floats) -> Floats:
 
 
 def r_nx_curve(found: MapComparison, scale: RankScale, resamples: Resamples) -> RnxCurve:
-    """R_NX(K) = ((n - 1) Q_NX(K) - K) / (n - 1 - K) over the scale's K (Lee, Renard, Bernard, Dupont, Verleysen 2013)."""
+    """R_NX(K) = ((n - 1) Q_NX(K) - K) / (n - 1 - K) over the scale's K (Lee et al. 2013)."""
     n, K = scale.n, scale.ks
 
     def curve(counts: Floats) -> Floats:
@@ -112,5 +114,7 @@ def r_nx_curve(found: MapComparison, scale: RankScale, resamples: Resamples) -> 
     return RnxCurve(K, *resamples.interval(found.counts.astype(np.float64), curve))
 
 
-def _float(value: Any) -> float | None:
-    return None if value is None else float(value)
+def as_figure(parts: tuple[Any, Any, Any]) -> Figure:
+    """A value and its interval, as plain numbers."""
+    value, low, high = parts
+    return Figure(float(value), None if low is None else float(low), None if high is None else float(high))

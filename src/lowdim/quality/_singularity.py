@@ -100,7 +100,7 @@ def tsne_hessians(P: sp.csr_array, Z: Floats, dof: float, threads: int) -> Float
 
 
 def umap_hessians(V: sp.csr_array, Z: Floats, a: float, b: float, gamma: float, threads: int) -> Floats:
-    """Hessians of UMAP's cross-entropy -Σ (v log φ + γ (1 - v) log(1 - φ)), φ = 1 / (1 + a |u|^(2b)), in each point alone.
+    """Hessians of UMAP's cross-entropy -Σ (v log φ + γ (1 - v) log(1 - φ)) in each point alone, φ = 1 / (1 + a |u|^2b).
 
     With s = |u|², each pair is a function f(s), and its Hessian 2 f' I + 4 f'' u uᵀ.
     """

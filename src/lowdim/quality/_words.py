@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from lowdim.quality._measure import Measure, beside
 
-__all__ = ["far_sentence", "interval_text", "near_sentence", "sentence"]
+if TYPE_CHECKING:
+    from lowdim.quality._quality import Quality
+
+__all__ = ["far_sentence", "interval_text", "near_sentence", "point_words", "sentence"]
 
 READABLE, ROUGHLY = 0.8, 0.5  # rank correlations from which far distances can be read, or read roughly
 
@@ -16,7 +19,7 @@ def sentence(measure: Measure, k: int) -> str:
     value, other = _number(measure), beside(measure.baselines)
     share = f"{measure.value:.0%}"
     said = {
-        "trustworthiness": f"Trustworthiness {value}: 1 if none but true neighbors are drawn among the {k} nearest{other}.",
+        "trustworthiness": f"Trustworthiness {value}: 1 if only true neighbors are drawn among the {k} nearest{other}.",
         "continuity": f"Continuity {value}: 1 if all of the {k} true neighbors are drawn among the nearest{other}.",
         "neighbor_recall": _recall(measure, k),
         "r_nx": f"The gain over a random map at {k} neighbors is {value} of the possible{other}.",
@@ -26,13 +29,13 @@ def sentence(measure: Measure, k: int) -> str:
         "mrre_missing": f"Ranks of the true neighbors agree to {value} with their ranks in the map{other}.",
         "stress": f"At the best scale, map distances miss the true ones by {value} of their size{other}.",
         "shepard_correlation": f"True and map distances have rank correlation {value}{other}.",
-        "triplet_accuracy": f"Which of two rows is nearer to a third, the map shows rightly in {share} of cases"
+        "triplet_accuracy": f"Which of two rows is nearer to a third, the map shows in {share} of cases"
         f"{beside(measure.baselines, '.0%')}.",
         "neighborhood_hit": f"Of the {k} drawn nearest, {share} have the label of the point"
         f"{beside(measure.baselines, '.0%')}.",
-        "label_trustworthiness": f"Label trustworthiness {value}: 1 if no two classes overlap more than in the data{other}.",
+        "label_trustworthiness": f"Label trustworthiness {value}: 1 if none overlap more than in the data{other}.",
         "label_continuity": f"Label continuity {value}: 1 if no two classes are further apart than in the data{other}.",
-        "centroid_triplet_accuracy": f"Which of two groups is nearer to a third, the map shows rightly in {share} of cases"
+        "centroid_triplet_accuracy": f"Which of two groups is nearer to a third, the map shows in {share} of cases"
         f"{beside(measure.baselines, '.0%')}.",
         "cluster_distance_correlation": f"Distances between the groups have rank correlation {value} with the true ones"
         f"{other}.",
@@ -70,6 +73,18 @@ def interval_text(measure: Measure, digits: int = 2) -> str:
     return f", 95 % {measure.low:.{digits}f}–{measure.high:.{digits}f}"
 
 
-def names_of(values: Mapping[str, float]) -> str:
-    """Names, with commas."""
-    return ", ".join(values)
+def point_words(quality: Quality, i: int) -> list[str]:
+    """Sentences about point i."""
+    values, k = quality.point_values, quality.k
+    kept = round(float(values["neighbor_recall"][i]) * k)
+    words = [f"{kept} of its {k} true neighbors are drawn near it."]
+    if kept < k:
+        words.append(f"{k - kept} of the {k} drawn near it are false.")
+    if values.get("neighbor_places") is not None and values["neighbor_places"][i] > 1:
+        words.append("Its true neighbors are drawn in two places.")
+    if "neighborhood_hit" in values and values["neighborhood_hit"][i] == values["neighborhood_hit"][i]:
+        drawn, true = (round(float(values[name][i]) * k) for name in ("neighborhood_hit", "neighborhood_hit_original"))
+        words.append(f"{drawn} of the {k} drawn near it have its label, and {true} of its {k} true neighbors.")
+    if quality.null is not None:
+        words.append(quality.null.point_verdict(i))
+    return words
