@@ -24,7 +24,14 @@ from lowdim.knn.beam_search import beam_search
 from lowdim.knn.exact import EMPTY, NeighborLists, all_pairs, exact_query, refine
 from lowdim.knn.graph import Graph
 from lowdim.knn.search_space import SearchSpace, require_finite_distances, search_space_of
-from lowdim.knn.sparse_search import SparseSpace, has_inverted_index, sparse_all_pairs, sparse_query, sparse_space_of
+from lowdim.knn.sparse_search import (
+    SparseSpace,
+    has_inverted_index,
+    is_long_search,
+    sparse_all_pairs,
+    sparse_query,
+    sparse_space_of,
+)
 from lowdim.runtime.cached_property import cached_property
 from lowdim.runtime.param import Choice, Integer, Maybe, Real, SeedLike, param, validate
 from lowdim.runtime.random import Seed, seed_of
@@ -178,7 +185,7 @@ class NeighborIndex:
     def _is_approximate(self, k: int) -> bool:
         """Whether to search approximately."""
         possible = self.metric.name == "hamming" or (self.metric.kernel is not None and not self.metric.bits)
-        possible = possible and not self._is_inverted and not blockwise.is_wide(self._rows) and self.n > 2
+        possible = possible and not blockwise.is_wide(self._rows) and self.n > 2
         if self.options.algorithm == "approximate":
             if not possible:
                 raise BadParameter(
@@ -187,7 +194,9 @@ class NeighborIndex:
                 )
             return True
         worthwhile = self.n > EXACT_ROWS and k * ROWS_PER_NEIGHBOR < self.n and not self.metric.bits
-        return self.options.algorithm == "auto" and possible and worthwhile
+        if self.options.algorithm != "auto" or not possible or not worthwhile:
+            return False
+        return not self._is_inverted or is_long_search(self._rows)
 
     def _uses_graph(self, k: int) -> bool:
         """Whether queries are searched on a graph. It must not depend on their number, or their neighbors would."""

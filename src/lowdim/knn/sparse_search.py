@@ -22,13 +22,20 @@ from lowdim.data.validation import not_finite_error
 from lowdim.distance.metrics import MAGNITUDES, SQUARES, Metric
 from lowdim.distance.pairwise import not_binary_error
 from lowdim.distance.unit_rows import negative_shares_error
-from lowdim.errors import BadInput
 from lowdim.knn.exact import QUERY_ROWS, NeighborLists
 from lowdim.knn.search_space import require_range
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
 
-__all__ = ["SparseSpace", "SparseTable", "has_inverted_index", "sparse_all_pairs", "sparse_query", "sparse_space_of"]
+__all__ = [
+    "SparseSpace",
+    "SparseTable",
+    "has_inverted_index",
+    "is_long_search",
+    "sparse_all_pairs",
+    "sparse_query",
+    "sparse_space_of",
+]
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -59,7 +66,7 @@ class SparseTable:
         starts = self.starts[rows.start : rows.stop + 1] - part.start
         return SparseTable(starts, self.columns[part], self.values[part], self.factors[rows], self.offsets[rows])
 
-    def parts(self) -> tuple[Array, ...]:
+    def parts(self) -> tuple[Array, Array, Array, Array, Array]:
         """The arrays, in the order of the native functions."""
         return self.starts, self.columns, self.values, self.factors, self.offsets
 
@@ -95,6 +102,17 @@ def has_inverted_index(rows: Rows, metric: Metric) -> bool:
     return bool(rows.whole().nnz <= MOST_FILLED * values) or values > LARGE_VALUES
 
 
+def is_long_search(rows: Rows) -> bool:
+    """Whether comparing all pairs takes longer than an approximate search of the rows as dense ones.
+
+    The units are additions to a sum: the pairs that share a column, and a share of all pairs, which are looked at;
+    for the approximate search, its products per row, which were measured.
+    """
+    counts = np.bincount(rows.whole().indices, minlength=1).astype(np.float64)
+    exact = (counts @ counts) / 2 + rows.count**2 / 16
+    return bool(exact > rows.count * (100 * rows.d + 40_000))
+
+
 def sparse_space_of(rows: Rows, metric: Metric, threads: int) -> SparseSpace:
     """The inverted index of sparse rows; raises for values that are not finite or that the metric can't use."""
     csr = rows.whole()
@@ -106,11 +124,9 @@ def sparse_space_of(rows: Rows, metric: Metric, threads: int) -> SparseSpace:
     table = _table(rows, metric, columns, dtype)
     if not metric.bits and not metric.unit_rows:
         require_range(float(table.values.min(initial=0)), float(table.values.max(initial=0)))
-    bound = (rows.d if columns is None else len(columns)) + 1  # one more for rows without a direction
+    bound = (rows.d if columns is None else max(len(columns), 1)) + 1  # one more for rows without a direction
     assert metric.kernel is not None
-    index = _native.InvertedIndex(
-        *table.parts(), bound, metric.kernel, metric.root, metric.scale, rows.d, threads
-    )
+    index = _native.InvertedIndex(*table.parts(), bound, metric.kernel, metric.root, metric.scale, rows.d, threads)
     return SparseSpace(metric, index, table, columns, rows.d, threads)
 
 
@@ -130,9 +146,7 @@ def sparse_query(space: SparseSpace, asked: SparseTable, k: int, own: Array | No
     for start in range(0, m, QUERY_ROWS):
         cut = slice(start, min(start + QUERY_ROWS, m))
         part, left_out = found[cut], None if own is None else own[cut]
-        _native.sparse_queries(
-            space.index, *asked[cut].parts(), left_out, part.distances, part.indices, space.threads
-        )
+        _native.sparse_queries(space.index, *asked[cut].parts(), left_out, part.distances, part.indices, space.threads)
         report("comparing queries", cut.stop, m)
     return found
 
@@ -166,7 +180,9 @@ def _indexed(
     columns = csr.indices
     beyond = csr.shape[1]
     if known is not None:
-        place = np.minimum(np.searchsorted(known, columns), len(known) - 1) if len(known) else np.zeros(len(columns), int)
+        place = (
+            np.minimum(np.searchsorted(known, columns), len(known) - 1) if len(known) else np.zeros(len(columns), int)
+        )
         seen = known[place] == columns if len(known) else np.zeros(len(columns), dtype=bool)
         beyond, columns = len(known), place
         if not seen.all():  # columns that no row of the index has, behind all that some have
