@@ -30,6 +30,7 @@ START = "Start with `lowdim map digits`; `lowdim datasets` lists more data that 
 COMMANDS: dict[str, tuple[type[Command], Callable[..., CommandOutput]]] = {
     "map": (MethodCommand, commands_map.draw_map),
     "tour": (Command, commands_tour.draw_tour),
+    "recommend": (Command, commands_explore.recommend),
     "choose": (Command, commands_explore.choose),
     "diagnose": (Command, commands_explore.diagnose),
     "subspace": (ClustererCommand, commands_subspace.subspace),

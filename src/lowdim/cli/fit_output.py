@@ -14,10 +14,10 @@ from lowdim.workflow.missing import CompleteTable
 from lowdim.workflow.standardize import describe_standardization
 from lowdim.workflow.summary import summarize_columns, summarize_fit, summarize_missing, summarize_table
 
-__all__ = ["fit_output", "table_data", "table_lines"]
+__all__ = ["column_lines", "fit_output", "table_data", "table_lines"]
 
 
-def _column_lines(table: Table) -> list[tuple[str, str]]:
+def column_lines(table: Table) -> list[tuple[str, str]]:
     """A line for every kind of column that was not named: label, row names, annotations, left out, constant."""
     report = table.report
     return [] if report is None else [(head, printable(text)) for head, text in summarize_columns(report)]
@@ -26,7 +26,7 @@ def _column_lines(table: Table) -> list[tuple[str, str]]:
 def table_lines(complete: CompleteTable) -> list[tuple[str, str]]:
     """What became of the columns and of missing values."""
     missing = complete.missing
-    lines = _column_lines(complete.table)
+    lines = column_lines(complete.table)
     return lines if missing is None else [*lines, ("missing", printable(summarize_missing(missing)))]
 
 
@@ -41,7 +41,7 @@ def fit_output(
     command: str, data: str, table: Table, fitted: FittedModel, n_rows: int, paths: Sequence[Path], seconds: float
 ) -> CommandOutput:
     """What was read, done, found and written."""
-    lines = [(printable(Path(data).name), printable(summarize_table(table, n_rows))), *_column_lines(table)]
+    lines = [(printable(Path(data).name), printable(summarize_table(table, n_rows))), *column_lines(table)]
     if fitted.standardized is not None:
         lines.append(("columns", describe_standardization(fitted.standardized, table)))
     if fitted.missing is not None:
