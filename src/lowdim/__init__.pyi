@@ -3,6 +3,7 @@ from lowdim import choose as choose
 from lowdim import errors as errors
 from lowdim import kernels as kernels
 from lowdim import plot as plot
+from lowdim import quality as quality
 from lowdim import select as select
 from lowdim import subspace as subspace
 from lowdim._build_info import config as config
