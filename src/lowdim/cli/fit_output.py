@@ -10,6 +10,7 @@ from typing import Any
 from lowdim.cli.output import CommandOutput, align, printable, written_lines
 from lowdim.data.table import Table
 from lowdim.workflow.fit import FittedModel
+from lowdim.workflow.map_quality import JudgedMap
 from lowdim.workflow.missing import CompleteTable
 from lowdim.workflow.standardize import describe_standardization
 from lowdim.workflow.summary import summarize_columns, summarize_fit, summarize_missing, summarize_table
@@ -38,17 +39,27 @@ def table_data(complete: CompleteTable) -> dict[str, Any]:
 
 
 def fit_output(
-    command: str, data: str, table: Table, fitted: FittedModel, n_rows: int, paths: Sequence[Path], seconds: float
+    command: str,
+    data: str,
+    table: Table,
+    fitted: FittedModel,
+    n_rows: int,
+    paths: Sequence[Path],
+    seconds: float,
+    judged: JudgedMap | None = None,
 ) -> CommandOutput:
-    """What was read, done, found and written."""
+    """What was read, done, found and written, and how far a map can be trusted."""
     lines = [(printable(Path(data).name), printable(summarize_table(table, n_rows))), *column_lines(table)]
     if fitted.standardized is not None:
         lines.append(("columns", describe_standardization(fitted.standardized, table)))
     if fitted.missing is not None:
         lines.append(("missing", summarize_missing(fitted.missing)))
-    lines += [(fitted.method.name, summarize_fit(fitted)), ("time", f"{seconds:.1f} s"), *written_lines(paths)]
+    lines += [(fitted.method.name, summarize_fit(fitted))]
+    lines += [] if judged is None else [(head, printable(text)) for head, text in judged.lines()]
+    lines += [("time", f"{seconds:.1f} s"), *written_lines(paths)]
     read = {"command": command, "data": data, "rows": n_rows, "columns": list(table.names), "label": table.label_name}
     if table.report is not None:
         read["column_report"] = asdict(table.report)
     done = {"seconds": seconds, "written": [str(path) for path in paths]}
-    return CommandOutput(align(lines), read | fitted.to_dict() | done, is_status=True)
+    found = fitted.to_dict() | ({} if judged is None else judged.to_dict())
+    return CommandOutput(align(lines), read | found | done, is_status=True)
