@@ -8,6 +8,8 @@ from lowdim import select as select
 from lowdim import subspace as subspace
 from lowdim._build_info import config as config
 from lowdim._build_info import show_config as show_config
+from lowdim.advice import Recommendation as Recommendation
+from lowdim.advice import recommend as recommend
 from lowdim.base.standardized import Standardized as Standardized
 from lowdim.data import datasets as datasets
 from lowdim.data.io.read import read_table as read_table

@@ -12,14 +12,14 @@ from __future__ import annotations
 from lowdim.choose._minka import minka
 from lowdim.choose._parallel_analysis import ParallelAnalysis, parallel_analysis
 from lowdim.choose._random_matrix import gavish_donoho, marchenko_pastur
-from lowdim.choose._recommendation import Recommendation
+from lowdim.choose._recommendation import RecommendedCount
 from lowdim.choose._rules import Verdict, broken_stick, elbow, kaiser, share
 from lowdim.choose._table import Choices, spectrum, table
 
 __all__ = [
     "Choices",
     "ParallelAnalysis",
-    "Recommendation",
+    "RecommendedCount",
     "Verdict",
     "broken_stick",
     "elbow",

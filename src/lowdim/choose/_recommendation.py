@@ -13,7 +13,7 @@ from lowdim.choose._parallel_analysis import ParallelAnalysis, p_text
 from lowdim.choose._rules import Verdict, axes
 from lowdim.decomposition.component_count import Spectrum
 
-__all__ = ["NOISE_RULES", "Recommendation", "recommend"]
+__all__ = ["NOISE_RULES", "RecommendedCount", "recommend"]
 
 # The rules that ask how many components stand out from noise.
 NOISE_RULES = ("parallel_analysis", "minka", "broken_stick", "gavish_donoho", "marchenko_pastur")
@@ -22,7 +22,7 @@ NEAR = 0.2  # of the number of components, and at least 1: rules that differ by 
 
 
 @dataclass(frozen=True)
-class Recommendation:
+class RecommendedCount:
     """A number of components (0: none stands out from noise), the reason, and how far the rules agree."""
 
     k: int
@@ -31,15 +31,15 @@ class Recommendation:
     warning: str | None = None  # if the rules disagree widely
 
 
-def recommend(spectrum: Spectrum, verdicts: Sequence[Verdict], parallel: ParallelAnalysis) -> Recommendation:
+def recommend(spectrum: Spectrum, verdicts: Sequence[Verdict], parallel: ParallelAnalysis) -> RecommendedCount:
     """The number by parallel analysis, and what the other rules of the same question say of it."""
     k = parallel.k
     if spectrum.values.max(initial=0.0) <= 0:
-        return Recommendation(0, "the rows do not vary", "no rule has anything to count")
+        return RecommendedCount(0, "the rows do not vary", "no rule has anything to count")
     if spectrum.d == 1:
-        return Recommendation(1, "there is one column, and so one component", "no rule has anything to compare")
+        return RecommendedCount(1, "there is one column, and so one component", "no rule has anything to compare")
     asked = [verdict for verdict in verdicts if verdict.rule in NOISE_RULES]
-    return Recommendation(k, _reason(spectrum, parallel), _agreement(k, asked), _warning(k, asked))
+    return RecommendedCount(k, _reason(spectrum, parallel), _agreement(k, asked), _warning(k, asked))
 
 
 def _reason(spectrum: Spectrum, parallel: ParallelAnalysis) -> str:

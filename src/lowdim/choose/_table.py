@@ -10,7 +10,7 @@ import numpy as np
 from lowdim.choose._minka import minka
 from lowdim.choose._parallel_analysis import ParallelAnalysis, parallel_analysis
 from lowdim.choose._random_matrix import gavish_donoho, marchenko_pastur
-from lowdim.choose._recommendation import Recommendation, recommend
+from lowdim.choose._recommendation import RecommendedCount, recommend
 from lowdim.choose._rules import Rule, Verdict, broken_stick, elbow, kaiser, share
 from lowdim.data.rows import is_stream
 from lowdim.decomposition.component_count import Spectrum
@@ -44,7 +44,7 @@ class Choices:
     parallel: ParallelAnalysis
 
     @property
-    def recommendation(self) -> Recommendation:
+    def recommendation(self) -> RecommendedCount:
         """The recommended number with its reason, how far the rules agree, and a warning if they do not."""
         return recommend(self.spectrum, self.verdicts, self.parallel)
 

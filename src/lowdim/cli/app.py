@@ -32,6 +32,7 @@ COMMANDS: dict[str, tuple[type[Command], Callable[..., CommandOutput]]] = {
     "map": (MethodCommand, commands_map.draw_map),
     "compare": (Command, commands_compare.compare),
     "tour": (Command, commands_tour.draw_tour),
+    "recommend": (Command, commands_explore.recommend),
     "choose": (Command, commands_explore.choose),
     "diagnose": (Command, commands_explore.diagnose),
     "subspace": (ClustererCommand, commands_subspace.subspace),

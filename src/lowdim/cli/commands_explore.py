@@ -1,4 +1,4 @@
-"""`lowdim choose` and `lowdim diagnose`: what to know about a table before reducing it."""
+"""`lowdim recommend`, `lowdim choose` and `lowdim diagnose`: what to know about a table before reducing it."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from lowdim.cli.options import (
     Missing,
     RandomState,
     Standardize,
+    Target,
     column_selection,
 )
-from lowdim.cli.output import CommandOutput, align, written_lines
+from lowdim.cli.output import CommandOutput, align, printable, written_lines
 
-__all__ = ["choose", "diagnose"]
+__all__ = ["choose", "diagnose", "recommend"]
 
 Replicates = Annotated[
     int, typer.Option(metavar="N", min=1, help="Tables of permuted columns that parallel analysis compares with.")
@@ -123,3 +124,45 @@ def diagnose(  # noqa: PLR0913  (one argument per flag)
     lines = [*table_lines(complete), ("columns", describe_standardization(standardized, table))]
     result = {"command": "diagnose", "data": data, **found.to_dict(), **table_data(complete)}
     return CommandOutput(f"{found}\n\n{align(lines)}", result)
+
+
+def recommend(
+    data: Data,
+    target: Target = None,
+    label: Label = None,
+    id: Id = None,
+    drop: Drop = None,
+    columns: Columns = None,
+    standardize: Standardize = None,
+    random_state: RandomState = 0,
+) -> CommandOutput:
+    """Recommend a method and a number of dimensions to start from.
+
+    Says why, with the evidence: size, intrinsic dimension, linear or curved, noise, groups, labels, categories, missing
+    values. Prints the command and the Python to run.
+
+    Examples:
+      lowdim recommend digits
+      lowdim recommend houses.csv --target price
+
+    """
+    from pathlib import Path
+
+    import lowdim
+    from lowdim.advice._code import CommandLine
+    from lowdim.cli.fit_output import column_lines, table_data
+    from lowdim.workflow.missing import CompleteTable
+    from lowdim.workflow.source import read_with_categories
+    from lowdim.workflow.summary import summarize_table
+
+    table, y = read_with_categories(data, column_selection(columns, label, id, drop), target)
+    found = lowdim.recommend(table, target=y, standardize=standardize, random_state=random_state)
+    named = label or (table.label_name if table.categories else None)
+    flags = [("--label", named if target is None else label), ("--id", id)]
+    flags += [("--drop", name) for name in drop or ()] + [("--columns", name) for name in columns or ()]
+    words = tuple(word for flag, value in flags if value is not None for word in (flag, value))
+    standardizes = table.image_shape is None
+    found = replace(found, about=CommandLine(data, words, target, table.label_name, standardizes))
+    read = [(printable(Path(data).name), printable(summarize_table(table, found.evidence.rows))), *column_lines(table)]
+    result = {"command": "recommend", "data": data, **found.to_dict(), **table_data(CompleteTable(table, None))}
+    return CommandOutput(f"{found}\n\n{align(read)}", result)

@@ -11,7 +11,6 @@ import typer
 
 from lowdim.cli.command import DEFAULT_METHOD, method_choice
 from lowdim.cli.options import (
-    Color,
     Columns,
     Data,
     Drop,
@@ -52,6 +51,22 @@ Plot = Annotated[
         help="What figures (.png, .svg, .pdf) show: map, biplot, loadings, correlation-circle, varimax or scree.",
     ),
 ]
+MapColor = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Any column of the file to color by, text or numbers; or trust, continuity or neighbor-recall: how far "
+        "each point can be trusted.",
+        show_default="the labels",
+    ),
+]
+Judged = Annotated[
+    bool,
+    typer.Option(
+        "--quality/--no-quality",
+        help="Print two lines on how far the map can be trusted, and draw lines to true neighbors on the page.",
+    ),
+]
 SaveModel = Annotated[
     str | None, typer.Option("--save-model", metavar="FILE", help="Save the fitted model for `transform`.")
 ]
@@ -61,7 +76,7 @@ def draw_map(  # noqa: PLR0913  (one argument per flag)
     context: typer.Context,
     data: Data,
     method: MethodName = DEFAULT_METHOD,
-    color: Color = None,
+    color: MapColor = None,
     label: Label = None,
     id: Id = None,
     drop: Drop = None,
@@ -74,6 +89,7 @@ def draw_map(  # noqa: PLR0913  (one argument per flag)
     plot: Plot = "map",
     output: MapOutputs = None,
     save_model: SaveModel = None,
+    quality: Judged = True,
 ) -> CommandOutput:
     """Draw a map of the rows of DATA.
 
@@ -84,14 +100,16 @@ def draw_map(  # noqa: PLR0913  (one argument per flag)
       lowdim map flowers.csv --color species -o map.html -o map.csv
       lowdim map wine --method umap --n-neighbors 30
       lowdim map wine --plot biplot -o biplot.png
+      lowdim map digits --method umap --color trust
 
     """
     from lowdim.cli.fit_output import fit_output
     from lowdim.workflow.fit import check_target, default_method, fit_method
+    from lowdim.workflow.map_quality import JudgedMap, column_or_measure
     from lowdim.workflow.missing import complete_table
     from lowdim.workflow.model_figures import ModelFigure
     from lowdim.workflow.outputs import EmbeddingOutput
-    from lowdim.workflow.source import column_values, label_vector, read_with_target
+    from lowdim.workflow.source import label_vector, read_with_target
 
     start = perf_counter()
     paths = _outputs(output, plot, data)
@@ -100,22 +118,24 @@ def draw_map(  # noqa: PLR0913  (one argument per flag)
     check_target(choice.method, choice.settings, target)
     table, y = read_with_target(data, selection, target, color, choice.method)
     chosen = choice.method if choice.named else default_method(table, choice.method)
-    colors = label_vector(table) if color is None else column_values(data, table, selection, color, "color")
+    colors = label_vector(table) if color is None else column_or_measure(data, table, selection, color)
     complete = complete_table(table, missing, chosen, choice.settings)
-    table, colors = complete.table, complete.rows_of(colors)
+    table = complete.table
     fitted = fit_method(chosen, choice.settings, complete, standardize, complete.rows_of(y))
-    embedding, axes = fitted.embedding(), [str(axis) for axis in fitted.model.get_feature_names_out()]
+    judged = JudgedMap.of(fitted, quality, paths)
+    colors, color_name = judged.colors(complete.rows_of(colors), color or table.label_name)
+    axes = [str(axis) for axis in fitted.model.get_feature_names_out()]
     title = f"{printable(Path(data).name)}, {fitted.method.name}"
     ratios = getattr(fitted.estimator, "explained_variance_ratio_", None)
-    shown = ratios, fitted.estimator._explained, fitted.method.supervised, color or table.label_name
-    drawn = EmbeddingOutput(embedding, axes, table, colors, id, title, *shown)
+    shown = ratios, fitted.estimator._explained, fitted.method.supervised, color_name
+    drawn = EmbeddingOutput(judged.embedding, axes, table, colors, id, title, *shown, neighbors=judged.neighbors)
     _write(paths, plot, drawn, ModelFigure(fitted.model, title, table, colors, drawn.color_name))
     if model_path is not None:
         from lowdim.persistence import save
 
         save(fitted.model, model_path)
         paths.append(model_path)
-    return fit_output("map", data, table, fitted, len(embedding), paths, perf_counter() - start)
+    return fit_output("map", data, table, fitted, len(judged.embedding), paths, perf_counter() - start, judged)
 
 
 def _write(paths: list[Path], plot: str, drawn: EmbeddingOutput, figure: ModelFigure) -> None:

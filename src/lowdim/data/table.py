@@ -14,11 +14,20 @@ from lowdim.data.rows import ArrayRows, Rows, SparseRows
 from lowdim.errors import BadInput
 from lowdim.runtime.display import SummaryDisplay, count, grid, paragraph, titled
 
-__all__ = ["ColumnReport", "NamedArrayRows", "Table", "anndata_rows", "default_names", "is_anndata"]
+__all__ = [
+    "ColumnReport",
+    "NamedArrayRows",
+    "Table",
+    "anndata_rows",
+    "default_names",
+    "is_anndata",
+    "is_distance_matrix",
+]
 
 Array = NDArray[Any]
 
 MOST_SHOWN_ROWS, MOST_SHOWN_COLUMNS = 5, 12  # of a table in a notebook
+SYMMETRY = 1e-8  # relative difference of two entries of a symmetric distance matrix
 
 
 @dataclass(frozen=True)
@@ -162,3 +171,12 @@ def anndata_rows(adata: Any) -> Rows:
     if sp.issparse(adata.X):
         return NamedSparseRows(adata.X, names)
     return NamedArrayRows(np.asarray(adata.X), names)
+
+
+def is_distance_matrix(X: Array) -> bool:
+    """Square, symmetric, with zeros on the diagonal and nothing negative."""
+    n, d = X.shape
+    if n != d or n < 3 or np.diagonal(X).any():
+        return False
+    largest = X.max(initial=0.0)
+    return bool(0 < largest < np.inf and X.min() >= 0 and np.abs(X - X.T).max() <= SYMMETRY * largest)

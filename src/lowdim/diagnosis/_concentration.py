@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from lowdim.choose._null_spectra import bartlett, generator
 
-__all__ = ["Concentration", "Hubness", "concentration", "hubness", "noise_rows"]
+__all__ = ["Concentration", "Hubness", "concentration", "hubness", "noise_rows", "normal_rows"]
 
 Array = NDArray[np.float64]
 
@@ -56,3 +56,8 @@ def noise_rows(n: int, d: int, seed: int) -> Array:
     """Rows whose distances are those of n standard normal rows of d columns, in at most n coordinates."""
     random = generator(seed, 0)
     return random.standard_normal((n, d)) if d < n else bartlett(n, d, random)
+
+
+def normal_rows(variances: Array, n: int, seed: int) -> Array:
+    """N normal rows whose covariance has these eigenvalues, on its own axes: distances don't depend on the axes."""
+    return generator(seed, 1).standard_normal((n, len(variances))) * np.sqrt(np.maximum(variances, 0))

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lowdim.choose._table import spectrum
 from lowdim.data.validation import FeatureRecord, read_rows
 from lowdim.diagnosis._advice import advise
 from lowdim.diagnosis._columns import Columns, columns
-from lowdim.diagnosis._concentration import Concentration, Hubness, concentration, hubness, noise_rows
+from lowdim.diagnosis._concentration import (
+    Concentration,
+    Hubness,
+    concentration,
+    hubness,
+    noise_rows,
+    normal_rows,
+)
 from lowdim.diagnosis._correlation import Correlations, correlations
+from lowdim.diagnosis._density_modes import count_modes
 from lowdim.diagnosis._empty_space import EmptySpace, empty_space
 from lowdim.diagnosis._format import lines
 from lowdim.diagnosis._intrinsic_dimension import IntrinsicDimension, correlation_dimension, levina_bickel, two_nn
@@ -41,7 +51,8 @@ class Diagnosis:
 
     Rows and columns are counted over the whole table. The rest is measured on a sample of its complete rows, and on
     the columns that remain if the advice is followed: without constant and equal ones, standardized if need be.
-    `…_noise` is the same measure on Gaussian noise of the same shape.
+    `…_noise` is the same measure on Gaussian noise of the same shape, `…_normal` on normal rows of the same covariance,
+    which have no structure but a linear one.
     """
 
     rows: int
@@ -61,6 +72,8 @@ class Diagnosis:
     hubness: Hubness | None
     hubness_noise: Hubness | None
     intrinsic: IntrinsicDimension | None
+    intrinsic_normal: IntrinsicDimension | None
+    modes: int | None  # modes of the density of the rows: groups that are denser than what lies between them
     verdict: tuple[str, ...] = ()  # advice, one sentence each
 
     @property
@@ -119,6 +132,22 @@ def diagnose(
         It can be printed or converted to a dict; its advice is in `verdict`.
 
     """
+    return examine(X, standardize, sample, random_state, n_jobs).diagnosis
+
+
+@dataclass(frozen=True)
+class Examination:
+    """A diagnosis, and the rows that it was measured on."""
+
+    diagnosis: Diagnosis
+    rows: Array  # (sample, used_columns) complete rows, in the units that they were measured in
+
+
+Standardizing = bool | None | Callable[[Columns], bool]
+
+
+def examine(X: Any, standardize: Standardizing, sample: int, random_state: Seed, n_jobs: int | None) -> Examination:
+    """As `diagnose`, with the rows that were measured; `standardize` may be decided by what the columns are."""
     if not Integer(3).accepts(sample):
         raise BadParameter(f"sample must be {Integer(3).text}; got {sample!r}. It is the most rows that are measured.")
     owner = FeatureRecord()
@@ -129,9 +158,12 @@ def diagnose(
         names = [str(name) for name in getattr(owner, "feature_names_in_", range(rows.d))]
         told, used = columns(found, names, rows.dtype)
         unequal = told.are_unequal and getattr(X, "image_shape", None) is None  # pixels share one scale
-        standardized = unequal if standardize is None else bool(standardize)
+        asked = standardize(told) if callable(standardize) else standardize
+        standardized = unequal if asked is None else bool(asked)
         unit = found.spreads()[used] if standardized else np.ones(len(used))
-        measured = _measure(found, used, unit, names, seed, threads)
+        whole = len(used) == found.sample.shape[1]
+        measured_rows = (found.sample if whole else np.take(found.sample, used, axis=1)) / unit
+        measured = _measure(found, measured_rows, [names[j] for j in used], seed, threads)
         known: dict[str, Any] = {
             "rows": found.rows,
             "columns_count": rows.d,
@@ -139,27 +171,23 @@ def diagnose(
             "sample": len(found.sample),
             "seed": seed,
             "standardized": standardized,
-            "standardize_advised": unequal and standardize is not True,
+            "standardize_advised": unequal and asked is not True,
             "used_columns": len(used),
             "duplicate_rows": found.rows - len(np.unique(found.row_hashes)),
             "columns": told,
         }
     draft = Diagnosis(**known, **measured)
-    return replace(draft, verdict=advise(draft))
+    return Examination(replace(draft, verdict=advise(draft)), measured_rows)
 
 
-def _measure(
-    found: Profile, used: NDArray[np.intp], unit: Array, names: list[str], seed: int, threads: int
-) -> dict[str, Any]:
-    """The measures on the used columns of the sample, divided by their unit, (used,)."""
-    parts: dict[str, Any] = dict.fromkeys(
-        ("correlations", "space", "concentration", "concentration_noise", "hubness", "hubness_noise", "intrinsic")
-    )
-    if not len(found.sample) or not len(used):
+MEASURES = ("correlations", "space", "concentration", "concentration_noise", "hubness", "hubness_noise", "intrinsic")
+
+
+def _measure(found: Profile, X: Array, names: list[str], seed: int, threads: int) -> dict[str, Any]:
+    """The measures on the used columns of the sample, in their units, (sample, used)."""
+    parts: dict[str, Any] = dict.fromkeys((*MEASURES, "intrinsic_normal", "modes"))
+    if not X.size:
         return parts
-    whole = len(used) == found.sample.shape[1]
-    X = (found.sample if whole else np.take(found.sample, used, axis=1)) / unit
-    names = names if whole else [names[j] for j in used]
     report("diagnosing: columns", 1, 4)
     parts["correlations"] = correlations(X, names, threads)
     parts["space"] = empty_space(X, found.rows)
@@ -175,13 +203,21 @@ def _measure(
     parts["hubness"] = hubness(numbers[:, :few], found.index[first])
     parts["concentration"] = concentration(far, near[_queries(len(rows)), 0])
     report("diagnosing: dimension", 3, 4)
-    parts["intrinsic"] = IntrinsicDimension(two_nn(near), levina_bickel(near), correlation_dimension(far))
+    parts["intrinsic"] = _intrinsic(near, far)
+    parts["modes"] = count_modes(numbers, near[:, -1], parts["intrinsic"].typical)
+    normal = normal_rows(spectrum(rows, n_jobs=threads).values, len(rows), seed)
+    _, near = neighbors_in_double(normal, numbers.shape[1], threads)
+    parts["intrinsic_normal"] = _intrinsic(near, _far(normal))
     noise = noise_rows(len(rows), X.shape[1], seed)
     numbers, near = neighbors_in_double(noise, few, threads)
     parts["hubness_noise"] = hubness(numbers, np.arange(len(rows)))
     parts["concentration_noise"] = concentration(_far(noise), near[_queries(len(rows)), 0])
     report("diagnosing: noise", 4, 4)
     return parts
+
+
+def _intrinsic(near: Array, far: Array) -> IntrinsicDimension:
+    return IntrinsicDimension(two_nn(near), levina_bickel(near), correlation_dimension(far))
 
 
 def _unit(X: Array) -> Array:

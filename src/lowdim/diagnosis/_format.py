@@ -66,6 +66,14 @@ def _distances(found: Diagnosis) -> Iterator[Line]:
             ("correlation", dimension.correlation),
         ]
         yield "intrinsic dimension", ", ".join(f"{name} {value:.3g}" for name, value in named if value is not None)
+        normal = found.intrinsic_normal
+        if normal is not None and normal.typical is not None:
+            yield (
+                "of a normal cloud",
+                f"{normal.typical:.3g}, with the same covariance; these rows: {dimension.typical:.3g}",
+            )
+    if found.modes is not None and found.modes > 1:
+        yield "modes of the density", f"{found.modes}: groups with fewer rows between them"
     here, noise = found.concentration, found.concentration_noise
     if here is not None and noise is not None:
         ratio = f"the farthest row is {1 + here.relative_contrast:.3g} times as far as the nearest"

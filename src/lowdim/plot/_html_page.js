@@ -11,9 +11,51 @@
     else source.data[name] = values;
   };
 
+  const isRows = (renderer) => !String(renderer.tags[0]).startsWith("lines-");
+
+  // Lines from the point under the cursor to its neighbors. Row numbers are little-endian 32-bit integers.
+  const near = JSON.parse(byId("neighbors").textContent);
+  const decode = (text) => new Int32Array(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
+  const lists = near.k ? { true: decode(near.true), drawn: decode(near.drawn) } : null;
+  let places = null, linesOf = -1;
+  const placesOfRows = () => { // of all rows, whichever category they belong to
+    const found = { x: [], y: [], hidden: [] };
+    for (const renderer of plot.renderers) {
+      const rows = column(renderer.data_source, "row");
+      if (!rows) continue;
+      for (const axis of ["x", "y"]) column(renderer.data_source, axis).forEach((value, i) => { found[axis][rows[i]] = value; });
+      rows.forEach((row) => { found.hidden[row] = !renderer.visible; });
+    }
+    return found;
+  };
+  const drawLines = (name, row, others) => {
+    const shown = others.filter((other) => !places.hidden[other]);
+    const from = (axis) => shown.map(() => places[axis][row]), to = (axis) => shown.map((other) => places[axis][other]);
+    const source = plot.renderers.find((renderer) => renderer.tags[0] === `lines-${name}`).data_source;
+    source.data = { x0: from("x"), y0: from("y"), x1: to("x"), y1: to("y") };
+  };
+  const connect = (row) => {
+    if (!lists || row === linesOf) return;
+    linesOf = row;
+    places ??= placesOfRows();
+    const own = (list) => (row < 0 ? [] : [...list.subarray(row * near.k, (row + 1) * near.k)]);
+    const truly = own(lists.true), known = new Set(truly);
+    drawLines("true", row, truly);
+    drawLines("false", row, own(lists.drawn).filter((other) => !known.has(other)));
+  };
+  const hovered = () => {
+    for (const renderer of plot.renderers) {
+      const { inspected } = renderer.data_source, rows = column(renderer.data_source, "row");
+      if (rows && renderer.visible && inspected.indices.length) return rows[inspected.indices[0]];
+    }
+    return -1;
+  };
+
   // Component i on the x or y axis: the working columns x and y take the place of another one.
   const show = (axis, i) => {
-    for (const renderer of plot.renderers) {
+    connect(-1);
+    places = null;
+    for (const renderer of plot.renderers.filter(isRows)) {
       const source = renderer.data_source;
       put(source, axis, column(source, `c${i}`));
       source.change.emit();
@@ -60,6 +102,8 @@
     for (const renderer of plot.renderers) {
       if (renderer.tags[0] === Number(button.dataset.code)) renderer.visible = visible;
     }
+    connect(-1);
+    places = null;
   };
 
   const start = () => {
@@ -81,7 +125,11 @@
     }
     window.addEventListener("beforeprint", () => { plot.toolbar.visible = false; });
     window.addEventListener("afterprint", () => { plot.toolbar.visible = true; });
-    window.lowdimPage = { plot, view }; // for tests
+    if (lists) {
+      byId("plot").addEventListener("pointermove", () => requestAnimationFrame(() => connect(hovered())));
+      byId("plot").addEventListener("pointerleave", () => connect(-1));
+    }
+    window.lowdimPage = { plot, view, connect }; // for tests
   };
 
   const wait = () => {

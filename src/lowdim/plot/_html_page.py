@@ -20,6 +20,7 @@ from lowdim.plot._drawn_rows import read_drawn_rows
 from lowdim.plot._page_columns import page_columns
 from lowdim.plot._page_figure import draw_rows, make_figure
 from lowdim.plot._page_legend import legend_html
+from lowdim.plot._page_neighbors import EXPLAINED, TOO_MANY, PageNeighbors, draw_neighbor_lines, read_neighbors
 from lowdim.plot._point_colors import Categories, PointColors
 from lowdim.plot._points import strip_heights
 from lowdim.plot._standalone_page import json_for_script, with_content_security_policy
@@ -51,6 +52,7 @@ def page(  # noqa: PLR0913  (one argument per thing that is drawn)
     legend: bool = True,
     background: Any = None,
     background_labels: Any = None,
+    neighbors: Any = None,
     path: str | PathLike[str] | None = None,
 ) -> str:
     """Write an embedding as one HTML file that works offline, and return its text.
@@ -76,6 +78,9 @@ def page(  # noqa: PLR0913  (one argument per thing that is drawn)
         Of the components, as on the axes.
     background, background_labels
         Rows that these are drawn on, pale, as for `scatter`.
+    neighbors : two tables (n, k) of row numbers, optional
+        The nearest rows of every row in the data and in the map, or what `quality.measure` returns. Lines lead from the
+        point under the cursor to its true neighbors and, dashed, to the false ones, for at most 20,000 rows.
     path : path, optional
         Where to write it, atomically.
 
@@ -96,17 +101,24 @@ def page(  # noqa: PLR0913  (one argument per thing that is drawn)
     if rows.behind is not None:
         behind, _ = page_columns(_components(rows.behind, kept, back), axes, None, None, None)
         draw_rows(figure, behind, back, None, pale=True)
+    near = read_neighbors(neighbors, n)
+    if near is not None:
+        columns, lines = columns | near.columns(), [*lines, near.line()]
     draw_rows(figure, columns, front, lines)
     notes = rows.background_note + ([f"the first {kept} of {k} components"] if kept < k else [])
+    if near is not None:
+        draw_neighbor_lines(figure)
+    elif neighbors is not None:
+        notes.append(TOO_MANY)
     key = legend_html(shown) if legend and rows.has_key else ""
-    text = _render(figure, drawable(str(title)), "; ".join(notes), key, axes)
+    text = _render(figure, drawable(str(title)), "; ".join(notes), key, axes, near)
     if path is not None:
         with atomic_write(path) as draft:
             draft.write_text(text, encoding="utf-8")
     return text
 
 
-def _render(figure: Any, title: str, note: str, key: str, axes: list[str]) -> str:
+def _render(figure: Any, title: str, note: str, key: str, axes: list[str], near: PageNeighbors | None) -> str:
     """The page by its template, under its content security policy."""
     from bokeh.embed import file_html
     from bokeh.resources import Resources
@@ -121,6 +133,8 @@ def _render(figure: Any, title: str, note: str, key: str, axes: list[str]) -> st
         "controls": "".join(chooser) if len(axes) > 2 else "",
         "legend": key,
         "components": json_for_script({"names": [shorten(name, 40) for name in axes], "axes": axes}),
+        "neighbors": json_for_script({} if near is None else near.for_script()),
+        "explained": "" if near is None else EXPLAINED,
         "script": script,
     }
     options = {"title": title or "Map", "template": Template(template), "template_variables": variables}

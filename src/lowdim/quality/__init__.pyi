@@ -8,6 +8,8 @@ from lowdim.quality._null import NullComparison as NullComparison
 from lowdim.quality._null import null as null
 from lowdim.quality._quality import Quality as Quality
 from lowdim.quality._quality_table import QualityTable as QualityTable
+from lowdim.quality._quick_verdict import QuickVerdict as QuickVerdict
+from lowdim.quality._quick_verdict import quick_verdict as quick_verdict
 from lowdim.quality._rank_measures import RnxCurve as RnxCurve
 from lowdim.quality._singularity import singularity as singularity
 from lowdim.quality._stability import MapStability as MapStability

@@ -57,7 +57,7 @@ class CompleteTable:
 
     def rows_of(self, values: Any) -> Any:
         """The values (n,) of the rows that were kept."""
-        return values if values is None or self.kept is None else values[self.kept]
+        return values if values is None or self.kept is None or isinstance(values, str) else values[self.kept]
 
 
 def complete_table(

@@ -52,6 +52,7 @@ class EmbeddingOutput:
     color_name: str | None = None  # of the column that the colors come from
     background: Any = None  # (m, k) the map that these rows are placed on
     background_colors: Any = None  # (m,)
+    neighbors: Any = None  # of every row in the data and in the map, for a page
 
 
 def check_outputs(paths: Sequence[str], suffixes: Sequence[str], inputs: Sequence[str]) -> list[Path]:
@@ -122,7 +123,15 @@ def _write_page(path: Path, output: EmbeddingOutput) -> None:
 
     table, Z = output.table, output.embedding
     shown = {"ids": table.ids, "axis_names": _axis_titles(output), **_shared_options(output)}
-    plot.page(Z, output.colors, hover=_hover(output), images=_images(table, len(Z)), **shown, path=path)
+    plot.page(
+        Z,
+        output.colors,
+        hover=_hover(output),
+        images=_images(table, len(Z)),
+        neighbors=output.neighbors,
+        **shown,
+        path=path,
+    )
 
 
 def _shared_options(output: EmbeddingOutput) -> dict[str, Any]:

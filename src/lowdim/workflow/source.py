@@ -32,6 +32,7 @@ __all__ = [
     "label_vector",
     "read_columns",
     "read_data",
+    "read_with_categories",
     "read_with_target",
 ]
 
@@ -59,6 +60,17 @@ def read_with_target(
         selection = replace(selection, encode="categories")
     table, values = _read_with_target(data, selection, target, color)
     return (_numbers_as_categories(table) if method.categories_only else table), values
+
+
+def read_with_categories(data: str, selection: ColumnSelection, target: str | None) -> tuple[Table, Any]:
+    """The table with text as categories, and the target's values; the label is the one that `read_data` would infer."""
+    mixed = replace(selection, encode="categories")
+    table, values = _read_with_target(data, mixed, target, None)
+    if target is None and selection.label is None and table.names and table.categories:
+        inferred = read_data(data, selection).label_name
+        if inferred is not None:
+            return read_data(data, replace(mixed, label=inferred)), None
+    return table, values
 
 
 def _read_with_target(

@@ -16,7 +16,7 @@ from lowdim.data.io.column_roles import ColumnSelection, Roles, require_unique_n
 from lowdim.data.io.infer_roles import infer_roles
 from lowdim.data.io.text_dialect import missing_words
 from lowdim.data.rows import Rows
-from lowdim.data.table import ColumnReport, NamedArrayRows, Table
+from lowdim.data.table import ColumnReport, NamedArrayRows, Table, is_distance_matrix
 from lowdim.errors import BadInput
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.threads import interruptible
@@ -24,8 +24,6 @@ from lowdim.runtime.threads import interruptible
 __all__ = ["load_table"]
 
 Array = NDArray[Any]
-
-SYMMETRY = 1e-8  # relative difference of two entries of a symmetric distance matrix
 
 
 def load_table(source: TableSource, selection: ColumnSelection) -> Table:
@@ -46,7 +44,7 @@ def load_table(source: TableSource, selection: ColumnSelection) -> Table:
     table = Table(rows, names, labels, roles.label, ids, where, annotations=annotations, categories=categories)
     if selection.columns is not None:
         return table
-    if loaded is not None and _is_distance_matrix(loaded.whole()):
+    if loaded is not None and is_distance_matrix(loaded.whole()):
         return replace(table, kind="distances")
     return replace(table, report=_report(roles, selection, loaded, source.notes))
 
@@ -162,15 +160,6 @@ def _values(source: TableSource, name: str) -> Array:
         longest = max(map(len, cells), default=0)
         require_memory(4 * longest * len(cells), f"column {name!r} of {source.path}", "Shorten its longest text.")
         return np.asarray(cells, dtype=str)
-
-
-def _is_distance_matrix(X: Array) -> bool:
-    """Square, symmetric, with zeros on the diagonal and nothing negative."""
-    n, d = X.shape
-    if n != d or n < 3 or np.diagonal(X).any():
-        return False
-    largest = X.max(initial=0.0)
-    return bool(0 < largest < np.inf and X.min() >= 0 and np.abs(X - X.T).max() <= SYMMETRY * largest)
 
 
 def _report(
