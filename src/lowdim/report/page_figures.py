@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from copy import copy
 from html import escape
 from io import StringIO
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,7 @@ __all__ = ["loadings_chart", "r_nx_chart", "scree_chart", "shepard_chart", "shep
 
 Array = NDArray[Any]
 
-WIDE, NARROW, SMALL = 620, 358, 270  # widths in pixels: of a column, of a phone, of one chart among several
+WHOLE, WIDE, NARROW, SMALL = 1130, 620, 358, 270  # widths in pixels: of the page, a column, a phone, one chart of four
 SHEPARD_ROWS = 1000
 
 
@@ -59,11 +60,14 @@ def r_nx_chart(result: MethodComparison, width: int) -> str:
         ax.axhline(0, color=LIGHT, linewidth=0.8)
         ax.axvline(quality.k, color=LIGHT, linewidth=0.8, linestyle=":")
         ax.set_xscale("log")
+        ax.set_xlim(1, max(curve.ks))
+        ax.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+        ax.minorticks_off()
         ax.set_xlabel("number of neighbors", fontsize=13)
         ax.set_ylabel("gain over a random map, R_NX", fontsize=13, parse_math=False)
         ax.tick_params(labelsize=12, labelcolor=FADED)
         ax.legend(
-            fontsize=13, frameon=False, loc="upper center", ncols=4 if width > 500 else 2, bbox_to_anchor=(0.5, 1.22)
+            fontsize=13, frameon=False, loc="upper center", ncols=4 if width > 500 else 2, bbox_to_anchor=(0.5, 1.16)
         )
         for text in ax.get_legend().get_texts():
             text.set_parse_math(False)
@@ -77,9 +81,7 @@ def scree_chart(result: MethodComparison, width: int) -> str:
     def draw(figure: Any) -> None:
         plot.scree(result.choices, ax=figure.add_subplot(), title=None)
         for ax in figure.axes:
-            ax.tick_params(labelsize=12)
-            for label in (ax.xaxis.label, ax.yaxis.label, *ax.texts):
-                label.set_fontsize(12)
+            _resize_texts(ax, 12)
             if ax.get_legend() is not None:
                 for text in ax.get_legend().get_texts():
                     text.set_fontsize(12)
@@ -125,20 +127,30 @@ def shepard_chart(name: str, Z: Array, D: Array) -> str:
     return chart(draw, SMALL, 250, f"shepard {name}", f"Shepard diagram of {name}")
 
 
-def loadings_chart(model: Any, image_shape: tuple[int, ...] | None) -> str:
+def loadings_chart(model: Any, names: Sequence[str], image_shape: tuple[int, ...] | None) -> str:
     """What the axes of a linear method mean: images of the components where rows are images, else loadings."""
     name = type(model).__name__
     if image_shape is not None and hasattr(model, "mean_"):
-        return chart(
-            lambda figure: plot.eigenimages(model, image_shape, figure=figure),
-            NARROW,
-            150,
-            f"axes {name}",
-            f"Axes of {name}",
-        )
-    features = min(np.shape(model.components_)[1], 14)
+
+        def images(figure: Any) -> None:
+            for ax in plot.eigenimages(model, image_shape, figure=figure).flat:
+                _resize_texts(ax, 12)
+
+        return chart(images, NARROW, 160, f"axes {name}", f"Axes of {name}")
+    features = min(len(names), 14)
+    named = copy(model)  # a method that was fitted to standardized rows has seen no names
+    named.feature_names_in_ = np.asarray(names, dtype=object)
 
     def draw(figure: Any) -> None:
-        plot.loadings(model, ax=figure.add_subplot(), n_components=2, n_features=features)
+        plot.loadings(named, ax=figure.add_subplot(), n_components=2, n_features=features)
+        for ax in figure.axes:
+            _resize_texts(ax, 12)
 
     return chart(draw, NARROW, 90 + 22 * features, f"axes {name}", f"Loadings of {name}")
+
+
+def _resize_texts(ax: Any, size: int) -> None:
+    """One size for all texts of a chart, as large as the page's small type."""
+    ax.tick_params(labelsize=size)
+    for text in (ax.xaxis.label, ax.yaxis.label, ax.title, *ax.texts):
+        text.set_fontsize(size)

@@ -51,7 +51,7 @@ GROUPS = {
         "cluster_distance_correlation",
     ),
 }
-BASELINES = {"random": "random map", "pca": "PCA", "null": "shuffled columns", "original": "in the data"}
+BASELINES = {"random": "random map", "pca": "PCA", "null": "shuffled columns"}  # one column each
 # What a measure says, apart from any value.
 MEANINGS = {
     "neighbor_recall": "Share of the true neighbors of a row that are drawn near it.",
@@ -65,7 +65,7 @@ MEANINGS = {
     "shepard_correlation": "Rank correlation of true and map distances: can far distances be read?",
     "triplet_accuracy": "How often the map shows rightly which of two rows is nearer to a third.",
     "stress": "How far map distances miss the true ones at the best scale; 0 is best.",
-    "neighborhood_hit": "Share of the rows drawn near a row that have its label; compare it with the data's own.",
+    "neighborhood_hit": "Share of the rows drawn near a row that have its label.",
     "label_trustworthiness": "1 if no two classes overlap more than they do in the data.",
     "label_continuity": "1 if no two classes are further apart than they are in the data.",
     "centroid_triplet_accuracy": "How often the map shows rightly which of two groups is nearer to a third.",
@@ -84,7 +84,7 @@ class Section:
 
 def contents(sections: Sequence[Section]) -> str:
     """Links to the sections."""
-    fixed = [("maps", "Maps"), ("trust", "Trust")]
+    fixed = [("maps", "Maps"), ("trust", "Trust"), ("table-used", "Data")]
     pairs = [*fixed, *((section.name, section.title) for section in sections), ("again", "Make it again")]
     return "".join(f'<a href="#{name}">{escape(title)}</a>' for name, title in pairs)
 
@@ -111,7 +111,7 @@ def map_html(result: MethodComparison, name: str) -> str:
     note = (
         f"the first 2 of {dimensions} dimensions; measured in all"
         if dimensions > 2
-        else f"{result.seconds.get(name, 0):.1f} s"
+        else _seconds(result.seconds.get(name))
     )
     about = f"Map by {name}. {' '.join(quality.verdict())}"
     keys = "Arrow keys move, plus and minus zoom, 0 shows all, N and P step through the rows, Escape clears."
@@ -124,24 +124,20 @@ def map_html(result: MethodComparison, name: str) -> str:
 
 
 def trust_html(result: MethodComparison) -> str:
-    """The words about every map, and the table of figures with intervals and baselines."""
-    said = "".join(
-        f"<div><h3>{_text(name)}</h3><ul>{''.join(f'<li>{_text(line)}</li>' for line in quality.verdict())}</ul></div>"
-        for name, quality in result.table.maps.items()
-    )
+    """The table of figures with intervals and baselines; the words about each map stand below it."""
     notes = dict.fromkeys(note for quality in result.table.maps.values() for note in quality.notes)
     tail = "".join(f'<p class="note">{_text(note)}</p>' for note in notes)
     key = (
         '<p class="note">● the best of these maps in its row, and those that the 95 % intervals do not tell apart from it. No row '  # noqa: E501
         "decides alone: which one matters depends on what the picture is read for.</p>"
     )
-    return f'<div class="said">{said}</div>{_figures_table(result)}{key}{tail}'
+    return f"{_figures_table(result)}{key}{tail}"
 
 
 def _figures_table(result: MethodComparison) -> str:
     maps = result.table.maps
     first = next(iter(maps.values()))
-    beside = [name for name in ("random", "pca", "null", "original") if any(name in m.baselines for m in first)]
+    beside = [name for name in BASELINES if any(name in m.baselines for m in first)]
     if "pca" in beside and "PCA" in maps:
         beside.remove("pca")  # it is one of the maps
     head = "".join(f'<th scope="col">{_text(name)}</th>' for name in maps)
@@ -172,7 +168,9 @@ def _measure_row(name: str, result: MethodComparison, beside: Sequence[str]) -> 
             continue
         mark = ' class="best"' if map_name in best else ""
         interval = (
-            "" if measure.low is None else f'<span class="interval">{measure.low:.2f} – {measure.high:.2f}</span>'
+            ""
+            if measure.low is None
+            else f'<span class="interval">{_number(measure.low, 2)}–{_number(measure.high, 2)}</span>'
         )
         cells += (
             f'<td data-map="{_text(map_name)}"{mark}><span class="value">{_number(measure.value)}</span>{interval}</td>'
@@ -181,6 +179,8 @@ def _measure_row(name: str, result: MethodComparison, beside: Sequence[str]) -> 
         value = _number(first.baselines[other]) if other in first.baselines else "–"
         cells += f'<td class="baseline" data-map="{BASELINES[other]}">{value}</td>'
     about = escape(MEANINGS.get(name, ""))
+    if "original" in first.baselines:
+        about += f" In the data it is {_number(first.baselines['original'])}."
     return (
         f'<tr data-measure="{name}"><th scope="row">{_text(first.title)}</th>{cells}<td class="about">{about}</td></tr>'
     )
@@ -202,7 +202,8 @@ def further_sections(result: MethodComparison) -> list[Section]:
     """Neighbors at all scales, number of dimensions, Shepard diagrams, axes, times."""
     curves = (
         "<p>Of the nearest neighbors of a row, how many does a map keep beyond chance? 1 is all of them, 0 as many as a "  # noqa: E501
-        "random map. Left, small neighborhoods; right, the whole table.</p>" + _both(page_figures.r_nx_chart, result)
+        "random map. Left, small neighborhoods; right, the whole table.</p>"
+        + _both(page_figures.r_nx_chart, result, page_figures.WHOLE)
     )
     sections = [_section("scales", "Neighbors at all scales", curves)]
     if result.choices is not None:
@@ -220,8 +221,8 @@ def further_sections(result: MethodComparison) -> list[Section]:
     return [*sections, _section("times", "Times and versions", _times(result))]
 
 
-def _both(draw: Any, result: MethodComparison) -> str:
-    wide, narrow = draw(result, page_figures.WIDE), draw(result, page_figures.NARROW)
+def _both(draw: Any, result: MethodComparison, width: int = page_figures.WIDE) -> str:
+    wide, narrow = draw(result, width), draw(result, page_figures.NARROW)
     return f'<figure class="chart wide">{wide}</figure><figure class="chart narrow">{narrow}</figure>'
 
 
@@ -231,7 +232,7 @@ def _dimensions(result: MethodComparison) -> str:
     best = choices.recommendation
     said = f"<p><strong>{best.k} components</strong> are recommended: {_text(best.reason)}.</p><p>{_text(best.agreement)}.</p>"  # noqa: E501
     if best.warning is not None:
-        said += f"<p>{_text(best.warning)}.</p>"
+        said += f"<p>{_text(best.warning[:1].upper() + best.warning[1:])}.</p>"
     marks = {"parallel_analysis": ' class="chosen"'}
     rows = "".join(
         f'<tr{marks.get(v.rule, "")}><th scope="row">{_text(v.rule)}</th><td>{v.k}</td></tr>' for v in choices.verdicts
@@ -250,7 +251,7 @@ def _axes(result: MethodComparison) -> str:
         components = getattr(inner, "components_", None)
         if components is None or np.ndim(components) != 2 or np.shape(components)[1] != len(result.rows.table.names):
             continue
-        svg = page_figures.loadings_chart(inner, result.rows.table.image_shape)
+        svg = page_figures.loadings_chart(inner, result.rows.table.names, result.rows.table.image_shape)
         parts.append(f'<figure class="chart"><h3>{_text(name)}</h3>{svg}</figure>')
     return f'<div class="small-charts">{"".join(parts)}</div>' if parts else ""
 
@@ -258,7 +259,7 @@ def _axes(result: MethodComparison) -> str:
 def _times(result: MethodComparison) -> str:
     known = config()
     versions = ", ".join(f"{name} {number}" for name, number in known["dependencies"].items() if number)
-    lines = [(name, f"{seconds:.1f} s") for name, seconds in result.seconds.items()]
+    lines = [(name, _seconds(seconds)) for name, seconds in result.seconds.items()]
     lines += [
         ("lowdim", f"{known['lowdim']}, Python {known['python']}"),
         ("with", versions),
@@ -285,8 +286,15 @@ def _section(name: str, title: str, inner: str) -> Section:
     return Section(name, title, f'<section id="{name}" aria-labelledby="{name}-title">{head}{inner}</section>')
 
 
-def _number(value: float) -> str:
-    return f"{round(float(value), 3) + 0.0:.3f}".replace("-", "−")
+def _number(value: float | None, digits: int = 3) -> str:
+    return "–" if value is None else f"{round(float(value), digits) + 0.0:.{digits}f}".replace("-", "−")
+
+
+def _seconds(seconds: float | None) -> str:
+    """A time; nothing for coordinates that were made elsewhere."""
+    if seconds is None:
+        return "coordinates as given"
+    return "under 0.1 s" if seconds < 0.05 else f"{seconds:.1f} s"
 
 
 def _text(text: str, keep_lines: bool = False) -> str:
