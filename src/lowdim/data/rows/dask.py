@@ -197,7 +197,7 @@ def _is_collection(X: Any) -> bool:
 
 
 def _is_delayed(X: Any) -> bool:
-    return _is_collection(X) and not hasattr(X, "ndim") and hasattr(X, "key")
+    return type(X).__module__ == "dask.delayed"  # which has any attribute that is asked for
 
 
 def _dask() -> Any:
