@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -41,7 +42,9 @@ def table(dtype, sparse=False):
 
 
 def equal(a, b):
-    assert np.array_equal(a.means, b.means) and np.array_equal(a.within, b.within) and np.array_equal(a.counts, b.counts)
+    assert (
+        np.array_equal(a.means, b.means) and np.array_equal(a.within, b.within) and np.array_equal(a.counts, b.counts)
+    )
 
 
 @pytest.mark.parametrize("m", range(1, 40))
@@ -65,7 +68,7 @@ def test_any_partitioning_has_the_same_bits(edges, dtype, classes, weighted):
     X, random = table(dtype), np.random.default_rng(1)
     y = np.sort(random.integers(0, 4, N)) if classes else None  # sorted: most blocks lack some of the classes
     w = random.random(N) if weighted else None
-    pieces = [X[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    pieces = [X[a:b] for a, b in pairwise(edges)]
     delayed = [dask.delayed(piece) for piece in pieces]
     expected = lowdim.moments(X, y, sample_weight=w, n_jobs=1)
     equal(lowdim.moments(delayed, y, sample_weight=w), expected)
@@ -73,7 +76,7 @@ def test_any_partitioning_has_the_same_bits(edges, dtype, classes, weighted):
     if w is None and y is None:
         equal(lowdim.moments(iter(pieces)), expected)
         sparse = table(dtype, sparse=True)
-        parts = [sparse[a:b] for a, b in zip(edges, edges[1:], strict=False) if a < b]
+        parts = [sparse[a:b] for a, b in pairwise(edges) if a < b]
         equal(lowdim.moments(iter(parts)), lowdim.moments(sparse))
         equal(lowdim.moments([dask.delayed(part) for part in parts]), lowdim.moments(sparse))
 

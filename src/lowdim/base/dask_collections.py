@@ -89,12 +89,12 @@ def _lazy(method: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 def _mapped(model: Any, name: str, X: Any) -> Any:
     """The collection that the method makes of X, partition by partition, when it is computed."""
-    import dask
+    from dask.delayed import delayed
 
-    shared = dask.delayed(model, pure=False, traverse=False)
+    shared = delayed(model, pure=False, traverse=False)
     columns = _columns(model, name)
     if isinstance(X, list | tuple):
-        return [dask.delayed(_apply, pure=False)(part, shared, name) for part in X]
+        return [delayed(_apply, pure=False)(part, shared, name) for part in X]
     if hasattr(X, "rechunk"):
         X = X if X.numblocks[1] == 1 else X.rechunk({1: -1})
         dtype = _dtype(model, name, X.dtype)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 from uuid import uuid4
 
@@ -106,11 +107,11 @@ class BlockWork:
 
 def _tree(source: DaskRows, work: BlockWork) -> Any:
     """The delayed summary of all rows."""
-    import dask
+    from dask.delayed import delayed
 
-    shared = dask.delayed(work, name=f"lowdim-fold-{uuid4().hex}", pure=False, traverse=False)
-    summarized = dask.delayed(_summarize_partition, pure=False)
-    joined, merged = dask.delayed(_summarize_pieces, pure=False), dask.delayed(BlockWork.merged, pure=False)
+    shared = delayed(work, name=f"lowdim-fold-{uuid4().hex}", pure=False, traverse=False)
+    summarized = delayed(_summarize_partition, pure=False)
+    joined, merged = delayed(_summarize_pieces, pure=False), delayed(BlockWork.merged, pure=False)
     found: dict[Node, Any] = {}
     pieces: dict[int, list[Any]] = {}  # of blocks that partitions share
     for i, part in enumerate(source.parts):
@@ -141,7 +142,7 @@ def _plan(work: BlockWork, start: int, stop: int) -> tuple[list[Node], list[tupl
     first, last = work.whole_blocks(start, stop)
     inside = range(first, max(first, last))
     edges = [start, *(number * work.size for number in range(start // work.size + 1, -(-stop // work.size))), stop]
-    cuts = [(low // work.size, low, high) for low, high in zip(edges, edges[1:], strict=False)]
+    cuts = [(low // work.size, low, high) for low, high in pairwise(edges)]
     return work.nodes(inside.start, inside.stop), [cut for cut in cuts if cut[0] not in inside]
 
 

@@ -85,7 +85,9 @@ def column_moments(rows: Rows, target: Target | None, weights: Floats | None, th
 
 
 def _labels(chunk: Chunk, target: Target | None) -> tuple[Any, Any]:
-    known = None if target is None or target.codes is None else ClassLabels(target.classes, target.codes)
+    known = None
+    if target is not None and target.classes is not None and target.codes is not None:
+        known = ClassLabels(target.classes, target.codes)
     labels = block_labels(chunk, known)
     return (None, None) if labels is None else (labels.classes, np.ascontiguousarray(labels.codes))
 

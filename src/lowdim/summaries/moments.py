@@ -179,7 +179,7 @@ def block_moments(block: Block, classes: Any, codes: Any, weights: Any) -> Momen
 
 
 def scatter_bytes(d: int, threads: int, n: int | None = None) -> int:
-    """Memory that scatter matrices of d columns need: those that wait in the fold, those of the threads, and one more."""
+    """Memory that scatter matrices of d columns need: those waiting in the fold, those of threads, one more."""
     blocks = STREAM_BLOCKS if n is None else -(-n // chunk_rows(d))
     return 8 * d * d * (1 + blocks.bit_length() + min(threads, blocks))
 

@@ -1,7 +1,8 @@
 """Rows of any source: arrays, memory maps, sparse matrices, dataframes, streams of chunks.
 
 `open_rows` turns each of them into `Rows`: n rows × d columns, read in C-ordered float32 or float64 blocks. Block sizes
-depend on the number of columns and the dtype only, and the whole is never converted at once. Files are rows too (`data/io`).
+depend on the number of columns and the dtype only, and the whole is never converted at once. Files are rows too
+(`data/io`).
 """
 
 from __future__ import annotations

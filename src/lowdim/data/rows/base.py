@@ -111,7 +111,7 @@ class Rows(ABC):
 class DerivedRows(Rows):
     """Rows made of the rows of a source, block by block: rescaled, or with targets.
 
-    A subclass sets n, d, dtype and sparse, and writes `derive`; blocks of a stream and of a cluster pass through it too.
+    A subclass sets n, d, dtype and sparse, and writes `derive`; blocks of streams and of clusters pass through it.
     """
 
     source: Rows

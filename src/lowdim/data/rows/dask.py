@@ -107,7 +107,7 @@ def open_dask(X: Any) -> DaskRows:
     if hasattr(X, "map_partitions") and hasattr(X, "columns"):
         return _frame_rows(X)
     raise BadInputType(
-        f"X is {type(X).__module__}.{type(X).__name__}, which is not a table. Give a Dask array of two dimensions, a Dask "
+        f"X is {type(X).__module__}.{type(X).__name__}, which is not a table. Give a Dask array, a Dask "
         "dataframe, or a list of delayed tables."
     )
 
