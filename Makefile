@@ -11,6 +11,7 @@ NATIVE := CMakeLists.txt pyproject.toml $(wildcard native/*/*.?pp native/*/*/*.h
 demo: $(VENV)/.user         ## map the digits, and say where the picture is
 	@mkdir -p $(OUT)
 	$(BIN)/lowdim map digits -o $(OUT)/digits.html -o $(OUT)/digits.png
+	$(BIN)/lowdim compare digits -o $(OUT)/compare-digits.html
 
 test: $(VENV)/.dev $(VENV)/.browser   ## the whole test suite
 	$(BIN)/python -m pytest -n auto

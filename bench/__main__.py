@@ -4,11 +4,28 @@ from __future__ import annotations
 
 import argparse
 
-from bench import ica, kernels, lda, lle, manifold, mds, neighbors, new_rows, pca, select, subspace, tsne, umap
+from bench import (
+    ica,
+    instruction_sets,
+    kernels,
+    lda,
+    lle,
+    manifold,
+    mds,
+    neighbors,
+    new_rows,
+    pca,
+    select,
+    subspace,
+    tsne,
+    umap,
+)
 from bench.measure import mean_quality, peak_memory, peak_memory_here, times
 from bench.report import section, write
 
-FAMILIES = (pca, lda, ica, neighbors, manifold, lle, tsne, umap, new_rows, kernels, mds, select, subspace)
+FAMILIES = (
+    pca, lda, ica, neighbors, manifold, lle, tsne, umap, new_rows, kernels, mds, select, subspace, instruction_sets
+)  # fmt: skip
 CASES = {case.name: case for family in FAMILIES for case in family.CASES}
 
 
@@ -16,7 +33,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("cases", nargs="*", metavar="case", help=f"one of {', '.join(CASES)}; all by default")
     parser.add_argument("--memory", nargs=2, metavar=("CASE", "CONTENDER"), help=argparse.SUPPRESS)
+    parser.add_argument("--worker", metavar="CASE", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.worker:
+        instruction_sets.work(options.worker)
+        return
     if options.memory:
         case = CASES[options.memory[0]]
         print(peak_memory_here(case, next(c for c in case.contenders if c.name == options.memory[1])))
@@ -29,7 +50,7 @@ def main() -> None:
         data = case.data()
         seconds, results = times(case, data)
         quality = {name: mean_quality(case, data, runs) for name, runs in results.items()}
-        memory = {contender.name: peak_memory(case, contender) for contender in case.contenders}
+        memory = {contender.name: peak_memory(case, contender) for contender in case.contenders if case.memory}
         text = section(case, seconds, quality, memory)
         print(text)
         write(case, text)

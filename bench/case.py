@@ -16,8 +16,12 @@ class Contender:
     name: str
     run: Callable[[Any], Any]
     package: str = "lowdim"
-    role: str = "peer"  # "ours", "peer", or "floor": the bare BLAS product that any implementation needs
-    bar: float | None = None  # target speedup over this peer; that of the case if None
+    role: str = (
+        "peer"  # "ours", "peer", "floor" (the bare BLAS product that any implementation needs), "instruction set"
+    )
+    bar: float | None = (
+        None  # target speedup over this peer (that of the case if None); most times ours, of an instruction set
+    )
     prepare: Callable[[Any], Any] = lambda data: data
 
     @property
@@ -45,6 +49,7 @@ class Case:
     repeats: int = 5
     every: bool = False  # evaluate all runs and show the mean, for results that vary at random
     warm: bool = True  # one untimed run first; long runs of compiled code do not need it
+    memory: bool = True  # measure peak memory too
 
 
 def no_worse(**tolerances: float) -> Callable[[dict[str, float], dict[str, float]], bool]:

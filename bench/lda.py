@@ -31,6 +31,13 @@ def digits(dtype: Any = np.float32) -> Data:
 
 
 @cache
+def half_of_digits() -> Data:
+    """35,000 rows of it in float64: scikit-learn's SVD of all of them takes minutes."""
+    X, y = digits(np.float64)
+    return np.ascontiguousarray(X[::2]), y[::2]
+
+
+@cache
 def gaussian_classes(n: int = 200_000, d: int = 100, classes: int = 20) -> Data:
     """Normal classes with one covariance, float64."""
     rng = np.random.default_rng(0)
@@ -109,8 +116,8 @@ CASES = [
     ),
     Case(
         "lda-mnist-double",
-        f"LDA fit + transform, 60,000 × 784, 10 classes, float64 ({mnist_or_synthetic()}); floor: XᵀX",
-        lambda: digits(np.float64),
+        f"LDA fit + transform, 30,000 × 784, 10 classes, float64 ({mnist_or_synthetic()}); floor: XᵀX",
+        half_of_digits,
         (ours(), sklearn_lda("svd"), FLOOR), quality_of, NOTE, bar=6, equal=same_accuracy, repeats=3,
     ),
     Case(

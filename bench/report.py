@@ -18,8 +18,9 @@ HEAD = """# Benchmarks
 Written by `make bench`. The contenders run in turn on the same data in one process; the first run of each is a warm-up
 and is not counted (unless a run takes minutes), and the table shows the median of the others. `ratio` is the time of
 the contender divided by that of lowdim: above 1, lowdim is faster. `floor` is the bare BLAS product that any
-implementation needs. Peak memory is what a contender adds to a new process that already holds the data. Machines differ
-and timings are noisy: compare ratios of the same run only.
+implementation needs. The cases isa-… compare instruction sets (`LOWDIM_ISA`), each in a process of its own. Peak memory
+is what a contender adds to a new process that already holds the data. Machines differ and timings are noisy: compare
+ratios of the same run only.
 """
 
 
@@ -39,7 +40,7 @@ def section(case: Case, seconds: dict[str, float], quality: dict[str, Any], memo
         measured = [f"{quality[contender.name][c]:.3g}" if c in quality[contender.name] else "" for c in columns]
         peak = memory.get(contender.name) or None  # a contender that starts a process adds nothing to this one
         cells = [
-            "**lowdim**" if contender.role == "ours" else contender.label,
+            f"**{contender.name}**" if contender.role == "ours" else contender.label,
             f"{seconds[contender.name]:.3f}",
             f"{seconds[contender.name] / seconds[ours]:.2f}",
             *measured,
@@ -80,6 +81,10 @@ def verdict(case: Case, seconds: dict[str, float], quality: dict[str, Any]) -> s
     for contender in case.contenders:
         if contender.role == "floor":
             sentences.append(f"lowdim takes {seconds[ours] / seconds[contender.name]:.2f} × the floor.")
+        if contender.role == "instruction set" and contender.bar is not None:
+            kept = "within" if seconds[contender.name] <= contender.bar * seconds[ours] else "**beyond**"
+            times = f"{seconds[contender.name] / seconds[ours]:.2f} × the time of {ours}"
+            sentences.append(f"{contender.name} takes {times}, {kept} its limit of {contender.bar:g} ×.")
     return " ".join(sentences)
 
 

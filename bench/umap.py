@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import warnings
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -12,8 +13,9 @@ import numpy as np
 from sklearn.manifold import trustworthiness
 
 from bench.case import Case, Contender, installed, no_worse
+from bench.clothes import clothes_images, clothes_labels
 from bench.data import mixture, mnist, mnist_or_synthetic
-from bench.judge import label_accuracy, mnist_labels, neighbor_recall, sampled_trustworthiness
+from bench.judge import label_accuracy, mnist_labels, neighbor_recall, random_triplets, sampled_trustworthiness
 from lowdim import UMAP, neighbors
 
 SAMPLE = 5000
@@ -26,23 +28,28 @@ UMAP(random_state=0).fit_transform(load_digits().data)
 
 
 @cache
-def _near(k: int) -> tuple[np.ndarray, np.ndarray]:
+def _near(source: Callable[[], np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """A sample of rows and their true neighbors."""
-    X = mnist()
+    X = source()
     sample = np.random.default_rng(0).choice(len(X), SAMPLE, replace=False)
-    return sample, neighbors(X, k).indices[sample]
+    return sample, neighbors(X, 10).indices[sample]
 
 
-def quality(X: Any, Z: np.ndarray) -> dict[str, float]:
-    """On 5,000 rows: recall of the 10 nearest neighbors, trustworthiness, k-NN accuracy."""
-    sample, true = _near(10)
-    found = neighbors(np.ascontiguousarray(Z, dtype=np.float32), 10).indices[sample]
-    trust = trustworthiness(X[sample], Z[sample], n_neighbors=10)
-    out = {"recall@10": neighbor_recall(found, true), "trustworthiness": float(trust)}
-    labels = mnist_labels()
-    if labels is not None:
-        out["label accuracy"] = label_accuracy(found, labels, labels[sample])
-    return out
+def quality(source: Callable[[], np.ndarray], labels: Callable[[], np.ndarray | None]) -> Any:
+    """On 5,000 rows: recall of the 10 nearest neighbors, trustworthiness, random triplets, k-NN accuracy."""
+
+    def measure(X: Any, Z: np.ndarray) -> dict[str, float]:
+        sample, true = _near(source)
+        found = neighbors(np.ascontiguousarray(Z, dtype=np.float32), 10).indices[sample]
+        trust = trustworthiness(X[sample], Z[sample], n_neighbors=10)
+        out = {"recall@10": neighbor_recall(found, true), "trustworthiness": float(trust)}
+        out["random triplets"] = random_triplets(X[sample], Z[sample])
+        known = labels()
+        if known is not None:
+            out["label accuracy"] = label_accuracy(found, known, known[sample])
+        return out
+
+    return measure
 
 
 def peer(**options: Any) -> Any:
@@ -75,20 +82,28 @@ PEERS = installed("umap")
 
 EQUAL = no_worse(**{"recall@10": -0.01, "trustworthiness": -0.01, "label accuracy": -0.01})
 
-CASES = [
-    Case(
-        "umap",
-        f"UMAP, 70,000 × 784 → 2, 200 epochs, float32 ({mnist_or_synthetic()}); lowdim with a seed and all threads",
-        mnist,
+
+def side_by_side(
+    name: str, what: str, source: Callable[[], np.ndarray], labels: Callable[[], np.ndarray | None]
+) -> Case:
+    return Case(
+        name,
+        f"UMAP, 70,000 × 784 → 2, 200 epochs, float32 ({what}); lowdim with a seed and all threads",
+        source,
         (
             Contender("lowdim", lambda X: UMAP().fit_transform(X), role="ours"),
             *((Contender("umap-learn, no seed", peer(), "umap-learn", bar=3),) if PEERS else ()),
             *((Contender("manifolds-rs nndescent", rust, "manifolds-rs", bar=2),) if installed("manifolds_rs") else ()),
         ),
-        quality,
+        quality(source, labels),
         "Quality is measured on 5,000 rows, mean of three runs; lowdim is reproducible for any number of threads.",
         repeats=2, every=True, equal=EQUAL,
-    ),
+    )  # fmt: skip
+
+
+CASES = [
+    side_by_side("umap", mnist_or_synthetic(), mnist, mnist_labels),
+    side_by_side("umap-clothes", "synthetic clothes", clothes_images, clothes_labels),
     Case(
         "umap-1000k",
         f"UMAP, 1,000,000 × 50 → 2, {EPOCHS} epochs, float32 (synthetic): scaling",

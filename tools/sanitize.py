@@ -31,6 +31,9 @@ TESTS = {
         "tests/mds",
         "tests/manifold",
         "tests/neighbor_embedding",
+        "tests/distance",
+        "tests/select",
+        "tests/subspace",
     ],
     "thread": [
         "tests/native/test_thread_pool.py",
@@ -39,6 +42,10 @@ TESTS = {
         "tests/mds/test_sgd.py",
         "tests/neighbor_embedding/test_umap_laws.py",
         "tests/neighbor_embedding/test_tsne_laws.py",
+        "tests/linear/test_ica_laws.py",
+        "tests/native/test_ica.py",
+        "tests/native/test_subspace.py",
+        "tests/distance/test_laws.py",
     ],
 }
 # What can't work under a sanitizer: a limit on the address space (shadow memory takes terabytes of it), Ctrl-C within

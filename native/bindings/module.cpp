@@ -20,6 +20,7 @@ NB_MODULE(_native, m) {
     bind_core(m);
     bind_linalg(m);
     bind_knn(m);
+    bind_sparse_knn(m);
     bind_graph(m);
     bind_mds(m);
     bind_mds_disparities(m);

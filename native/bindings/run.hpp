@@ -13,6 +13,7 @@ using namespace nb::literals;
 void bind_core(nb::module_& m);
 void bind_linalg(nb::module_& m);
 void bind_knn(nb::module_& m);
+void bind_sparse_knn(nb::module_& m);
 void bind_graph(nb::module_& m);
 void bind_mds(nb::module_& m);
 void bind_mds_disparities(nb::module_& m);

@@ -26,12 +26,23 @@ constexpr SparseProducts<T, I> sparse_products = {sparse_times<T, I>, sparse_tra
 
 // each header builds on those before it
 #include "simd/vector.isa.hpp"
+#include "simd/wide.isa.hpp"
 #include "distance/pair_distance.isa.hpp"
 #include "knn/topk.isa.hpp"
 #include "knn/tiles.isa.hpp"
 #include "knn/candidates.isa.hpp"
 #include "knn/local_join.isa.hpp"
+#include "knn/sparse_tiles.isa.hpp"
+
+template <class T>
+constexpr SparseKnnKernels<T> sparse_knn_kernels = {
+    {add_columns<SharedProduct, T>, add_columns<SharedMagnitude, T>},
+    {keep_nearer<metric_squared_euclidean, T>, keep_nearer<metric_manhattan, T>, nullptr, keep_nearer<metric_hamming, T>,
+     keep_nearer<metric_jaccard, T>, keep_nearer<metric_dice, T>, keep_nearer<metric_russellrao, T>, keep_nearer<metric_rogerstanimoto, T>,
+     keep_nearer<metric_sokalsneath, T>, keep_nearer<metric_yule, T>},
+};
 #include "linalg/half_symmetric.isa.hpp"
+#include "linalg/row_products.isa.hpp"
 #include "isomap/shortest_paths.isa.hpp"
 #include "isomap/geodesic_gram.isa.hpp"
 #include "lle/small_matrices.isa.hpp"
@@ -70,7 +81,6 @@ constexpr MeshKernels<D> mesh_kernels = {first_nodes<D>, scatter_to_mesh<D>, gat
 #include "umap/sgd.isa.hpp"
 #include "linalg/chebyshev.isa.hpp"
 #include "mds/monotone_spline.isa.hpp"
-#include "simd/wide.isa.hpp"
 #include "ica/contrast.isa.hpp"
 #include "ica/pass.isa.hpp"
 
@@ -135,6 +145,8 @@ const Kernels& table() {
         {{spline_moments<float>, evaluate_spline<float>}, {spline_moments<double>, evaluate_spline<double>}},
         {ica_kernels<float>, ica_kernels<double>},
         {unit_supports, unite_units},
+        {panel_lanes, panel_tile, {sum_panels<SharedProduct>, sum_panels<SharedMagnitude>}, sum_limit},
+        {sparse_knn_kernels<float>, sparse_knn_kernels<double>},
     };
     return kernels;
 }

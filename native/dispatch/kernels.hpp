@@ -12,6 +12,7 @@
 #include "dispatch/tables/moments.hpp"
 #include "dispatch/tables/monotone_spline.hpp"
 #include "dispatch/tables/sparse.hpp"
+#include "dispatch/tables/sparse_knn.hpp"
 #include "dispatch/tables/subspace.hpp"
 #include "dispatch/tables/tsne.hpp"
 #include "dispatch/tables/umap.hpp"
@@ -33,6 +34,8 @@ struct Kernels {
     PerPrecision<SplineKernels> splines;
     PerPrecision<IcaKernels> ica;
     SubspaceKernels subspace;
+    PanelKernels sparse_panels;
+    PerPrecision<SparseKnnKernels> sparse_knn;
 };
 
 // The best table that this processor can run, or the one named by LOWDIM_ISA.

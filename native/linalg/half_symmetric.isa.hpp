@@ -1,4 +1,4 @@
-// Products of a symmetric matrix with a narrow one, from the stored half, and of rows with a narrow matrix.
+// Products of a symmetric matrix with a narrow one, from the stored half.
 // No include guard: kernels.cpp includes this once per instruction set, inside a namespace.
 
 constexpr std::int64_t panel_columns = 256;  // this many rows of V, and of the sums added to them, stay in cache
@@ -34,8 +34,7 @@ void multiply_rows(const RowBlock<T>& strip, std::int64_t i, std::int64_t first,
     const T* rows[R];
     for (int r = 0; r < R; ++r) {
         rows[r] = strip.row(i + r);
-        if constexpr (transposed)
-            for (int c = 0; c < C; ++c) v_rows[r][c] = V::load(v_own + (i + r) * k + c * V::width);
+        for (int c = 0; c < C; ++c) v_rows[r][c] = V::load(v_own + (i + r) * k + c * V::width);
     }
     for (std::int64_t j = first; j < last; ++j) {
         typename V::Vec v_columns[C], column_sums[C];
@@ -64,14 +63,12 @@ void multiply_rows(const RowBlock<T>& strip, std::int64_t i, std::int64_t first,
 template <class T, bool transposed>
 void multiply_panel(const RowBlock<T>& strip, std::int64_t first, std::int64_t last, const T* v, std::int64_t k, const T* v_own,
                     double* own, T* above) {
-    constexpr bool roomy = lanes >= 16 || !transposed;
-    constexpr int C = half_symmetric_padding / VectorOf<T>::width >= 2 && roomy ? 2 : 1;  // as many as fit in registers
+    constexpr int C = half_symmetric_padding / VectorOf<T>::width >= 2 && lanes >= 16 ? 2 : 1;  // as many as fit in registers
     for (std::int64_t c = 0; c < k; c += C * VectorOf<T>::width) {
-        const T* v_own_c = transposed ? v_own + c : nullptr;
-        T* above_c = transposed ? above + c : nullptr;
         std::int64_t i = 0;
-        for (; i + 4 <= strip.rows; i += 4) multiply_rows<T, 4, C, transposed>(strip, i, first, last, v + c, k, v_own_c, own + c, above_c);
-        for (; i < strip.rows; ++i) multiply_rows<T, 1, C, transposed>(strip, i, first, last, v + c, k, v_own_c, own + c, above_c);
+        for (; i + 4 <= strip.rows; i += 4)
+            multiply_rows<T, 4, C, transposed>(strip, i, first, last, v + c, k, v_own + c, own + c, above + c);
+        for (; i < strip.rows; ++i) multiply_rows<T, 1, C, transposed>(strip, i, first, last, v + c, k, v_own + c, own + c, above + c);
     }
 }
 
@@ -85,12 +82,4 @@ void half_symmetric_times(const RowBlock<T>& strip, std::int64_t start, const T*
         multiply_panel<T, true>(strip, first, std::min(first + panel_columns, start), v, k, v_own, own, above);
     for (std::int64_t first = start; first < strip.columns; first += panel_columns)
         multiply_panel<T, false>(strip, first, std::min(first + panel_columns, strip.columns), v, k, v_own, own, above);
-}
-
-// own (m, k) += X V for rows X (m, d): sums of 256 products in the precision of X, added in double. The bits of a row do not
-// depend on the rows beside it, as those of BLAS do. k must be a multiple of half_symmetric_padding.
-template <class T>
-void row_products(const RowBlock<T>& x, const T* v, std::int64_t k, double* own) {
-    for (std::int64_t first = 0; first < x.columns; first += panel_columns)
-        multiply_panel<T, false>(x, first, std::min(first + panel_columns, x.columns), v, k, nullptr, own, nullptr);
 }

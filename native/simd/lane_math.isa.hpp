@@ -61,6 +61,18 @@ inline void store_interleaved(float* out, RowFloats first, RowFloats second) {
 }
 #endif
 
+// v between low and high, lane by lane; NaN stays NaN. Compilers make two instructions of each comparison, not one.
+inline RowFloats bounded(RowFloats v, float low, float high) {
+#if defined(__AVX512F__)
+    return (RowFloats)_mm512_max_ps(_mm512_set1_ps(low), _mm512_min_ps(_mm512_set1_ps(high), (__m512)v));
+#elif defined(__AVX2__)
+    return (RowFloats)_mm256_max_ps(_mm256_set1_ps(low), _mm256_min_ps(_mm256_set1_ps(high), (__m256)v));
+#else
+    v = v > high ? set_floats(high) : v;
+    return v < low ? set_floats(low) : v;
+#endif
+}
+
 // Loads base[at[l]] into lane l.
 inline RowFloats gather(const float* base, RowInts at) {
 #if defined(__AVX512F__)
@@ -142,9 +154,7 @@ inline RowFloats fast_pow(RowFloats x, float b) {
     p = p * f + 0.48062676191329956f;
     p = p * f - 0.7213636040687561f;
     p = p * f + 1.442696452140808f;
-    RowFloats t = b * (to_floats(exponent) + p * f);
-    t = t < -120.0f ? set_floats(-120.0f) : t;
-    t = t > 60.0f ? set_floats(60.0f) : t;
+    const RowFloats t = bounded(b * (to_floats(exponent) + p * f), -120.0f, 60.0f);
     const RowFloats whole = (t + 12582912.0f) - 12582912.0f;  // rounds to an integer
     const RowFloats r = t - whole;
     RowFloats q = set_floats(0.001327647129073739f);

@@ -27,8 +27,20 @@ class EpochRounds {
     std::int64_t first(std::int64_t task) const { return task * rows_per_task; }
     std::int64_t last(std::int64_t task) const { return std::min(rows_, first(task) + rows_per_task); }
 
+    // Orders the rows of a task by their samples, most first (a counting sort): rows of one vector then finish together.
     void scheduled(std::int64_t task) {
-        max_samples_[static_cast<std::size_t>(task)] = *std::max_element(step_.samples + first(task), step_.samples + last(task));
+        const std::int64_t from = first(task), to = last(task);
+        const std::int32_t most = *std::max_element(step_.samples + from, step_.samples + to);
+        max_samples_[static_cast<std::size_t>(task)] = most;
+        std::vector<std::int64_t> places(static_cast<std::size_t>(most) + 2, from);
+        for (std::int64_t i = from; i < to; ++i) ++places[static_cast<std::size_t>(most - step_.samples[i]) + 1];
+        for (std::size_t less = 1; less < places.size(); ++less) places[less] += places[less - 1] - from;
+        for (std::int64_t i = from; i < to; ++i) {
+            const std::int64_t place = places[static_cast<std::size_t>(most - step_.samples[i])]++;
+            step_.row_order[place] = static_cast<std::int32_t>(i);
+            step_.ordered_samples[place] = step_.samples[i];
+            step_.ordered_starts[place] = static_cast<std::int32_t>(step_.starts[i]);
+        }
     }
 
     void begin_epoch() {
@@ -83,14 +95,14 @@ inline void umap_epochs(UmapStep step, std::int64_t rows, float* positions, cons
     const auto& kernel = kernels().umap;
     const bool fixed = step.tail_positions != nullptr;
     const auto edges = static_cast<std::size_t>(step.starts[rows]), padded = static_cast<std::size_t>(rows + kernel.row_lanes);
-    std::vector<std::int32_t> samples(padded), row_starts(padded);
-    for (std::int64_t i = 0; i < rows; ++i) row_starts[i] = static_cast<std::int32_t>(step.starts[i]);
+    std::vector<std::int32_t> samples(static_cast<std::size_t>(rows)), row_order(padded), ordered_samples(padded), ordered_starts(padded);
     // One extra entry, read by idle lanes. Not initialized: an epoch touches only little of it.
     const auto sampled_tails = std::make_unique_for_overwrite<std::int32_t[]>(edges + 1);
     const auto sampled_inverse_weights = std::make_unique_for_overwrite<float[]>(step.density == nullptr ? 1 : edges + 1);
     sampled_tails[0] = 0, sampled_inverse_weights[0] = 0;
-    step.row_starts = row_starts.data(), step.samples = samples.data(), step.sampled_tails = sampled_tails.get(),
-    step.sampled_inverse_weights = sampled_inverse_weights.get();
+    step.samples = samples.data(), step.row_order = row_order.data();
+    step.ordered_samples = ordered_samples.data(), step.ordered_starts = ordered_starts.data();
+    step.sampled_tails = sampled_tails.get(), step.sampled_inverse_weights = sampled_inverse_weights.get();
     EpochRounds rounds(step, rows, positions, fixed);
     const int threads = static_cast<int>(std::min<std::int64_t>(rounds.tasks(), team.threads));
     struct alignas(64) Line {

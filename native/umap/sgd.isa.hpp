@@ -2,13 +2,11 @@
 // two half steps: in the first, its head is attracted to the tail and repelled by negative samples; in the second it is
 // attracted once more, in the role of the tail. All rows take a half step at the same time and read the positions before it:
 // moving one row after another through all of its edges would tear the embedding apart.
-// Each vector lane holds one row, so results do not depend on the vector width.
+// Each vector lane holds one row, so results depend neither on the vector width nor on which rows share a vector: those with
+// equally many samples do (step.row_order), or a quarter of the lanes would idle.
 // No include guard: kernels.cpp includes this once per instruction set, inside a namespace.
 
-inline RowFloats clipped(RowFloats v) {
-    v = v > 4.0f ? set_floats(4.0f) : v;
-    return v < -4.0f ? set_floats(-4.0f) : v;
-}
+inline RowFloats clipped(RowFloats v) { return bounded(v, -4.0f, 4.0f); }
 
 // An edge is sampled when its rate (2^32 for the heaviest), accumulated over the epochs, carries. Copies the elements of
 // `from` for the sampled edges among begin … end to `to`; returns their number.
@@ -39,10 +37,7 @@ inline std::int32_t sample_edges(const std::uint32_t* rates, std::int64_t begin,
 template <int D, bool dense>
 class LaneRows {
   public:
-    LaneRows(const UmapStep& step, std::int64_t first, std::int64_t last, float* store) : step_(step) {
-        const auto end = static_cast<std::int32_t>(last);
-        rows_ = load_ints(lane_numbers) + static_cast<std::int32_t>(first);
-        rows_ = rows_ < end ? rows_ : load_ints(lane_numbers) * 0 + (end - 1);
+    LaneRows(const UmapStep& step, std::int64_t first, float* store) : step_(step), rows_(load_ints(step.row_order + first)) {
         if constexpr (D == 0) {
             for (int part = 0; part < 3; ++part) heap_[part] = reinterpret_cast<RowFloats*>(store) + part * step.dims;
         }
@@ -97,14 +92,18 @@ class LaneRows {
         for (int c = 0; c < dims(); ++c) x(c) += active ? step_.alpha * sum(c) : RowFloats{};
     }
 
-    // Writes the positions to `out`, row by row.
-    void write(float* out, int lanes) {
-        if (D == 2 && lanes == row_lanes) {
-            store_interleaved(out, x(0), x(D > 1));
-            return;
+    // Writes the positions of the first `lanes` rows.
+    void write(int lanes) {
+        std::int32_t row[row_lanes];
+        std::memcpy(row, &rows_, sizeof row);
+        if constexpr (D == 2) {
+            float pairs[2 * row_lanes];
+            store_interleaved(pairs, x(0), x(1));
+            for (int l = 0; l < lanes; ++l) std::memcpy(step_.out + 2 * std::int64_t{row[l]}, pairs + 2 * l, 2 * sizeof(float));
+        } else {
+            for (int c = 0; c < dims(); ++c)
+                for (int l = 0; l < lanes; ++l) step_.out[std::int64_t{row[l]} * dims() + c] = floats_of(x(c))[l];
         }
-        for (int c = 0; c < dims(); ++c)
-            for (int l = 0; l < lanes; ++l) out[l * dims() + c] = floats_of(x(c))[l];
     }
 
   private:
@@ -155,27 +154,26 @@ void schedule_edges(const UmapStep& step, std::int64_t first, std::int64_t last)
     }
 }
 
-// One half step of rows first … last: toward a neighbor and, in the first half, away from negative samples.
-// Rows without a sample are copied.
+// One half step of the rows at first … last of the order: toward a neighbor and, in the first half, away from negative
+// samples. Rows without a sample are copied.
 template <int D, bool dense>
 void sgd_half_step_group(const UmapStep& step, std::int64_t first, std::int64_t last, float* store) {
     const std::int32_t s = step.half_step / 2;
-    LaneRows<D, dense> rows(step, first, last, store);
-    const auto active = load_ints(step.samples + first) > s;
-    const RowInts at = active ? load_ints(step.row_starts + first) + s : RowInts{};
+    LaneRows<D, dense> rows(step, first, store);
+    const auto active = load_ints(step.ordered_samples + first) > s;
+    const RowInts at = active ? load_ints(step.ordered_starts + first) + s : RowInts{};
     const RowInts tail = active ? bits_as_ints(gather(reinterpret_cast<const float*>(step.sampled_tails), at)) : RowInts{};
     rows.attract(tail, dense ? gather(step.sampled_inverse_weights, at) : RowFloats{}, active);
     if (step.half_step % 2 == 0) rows.repel(s, active);
-    rows.write(step.out + first * step.dims, static_cast<int>(std::min<std::int64_t>(row_lanes, last - first)));
+    rows.write(static_cast<int>(std::min<std::int64_t>(row_lanes, last - first)));
 }
 
 template <int D>
 void sgd_half_step(const UmapStep& step, std::int64_t first, std::int64_t last, float* store) {
     for (std::int64_t i = first; i < last; i += row_lanes) {
         const std::int64_t end = std::min<std::int64_t>(i + row_lanes, last);
-        std::int32_t max_samples = 0;
-        for (int l = 0; l < row_lanes; ++l) max_samples = std::max(max_samples, step.samples[i + l]);
-        if (step.half_step > 2 * max_samples) continue;  // nothing moved in the half step before, so both buffers agree
+        // Neither this row nor a later one moved in the half step before, so both buffers agree.
+        if (step.half_step > 2 * step.ordered_samples[i]) break;
         if (step.density == nullptr) {
             sgd_half_step_group<D, false>(step, i, end, store);
         } else {
@@ -187,18 +185,16 @@ void sgd_half_step(const UmapStep& step, std::int64_t first, std::int64_t last, 
 // All steps of rows first … last against a fixed embedding.
 template <int D, bool dense>
 void sgd_fixed_group(const UmapStep& step, std::int64_t first, std::int64_t last, float* store) {
-    std::int32_t max_samples = 0;
-    for (int l = 0; l < row_lanes; ++l) max_samples = std::max(max_samples, step.samples[first + l]);
-    LaneRows<D, dense> rows(step, first, last, store);
-    const RowInts count = load_ints(step.samples + first), starts = load_ints(step.row_starts + first);
-    for (std::int32_t s = 0; s < max_samples; ++s) {
+    LaneRows<D, dense> rows(step, first, store);
+    const RowInts count = load_ints(step.ordered_samples + first), starts = load_ints(step.ordered_starts + first);
+    for (std::int32_t s = 0; s < step.ordered_samples[first]; ++s) {
         const auto active = count > s;
         const RowInts at = active ? starts + s : RowInts{};
         const RowInts tail = active ? bits_as_ints(gather(reinterpret_cast<const float*>(step.sampled_tails), at)) : RowInts{};
         rows.attract(tail, dense ? gather(step.sampled_inverse_weights, at) : RowFloats{}, active);
         rows.repel(s, active);
     }
-    rows.write(step.out + first * step.dims, static_cast<int>(std::min<std::int64_t>(row_lanes, last - first)));
+    rows.write(static_cast<int>(std::min<std::int64_t>(row_lanes, last - first)));
 }
 
 template <int D>

@@ -3,6 +3,7 @@ from lowdim import choose as choose
 from lowdim import errors as errors
 from lowdim import kernels as kernels
 from lowdim import plot as plot
+from lowdim import quality as quality
 from lowdim import select as select
 from lowdim import subspace as subspace
 from lowdim._build_info import config as config
@@ -50,6 +51,8 @@ from lowdim.neighbor_embedding.umap.estimator import UMAP as UMAP
 from lowdim.persistence import load as load
 from lowdim.persistence import save as save
 from lowdim.registry import methods as methods
+from lowdim.report.comparison import MethodComparison as MethodComparison
+from lowdim.report.comparison import compare as compare
 from lowdim.runtime.progress import Step as Step
 from lowdim.runtime.progress import watch as watch
 from lowdim.summaries.gram import Gram as Gram

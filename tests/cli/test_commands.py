@@ -18,6 +18,7 @@ import pytest
 import lowdim
 from cli_runner import CommandResult, run_lines
 from lowdim import PCA
+from lowdim.runtime.deferred_imports import DEFERRED
 from lowdim.runtime.param import parameters
 
 pytest.importorskip("typer")
@@ -584,11 +585,53 @@ def test_help_is_light(tmp_path):
             assert done.stdout == f"lowdim {lowdim.__version__}\n"
 
 
+# What numpy, scipy, scikit-learn, typer, Bokeh and Matplotlib consist of. Each line more is a slower start.
+FOR_A_MAP = {
+    *(
+        "PIL",
+        "annotated_doc",
+        "annotated_types",
+        "bokeh",
+        "click",
+        "cloudpickle",
+        "cycler",
+        "cython_runtime",
+        "dateutil",
+    ),
+    *("fontTools", "jinja2", "joblib", "kiwisolver", "lowdim", "markupsafe", "matplotlib", "mpl_toolkits", "narwhals"),
+    *(
+        "numpy",
+        "packaging",
+        "psutil",
+        "pydantic",
+        "pydantic_core",
+        "pyparsing",
+        "scipy",
+        "shellingham",
+        "six",
+        "sklearn",
+    ),
+    *("threadpoolctl", "typer", "typing_extensions", "typing_inspection", "yaml"),
+}
+
+
 def test_default_outputs_in_a_process_of_its_own(tmp_path):
-    result = run(tmp_path, "map", "arrests")
-    assert result.code == 0 and result.err == ""
+    """Quick from a cold start: a map of built-in data, its page and its figure load this much of other packages."""
+    code = (
+        "import json, sys, types\nsys.argv = ['lowdim', 'map', 'iris']\nfrom lowdim.cli import main\n"
+        "assert main() == 0\n"
+        "used = [name for name, module in sys.modules.items() if type(module) is types.ModuleType]\n"
+        "print(json.dumps(used), file=sys.stderr)"
+    )
+    one_core = os.environ | {"LOWDIM_NUM_THREADS": "1"}  # with two, a child draws the figure
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, env=one_core)
+    assert done.returncode == 0, done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["map.html", "map.png"]
-    assert [str(tmp_path / name) in result.out for name in ("map.html", "map.png")] == [True, True]
+    assert [str(tmp_path / name) in done.stdout for name in ("map.html", "map.png")] == [True, True]
+    loaded = set(json.loads(done.stderr))
+    assert not loaded & {*DEFERRED, "matplotlib.pyplot", "sklearn.datasets", "sklearn.metrics", "lowdim.persistence"}
+    packages = {name.partition(".")[0] for name in loaded} - set(sys.stdlib_module_names)
+    assert {name for name in packages if not name.startswith("_")} <= FOR_A_MAP
 
 
 def test_a_file_wins_over_a_data_set_of_its_name(tmp_path):

@@ -28,12 +28,22 @@ def affinities():
     return _native.AffinityMatrix(*ring(), 1)
 
 
+def sparse_parts(rows=2):
+    """Sparse rows of 4 columns, with factors and offsets."""
+    return [*SPARSE_ROWS[:1], SPARSE_ROWS[1], SPARSE_ROWS[2], np.ones(rows), np.zeros(rows)]
+
+
+def inverted_index():
+    return _native.InvertedIndex(*sparse_parts(), 4, 0, 1, 1.0, 4, 1)
+
+
 def ranking(n=4):
     return _native.Ranking(np.arange(n * (n - 1) // 2, dtype=N), n)
 
 
 X = numbers(6, 4)
 SPARSE = [np.array([0, 2, 3], L), np.array([0, 3, 1], L), numbers(3, dtype=D)]
+SPARSE_ROWS = [np.array([0, 2, 3], L), np.array([0, 3, 1], N), numbers(3, dtype=D)]
 
 # A call of every function, by its arguments. Names end with a number where a function is called in several ways.
 CALLS = {
@@ -151,6 +161,9 @@ CALLS = {
     "symmetrize_memberships": lambda: [*ring(), numbers(12), 0.5, 1],
     "symmetrize_affinities": lambda: [graph()[1], numbers(6, 2), 0.5, 1],
     "AffinityMatrix": lambda: [*ring(), 1],
+    "InvertedIndex": lambda: [*sparse_parts(), 4, 0, 1, 1.0, 4, 1],
+    "sparse_all_pairs_round": lambda: [inverted_index(), 0, *lists(2, 1), 1],
+    "sparse_queries": lambda: [inverted_index(), *sparse_parts(), np.arange(2, dtype=N), *lists(2, 1), 1],
     "stress_pass": lambda: [numbers(2, 4), numbers(6), numbers(6), ranking(), False, np.empty((4, 2)), 1],
     "map_distances": lambda: [numbers(2, 4), ranking(), np.empty(6, F), 1],
     "sstress_line": lambda: [numbers(2, 4), numbers(2, 4), numbers(6), numbers(6), 1],
@@ -319,6 +332,7 @@ INDICES = [
     ("symmetrize_memberships", 1, 6),
     ("symmetrize_affinities", 0, 6),
     ("AffinityMatrix", 1, 6),
+    ("InvertedIndex", 1, 4),
     ("mds_sgd_round", 4, 6),
     ("mds_sgd_round 2", 4, 6),
     ("Ranking", 0, 6),
@@ -350,6 +364,8 @@ STARTS = [
     ("probe_cells", 5),
     ("symmetrize_memberships", 0),
     ("AffinityMatrix", 0),
+    ("InvertedIndex", 0),
+    ("sparse_queries", 1),
     ("shortest_paths", 0),
     ("locality_order", 0),
     ("block_sum", 2),
@@ -419,6 +435,7 @@ FREE = {
 }
 # Optional inputs, of which nanobind makes a private copy in the right type.
 CONVERTED = {
+    ("sparse_queries", 6),
     ("all_pairs_round", 1),
     ("center", 3),
     ("center", 4),

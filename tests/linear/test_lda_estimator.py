@@ -15,6 +15,7 @@ from sklearn.utils import get_tags
 import lowdim
 from lowdim import LDA
 from lowdim.errors import BadInput, BadParameter, LowdimWarning, NotEnoughData
+from lowdim.linear.lda import within_class
 
 X, Y = load_iris(return_X_y=True)
 SOLVERS = ("covariance", "gram", "svd")
@@ -124,6 +125,24 @@ def test_solvers_agree_for_fewer_rows_than_columns(options, weighted):
         )
         np.testing.assert_allclose(model.coef_, models[0].coef_, atol=1e-6 * np.abs(models[0].coef_).max())
         assert model.shrinkage_ == pytest.approx(models[0].shrinkage_)
+
+
+@pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
+@pytest.mark.parametrize("shrinkage", [None, 0.2, "oas"])
+@pytest.mark.parametrize(("dtype", "bound"), [(np.float64, 1e-9), (np.float32, 2e-4)])
+def test_eigenvectors_that_are_never_formed_are_those_that_are(shrinkage, dtype, bound, monkeypatch):
+    """The images of dual vectors are an operator, or an orthonormal matrix where rounding would show."""
+    rng = np.random.default_rng(1)
+    wide, y = (rng.normal(size=(60, 150)) * np.arange(1, 151) + 7).astype(dtype), np.arange(60) % 4
+    wide[:, 3] = 2.0
+    weights = rng.uniform(0.5, 2, 60)
+    implicit = LDA(shrinkage=shrinkage).fit(wide, y, weights)
+    monkeypatch.setattr(within_class, "WELL_CONDITIONED", np.inf)
+    formed = LDA(shrinkage=shrinkage).fit(wide, y, weights)
+    for name in ("components_", "coef_", "eigenvalues_", "explained_variance_ratio_"):
+        found, want = getattr(implicit, name), getattr(formed, name)
+        np.testing.assert_allclose(found, want, rtol=0, atol=bound * np.abs(want).max())
+    assert implicit.rank_ == formed.rank_ == (149 if shrinkage else 56)
 
 
 def test_nearly_collinear_columns_by_svd():

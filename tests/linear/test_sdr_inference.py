@@ -41,6 +41,11 @@ def one_bend(rng):
     return X, X[:, 0] ** 2 + 0.3 * rng.normal(size=300)
 
 
+def two_bends(rng):
+    X = rng.normal(size=(400, 3))
+    return X, X[:, 0] + 2 * X[:, 1] ** 2 + 0.3 * rng.normal(size=400)
+
+
 def assert_uniform(values, level=1e-3):
     assert kstest(values, "uniform").pvalue > level
     assert abs((values < 0.05).mean() - 0.05) < 0.065  # three standard errors of a share of 100
@@ -63,7 +68,11 @@ def test_chi2_p_values_are_uniform_under_the_null(model, draw, k):
     assert_uniform(p_values(model, draw, k))
 
 
-@pytest.mark.parametrize("model", [SIR(1, n_slices=5), SAVE(1, n_slices=4), PHD(1)], ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize(
+    "model",
+    [SIR(1, n_slices=5), SAVE(1, n_slices=4), PHD(1), DirectionalRegression(1, n_slices=4)],
+    ids=lambda m: type(m).__name__,
+)
 def test_weighted_chi2_needs_no_normal_columns(model):
     """With heavy tails SAVE's and pHd's χ² rejects far too often, and the weighted sum does not."""
     values = p_values(model.set_params(order_test="weighted_chi2", alpha=0.5), heavy, 0, 60)
@@ -71,6 +80,13 @@ def test_weighted_chi2_needs_no_normal_columns(model):
     assert 0.08 < (values < 0.25).mean() < 0.45
     if isinstance(model, SAVE):
         assert (p_values(model.set_params(order_test="chi2"), heavy, 0, 60) < 0.05).mean() > 0.3
+
+
+@pytest.mark.parametrize(("draw", "k"), [(normal, 0), (one_line, 1), (one_bend, 1), (two_bends, 2)])
+def test_the_weighted_chi2_law_of_directional_regression(draw, k):
+    model = DirectionalRegression(1, n_slices=4, order_test="weighted_chi2", alpha=1 - 1e-9, n_jobs=1)
+    assert_uniform(p_values(model, draw, k))
+    assert (np.array(model.order_p_values_[:k]) < 1e-3).all() and model.order_dof_[k] > 1
 
 
 def test_weighted_chi2_of_normal_columns_has_the_degrees_of_freedom_of_chi2():
@@ -138,6 +154,8 @@ def test_tests_that_have_no_law_are_refused():
     X, y, _ = rational_model(100)
     with pytest.raises(BadParameter, match="DirectionalRegression has none"):
         DirectionalRegression(order_test="chi2").fit(X, y)
+    with pytest.raises(BadParameter, match="shrinkage and ridge change it"):
+        DirectionalRegression(ridge=0.1, order_test="weighted_chi2").fit(X, y)
     with pytest.raises(BadParameter, match="shrinkage and ridge change it"):
         SIR(ridge=0.1, order_test="weighted_chi2").fit(X, y)
     with pytest.raises(BadInput, match="does not take weights"):

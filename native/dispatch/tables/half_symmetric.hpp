@@ -1,4 +1,4 @@
-// Products with symmetric matrices of which only the lower half is stored, and of rows with a narrow matrix.
+// Products with symmetric matrices of which only the lower half is stored.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ using RowProducts = void (*)(const RowBlock<T>&, const T*, std::int64_t, double*
 
 struct HalfSymmetricKernels {
     PerPrecision<HalfSymmetricTimes> times;
-    PerPrecision<RowProducts> row_products;
+    PerPrecision<RowProducts> row_products;  // of rows with a narrow matrix
 };
 
 }  // namespace lowdim

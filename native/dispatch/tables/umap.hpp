@@ -17,8 +17,10 @@ struct UmapStep {
     const std::int64_t* starts;  // row i owns edges starts[i] … starts[i + 1]
     const std::int32_t* tails;
     const std::uint32_t* rates;      // sampling frequency of an edge, as a fraction of 2^32
-    const std::int32_t* row_starts;  // the starts in 32 bits; like `samples`, padded to a whole group of lanes
     std::int32_t* samples;           // edges sampled by row i in this epoch; their tails and inverse weights begin at starts[i]
+    std::int32_t* row_order;         // within each task, the rows with the most samples first; like the next two, padded to
+    std::int32_t* ordered_samples;   // a whole group of lanes: the samples of these rows
+    std::int32_t* ordered_starts;    // and their starts, in 32 bits
     std::int32_t* sampled_tails;
     float* sampled_inverse_weights;
     const float* head_positions;  // (m, dims)

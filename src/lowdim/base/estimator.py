@@ -78,6 +78,7 @@ class DeclaredEstimator(BaseEstimator):  # type: ignore[misc]
     _method: ClassVar[Method | None] = None  # set by @estimator
     _state_classes: ClassVar[tuple[type, ...]] = ()  # the dataclasses that a model file of this estimator may hold
     _explained: ClassVar[str] = "variance"  # what explained_variance_ratio_ are ratios of
+    _doc_parts: ClassVar[dict[str, str]] = {}  # lines that the docstrings of a family share, by the name in braces
     _state: Any
     _cache: Any
 
@@ -280,10 +281,14 @@ def _check_constructor(cls: type[DeclaredEstimator]) -> None:
 
 
 def _document(cls: type) -> str:
-    """The class's own words with the parameters' section put where it says {parameters}."""
+    """The class's own words with the parameters' section where it says {parameters}, and the lines of its family."""
     lines = []
     for name, declared in parameters(cls).items():
         lines.append(f"{name} : {declared.domain.text}, default {declared.default!r}")
         lines += textwrap.wrap(declared.help, 96, initial_indent="    ", subsequent_indent="    ")
     section = "Parameters\n----------\n" + "\n".join(lines)
-    return inspect.cleandoc(cls.__doc__ or "").replace("{parameters}", section)
+    text = inspect.cleandoc(cls.__doc__ or "").replace("{parameters}", section)
+    for base in cls.__mro__:
+        for name, part in vars(base).get("_doc_parts", {}).items():
+            text = text.replace(f"{{{name}}}", inspect.cleandoc(part))
+    return text

@@ -87,6 +87,18 @@ class Standardized(Estimator):
             self.model_ = model
         return np.asarray(Z)
 
+    def _fit_with_scale_of(self, other: Standardized, summary: Any, y: Any = None) -> Standardized:
+        """Fit the method to the z-scores that `other` has made, or to their graph, and take over their scale.
+
+        One pass over the rows, and one neighbor search, then serve several methods.
+        """
+        with self._fitting():
+            for name in ("mean_", "scale_", "n_features_in_", "feature_names_in_"):
+                if name in vars(other):
+                    setattr(self, name, getattr(other, name))
+            self.model_ = self._clone().fit(summary, y)
+        return self
+
     def transform(self, X: Any) -> Array:
         """Standardize rows like the fitted ones, and transform them by the method, (m, k)."""
         check_is_fitted(self)

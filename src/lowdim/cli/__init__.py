@@ -16,7 +16,10 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code."""
+    """Run one command and return its exit code; without arguments those of the process, which is then the command's."""
     from lowdim.cli.runner import run
+    from lowdim.runtime.command_process import begin_command
 
+    if arguments is None:
+        begin_command()
     return run(list(sys.argv[1:] if arguments is None else arguments))

@@ -10,6 +10,7 @@ import typer
 
 import lowdim
 from lowdim.cli import (
+    commands_compare,
     commands_explore,
     commands_info,
     commands_map,
@@ -29,6 +30,7 @@ START = "Start with `lowdim map digits`; `lowdim datasets` lists more data that 
 
 COMMANDS: dict[str, tuple[type[Command], Callable[..., CommandOutput]]] = {
     "map": (MethodCommand, commands_map.draw_map),
+    "compare": (Command, commands_compare.compare),
     "tour": (Command, commands_tour.draw_tour),
     "choose": (Command, commands_explore.choose),
     "diagnose": (Command, commands_explore.diagnose),

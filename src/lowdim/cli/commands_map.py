@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -25,6 +26,10 @@ from lowdim.cli.options import (
     column_selection,
 )
 from lowdim.cli.output import CommandOutput, printable
+
+if TYPE_CHECKING:
+    from lowdim.workflow.model_figures import ModelFigure
+    from lowdim.workflow.outputs import EmbeddingOutput
 
 __all__ = ["draw_map"]
 
@@ -82,11 +87,10 @@ def draw_map(  # noqa: PLR0913  (one argument per flag)
 
     """
     from lowdim.cli.fit_output import fit_output
-    from lowdim.persistence import save
     from lowdim.workflow.fit import check_target, default_method, fit_method
     from lowdim.workflow.missing import complete_table
-    from lowdim.workflow.model_figures import ModelFigure, write_model_figure
-    from lowdim.workflow.outputs import FIGURES, EmbeddingOutput, write_embedding
+    from lowdim.workflow.model_figures import ModelFigure
+    from lowdim.workflow.outputs import EmbeddingOutput
     from lowdim.workflow.source import column_values, label_vector, read_with_target
 
     start = perf_counter()
@@ -105,14 +109,26 @@ def draw_map(  # noqa: PLR0913  (one argument per flag)
     ratios = getattr(fitted.estimator, "explained_variance_ratio_", None)
     shown = ratios, fitted.estimator._explained, fitted.method.supervised, color or table.label_name
     drawn = EmbeddingOutput(embedding, axes, table, colors, id, title, *shown)
-    figure = ModelFigure(fitted.model, title, table, colors, drawn.color_name)
-    for path in paths:
-        of_model = plot != "map" and path.suffix.lower() in FIGURES
-        write_model_figure(path, plot, figure) if of_model else write_embedding(path, drawn)
+    _write(paths, plot, drawn, ModelFigure(fitted.model, title, table, colors, drawn.color_name))
     if model_path is not None:
+        from lowdim.persistence import save
+
         save(fitted.model, model_path)
         paths.append(model_path)
     return fit_output("map", data, table, fitted, len(embedding), paths, perf_counter() - start)
+
+
+def _write(paths: list[Path], plot: str, drawn: EmbeddingOutput, figure: ModelFigure) -> None:
+    """Write the map to pages and tables, and the map or a figure of the model to figures, side by side."""
+    from lowdim.workflow.model_figures import write_model_figure
+    from lowdim.workflow.outputs import FIGURES, write_embedding
+    from lowdim.workflow.side_by_side import write_side_by_side
+
+    figures = [path for path in paths if path.suffix.lower() in FIGURES]
+    of_model = partial(write_model_figure, kind=plot, drawn=figure)
+    draw = of_model if plot != "map" else partial(write_embedding, output=drawn)
+    others = [partial(write_embedding, path, drawn) for path in paths if path not in figures]
+    write_side_by_side([partial(draw, path) for path in figures], others)
 
 
 def _outputs(output: list[str] | None, plot: str, data: str) -> list[Path]:

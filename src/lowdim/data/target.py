@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
-from sklearn.utils.multiclass import check_classification_targets
 
 from lowdim.data.rows import Chunk, Rows, StreamRows, is_stream, number_kind, unmasked
 from lowdim.data.table import Table
@@ -59,6 +58,18 @@ def read_supervised(owner: Any, X: Any, y: Any, *, fitting: bool = True, min_row
     return rows, y
 
 
+def _require_classes(labels: Array) -> None:
+    """Refuse what scikit-learn would, in its words, without its warning of many classes: a chunk may well have many."""
+    decimals = labels.dtype.kind == "f" and not np.array_equal(labels, np.trunc(labels))
+    objects = labels.dtype.kind == "O" and not any(isinstance(label, str) for label in labels.tolist())
+    if decimals or objects or labels.dtype.kind in "cmMV":
+        found = "continuous" if decimals else "unknown"
+        raise BadInput(
+            f"y does not hold classes (Unknown label type: {found}). Give text or whole numbers; if y is a "
+            "measurement, use a method for regression, such as SIR."
+        )
+
+
 def class_labels(y: Any, n: int | None) -> ClassLabels:
     """One class per row: text, whole numbers or booleans. Numbers with decimals and missing labels are refused."""
     labels = _one_dimensional(y, n, "label")
@@ -68,15 +79,9 @@ def class_labels(y: Any, n: int | None) -> ClassLabels:
         missing = sum(label is None or label != label for label in labels.tolist())
         if missing:
             raise BadInput(f"Input y contains NaN or None in {missing} of its {len(labels)} rows. {_DROP}")
+    _require_classes(labels)
     try:
         classes, codes = np.unique(labels, return_inverse=True)
-        check_classification_targets(labels)
-    except ValueError as error:
-        found = str(error).partition(".")[0]  # scikit-learn's name of what it is: "Unknown label type: continuous"
-        raise BadInput(
-            f"y does not hold classes ({found}). Give text or whole numbers; if y is a measurement, use a method for "
-            "regression, such as SIR."
-        ) from error
     except TypeError as error:
         raise BadInputType(
             f"y mixes kinds of labels that can't be sorted: {error}. Give all of them as text."

@@ -187,6 +187,8 @@ def _haversine(params: dict[str, Any], rows: Rows) -> Fitted:
 def _hamming(params: dict[str, Any], rows: Rows) -> Fitted:
     """Bits stay as they are; other values are compared by their codes."""
     if "levels" not in params:
+        if rows.sparse and np.isin(rows.whole().data, (0, 1)).all():
+            return params, None
         table = _table(rows)
         if ((table == 0) | (table == 1)).all():
             return params, None

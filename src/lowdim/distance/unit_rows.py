@@ -17,7 +17,7 @@ from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
 from lowdim.runtime.threads import ordered_map
 
-__all__ = ["dense_parts", "table_of_blocks", "unit_rows"]
+__all__ = ["dense_parts", "negative_shares_error", "table_of_blocks", "unit_rows"]
 
 Array = NDArray[Any]
 
@@ -35,10 +35,7 @@ def unit_rows(rows: Rows, metric: Metric, threads: int, dtype: Any = np.float32)
         wide /= np.where(largest > 0, largest, 1)[:, None]  # so that no square overflows
         if metric.root_rows:
             if (wide < 0).any():
-                raise BadInput(
-                    "metric 'hellinger' compares shares of a whole, so that no value may be negative. Shift the "
-                    "columns, or choose another metric."
-                )
+                raise negative_shares_error()
             np.sqrt(wide, out=wide)
         if metric.centered_rows:
             wide -= wide.mean(axis=1, keepdims=True)
@@ -49,6 +46,14 @@ def unit_rows(rows: Rows, metric: Metric, threads: int, dtype: Any = np.float32)
         return np.column_stack([wide, null])
 
     return table_of_blocks(rows, rows.d + 1, threads, normalize, dtype)
+
+
+def negative_shares_error() -> BadInput:
+    """The error for values that are no shares."""
+    return BadInput(
+        "metric 'hellinger' compares shares of a whole, so that no value may be negative. Shift the columns, or choose "
+        "another metric."
+    )
 
 
 def table_of_blocks(

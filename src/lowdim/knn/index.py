@@ -9,9 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim import _native
 from lowdim.data.categories import categorical_rows
-from lowdim.data.duplicates import row_hashes
 from lowdim.data.ownership import dense_table
 from lowdim.data.rows import Rows, StreamRows
 from lowdim.data.validation import FeatureRecord, read_rows
@@ -21,10 +19,20 @@ from lowdim.distance.metric_params import MetricParams
 from lowdim.distance.metrics import SQUARES, Metric, MetricOrFitted, MetricSpec, metric_of
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
 from lowdim.knn import blockwise
-from lowdim.knn.approximate import InvertedFile, approximate, nearest_centers
+from lowdim.knn.approximate import InvertedFile, approximate
+from lowdim.knn.beam_search import beam_search
 from lowdim.knn.exact import EMPTY, NeighborLists, all_pairs, exact_query, refine
 from lowdim.knn.graph import Graph
 from lowdim.knn.search_space import SearchSpace, require_finite_distances, search_space_of
+from lowdim.knn.sparse_search import (
+    SparseSpace,
+    has_inverted_index,
+    is_long_search,
+    sparse_all_pairs,
+    sparse_query,
+    sparse_space_of,
+)
+from lowdim.runtime.cached_property import cached_property
 from lowdim.runtime.param import Choice, Integer, Maybe, Real, SeedLike, param, validate
 from lowdim.runtime.random import Seed, seed_of
 from lowdim.runtime.threads import thread_count
@@ -36,8 +44,6 @@ Array = NDArray[Any]
 EXACT_ROWS = 12_000  # up to so many, comparing all pairs is as fast as an approximate search
 ROWS_PER_NEIGHBOR = 20  # with fewer rows than this times k, an approximate search saves nothing
 GRAPH_DEGREE = 16  # neighbors per row in the graph that queries are searched on
-BEAM_WIDTH = 32  # places in a query's list during its beam search
-ENTRY_CELLS = 2  # cells that a query probes before its beam search
 BRUTE_FORCE_VALUES = 1 << 22  # in a table of no more, a query is compared with all rows: it takes a millisecond
 
 
@@ -160,10 +166,7 @@ class NeighborIndex:
             if graph.recall >= self.options.recall or self.options.algorithm == "approximate":
                 return graph
             # Data without structure: the search misses too much, and "auto" keeps the recall it was asked for.
-        lists = self._blockwise(self._rows, k, own=True)
-        if lists is None:
-            lists = all_pairs(self._space(approximate=False), k)
-        return self._as_graph(lists, "exact", 1.0)
+        return self._as_graph(self._exact(k), "exact", 1.0)
 
     def query(self, Y: Any, k: int) -> Neighbors:
         """The k nearest rows to each row of Y (for metric="precomputed", Y holds distances to the rows).
@@ -175,9 +178,7 @@ class NeighborIndex:
         rows = _read(self._features, self._encoded(Y), fitting=False)
         if rows.d != self._rows.d:
             raise BadInput(f"Y has {rows.d} columns, but the index was made of rows with {self._rows.d}.")
-        lists = self._beam_search(rows, k) if self._uses_graph(k) else self._blockwise(rows, k, own=False)
-        if lists is None:
-            lists = self._brute_force(rows, k)
+        lists = self._beam_search(rows, k) if self._uses_graph(k) else self._exact(k, rows)
         self._require_finite(lists)
         return Neighbors(lists.indices, lists.distances)
 
@@ -193,7 +194,9 @@ class NeighborIndex:
                 )
             return True
         worthwhile = self.n > EXACT_ROWS and k * ROWS_PER_NEIGHBOR < self.n and not self.metric.bits
-        return self.options.algorithm == "auto" and possible and worthwhile
+        if self.options.algorithm != "auto" or not possible or not worthwhile:
+            return False
+        return not self._is_inverted or is_long_search(self._rows)
 
     def _uses_graph(self, k: int) -> bool:
         """Whether queries are searched on a graph. It must not depend on their number, or their neighbors would."""
@@ -210,14 +213,30 @@ class NeighborIndex:
             self._spaces[as_numbers] = search_space_of(self._rows, metric, self._threads)
         return self._spaces[as_numbers]
 
-    def _blockwise(self, queries: Rows, k: int, own: bool) -> NeighborLists | None:
+    @property
+    def _is_inverted(self) -> bool:
+        return has_inverted_index(self._rows, self.metric)
+
+    @cached_property
+    def _sparse_space(self) -> SparseSpace:
+        return sparse_space_of(self._rows, self.metric, self._threads)
+
+    def _exact(self, k: int, queries: Rows | None = None) -> NeighborLists:
+        """The k nearest rows of queries, or of every row: by an inverted index, blocks of distances, or tiles."""
+        if self._is_inverted:
+            space = self._sparse_space
+            return sparse_all_pairs(space, k) if queries is None else sparse_query(space, space.prepare(queries), k)
+        if self.metric.kernel is None or self.metric.by_pairs or blockwise.is_wide(self._rows):
+            return self._blockwise(self._rows if queries is None else queries, k, own=queries is None)
+        tiles = self._space(approximate=False)
+        return all_pairs(tiles, k) if queries is None else exact_query(tiles, *tiles.prepare(queries), k)
+
+    def _blockwise(self, queries: Rows, k: int, own: bool) -> NeighborLists:
         """Neighbors by blocks of distances, for the metrics and rows that have no native kernel."""
         metric = self.metric
         if metric.precomputed:
             return blockwise.nearest_given(queries, self.n, k, own, self._threads)
-        if metric.function is None and not metric.by_pairs and not blockwise.is_wide(self._rows):
-            return None
-        blocks = blockwise.distance_blocks(self._rows if own else queries, self._rows, metric, self._threads)
+        blocks = blockwise.distance_blocks(queries, self._rows, metric, self._threads)
         threads = 1 if metric.function is not None else self._threads
         size = blockwise.block_rows(self.n, self._rows.d, metric)
         return blockwise.nearest_in_blocks(
@@ -230,42 +249,12 @@ class NeighborIndex:
         own = np.arange(self.n, dtype=np.int32)
         return self._as_graph(refine(space, space.source, lists.indices, k, own), "approximate", recall), cells
 
-    def _brute_force(self, rows: Rows, k: int) -> NeighborLists:
-        space = self._space(approximate=False)
-        return exact_query(space, *space.prepare(rows), k)
-
     def _beam_search(self, rows: Rows, k: int) -> NeighborLists:
-        """From the nearest centers and their cells (which may be empty), along the graph."""
         space = self._space(approximate=True)
         if self._query_graph is None:
             self._query_graph = self._approximate(min(GRAPH_DEGREE, self.n - 1))
         graph, cells = self._query_graph
-        work, source = space.prepare(rows)
-        hashes = row_hashes(work, self._threads)
-        lists = NeighborLists.empty(len(work), min(self.n, max(2 * k, BEAM_WIDTH)))
-        nearest = nearest_centers(space, work, cells.centers, min(ENTRY_CELLS, len(cells.centers), lists.k))
-        lists.distances[:, : nearest.k], lists.indices[:, : nearest.k] = (
-            nearest.distances,
-            cells.centers[nearest.indices],
-        )
-        for step in range(nearest.k):
-            cells.probe(space, work, lists, nearest.indices[:, step], hashes)
-        _native.graph_search_queries(
-            work,
-            space.work,
-            graph.indices,
-            space.kernel,
-            lists.distances,
-            lists.indices,
-            space.threads,
-            space.kernel_params(np.float32),
-        )
-        out = refine(space, source, lists.indices, k, None)
-        short = np.flatnonzero(out.indices[:, -1] == EMPTY)  # where a component of the graph has fewer rows
-        if len(short):
-            whole = exact_query(space, np.ascontiguousarray(work[short]), np.ascontiguousarray(source[short]), k)
-            out.distances[short], out.indices[short] = whole.distances, whole.indices
-        return out
+        return beam_search(space, graph.indices, cells, rows, k)
 
     def _as_graph(self, lists: NeighborLists, algorithm: str, recall: float) -> Graph:
         self._require_finite(lists)

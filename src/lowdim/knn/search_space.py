@@ -26,7 +26,7 @@ from lowdim.errors import BadInput
 from lowdim.linalg.centered import Centered, column_means
 from lowdim.runtime.memory import require_memory
 
-__all__ = ["SearchSpace", "require_finite_distances", "search_space_of"]
+__all__ = ["SearchSpace", "require_finite_distances", "require_range", "search_space_of"]
 
 Array = NDArray[Any]
 
@@ -138,12 +138,7 @@ def search_space_of(rows: Rows, metric: Metric, threads: int) -> SearchSpace:
         return SearchSpace(metric, work, packed_mean, work, metric.scale, origin, 1.0, 2.0, False, d, threads)
     mean = column_means(rows, None, threads)[1]
     low, high, integral = _extent(rows, threads)
-    reach = high - low
-    if not np.isfinite(reach) or reach > FLOAT32_RANGE[1] or 0 < reach < FLOAT32_RANGE[0]:
-        raise BadInput(
-            f"the values spread over {reach:g}, and distances are reported in float32, which holds 1e-38 to "
-            "3e38. Rescale the columns."
-        )
+    reach = require_range(low, high)
     exact_sums = integral and 4 * d * (reach + 1) ** 2 < 2**24
     mean = np.rint(mean) if integral else mean  # so that the copy has no rounding errors
     safe = reach == 0 or SAFE_RANGE[0] < reach < SAFE_RANGE[1]
@@ -170,6 +165,17 @@ def _pairwise_space(rows: Rows, metric: Metric, threads: int) -> SearchSpace:
     work = (source * factor).astype(np.float32)
     scale, origin = metric.scale, np.zeros(source.shape[1])
     return SearchSpace(metric, work, None, source, scale, origin, factor, 1.0, False, source.shape[1], threads)
+
+
+def require_range(low: float, high: float) -> float:
+    """The range of values from `low` to `high`; raises where distances would leave float32."""
+    reach = high - low
+    if not np.isfinite(reach) or reach > FLOAT32_RANGE[1] or 0 < reach < FLOAT32_RANGE[0]:
+        raise BadInput(
+            f"the values spread over {reach:g}, and distances are reported in float32, which holds 1e-38 to "
+            "3e38. Rescale the columns."
+        )
+    return reach
 
 
 def require_finite_distances(distances: Array) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from contextlib import suppress
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from functools import wraps
 from io import BytesIO
 from pathlib import Path
@@ -26,6 +28,7 @@ __all__ = [
     "has_layout_engine",
     "name_axes",
     "new_figure",
+    "only_files",
     "save",
     "split_below",
     "style_axes",
@@ -36,6 +39,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 SMALL = 8.5
+
+_only_files: ContextVar[bool] = ContextVar("lowdim_only_files", default=False)
 
 _THEME: dict[str, Any] = {
     "font.size": 10,
@@ -70,7 +75,7 @@ def themed(draw: Callable[P, T]) -> Callable[P, T]:
     @wraps(draw)
     def draw_themed(*args: P.args, **kwargs: P.kwargs) -> T:
         matplotlib = need_matplotlib()
-        if kwargs.get("ax") is None and kwargs.get("figure") is None:
+        if kwargs.get("ax") is None and kwargs.get("figure") is None and not _only_files.get():
             _load_backend(matplotlib)
         with matplotlib.rc_context(_THEME):
             return draw(*args, **kwargs)
@@ -100,8 +105,25 @@ def need_matplotlib() -> Any:
     return matplotlib
 
 
+@contextmanager
+def only_files() -> Iterator[None]:
+    """Let new figures inside be drawn for files alone: no window, no backend, no pyplot, no settings of a user."""
+    token = _only_files.set(True)
+    try:
+        yield
+    finally:
+        _only_files.reset(token)
+
+
 def new_figure(width: float, height: float) -> Any:
     """An empty figure with a constrained layout."""
+    if _only_files.get():
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(width, height), layout="constrained")
+        FigureCanvasAgg(figure)
+        return figure
     from matplotlib import pyplot
 
     return pyplot.figure(figsize=(width, height), layout="constrained")
@@ -186,8 +208,6 @@ def split_below(ax: Axes, heights: list[float]) -> list[Axes]:
 
 def save(ax: Axes, path: str | os.PathLike[str], *, dpi: int = 150) -> Path:
     """Write the figure of `ax` to a file, by its extension (.png, .svg, .pdf …), and close the figure."""
-    from matplotlib import pyplot
-
     figure: Any = ax.get_figure(root=True)
     target = Path(path)
     kind = target.suffix[1:].lower()
@@ -198,5 +218,7 @@ def save(ax: Axes, path: str | os.PathLike[str], *, dpi: int = 150) -> Path:
     figure.savefig(buffer, format=kind, dpi=dpi)
     with atomic_write(target) as draft:
         draft.write_bytes(buffer.getvalue())
-    pyplot.close(figure)
+    pyplot: Any = sys.modules.get("matplotlib.pyplot")
+    if pyplot is not None:
+        pyplot.close(figure)
     return target

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import base64
-from io import BytesIO
+import struct
+import zlib
 from typing import Any
 
 import numpy as np
@@ -33,15 +34,25 @@ def thumbnails(images: Any, n: int) -> list[str]:
         raise BadInput("images have a value that is not finite. Impute it first.")
     out = []
     for i, image in enumerate(array):
-        out.append(_tag((image - low) / (high - low if high > low else 1.0)))
+        out.append(_tag(np.round(255 * ((image - low) / (high - low if high > low else 1.0))).astype(np.uint8)))
         report("thumbnails", i + 1, n)
     return out
 
 
-def _tag(image: Any) -> str:
-    from PIL import Image  # comes with Bokeh and matplotlib
-
-    buffer = BytesIO()
-    Image.fromarray(np.round(255 * image).astype(np.uint8)).save(buffer, "PNG")
-    data = base64.b64encode(buffer.getvalue()).decode()
+def _tag(pixels: Any) -> str:
+    data = base64.b64encode(_png(pixels)).decode()
     return f'<img src="data:image/png;base64,{data}" width="{WIDTH}" style="image-rendering: pixelated">'
+
+
+def _png(pixels: Any) -> bytes:
+    """A PNG file of 8-bit gray (height, width) or colors (height, width, 3); a general writer costs more per image."""
+    height, width = pixels.shape[:2]
+    lines = pixels.reshape(height, -1)
+    unfiltered = np.zeros((height, 1), dtype=np.uint8)  # the filter of each line: none
+    header = struct.pack(">IIBBBBB", width, height, 8, 0 if pixels.ndim == 2 else 2, 0, 0, 0)
+    body = zlib.compress(np.concatenate([unfiltered, lines], axis=1).tobytes(), 6)
+    return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", header) + _chunk(b"IDAT", body) + _chunk(b"IEND", b"")
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

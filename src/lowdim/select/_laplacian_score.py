@@ -33,10 +33,7 @@ class LaplacianScore(ThreadsMixin, Filter):
     ----------
     scores_ : array (d,)
         1 - fᵀLf / fᵀDf, from -1 to 1.
-    ranking_ : array (d,)
-        1 for the largest score.
-    support_ : array (d,)
-        Whether a feature is selected.
+    {ranking}
 
     """
 

@@ -54,10 +54,7 @@ class MutualInformation(ThreadsMixin, InformationMixin, SupervisedFilter):
     ----------
     scores_ : array (d,)
         Mutual information in nats, at least 0.
-    ranking_ : array (d,)
-        1 for the largest score.
-    support_ : array (d,)
-        Whether a feature is selected.
+    {ranking}
 
     """
 

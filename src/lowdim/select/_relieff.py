@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,14 @@ Floats = NDArray[np.float64]
 @dataclasses.dataclass(eq=False, repr=False)
 class ReliefFilter(ThreadsMixin, SupervisedFilter):
     """Base of the Relief filters: a subclass says who the neighbors of a row are."""
+
+    _doc_parts: ClassVar[dict[str, str]] = {
+        "relief": """
+            scores_ : array (d,)
+                Relief weights, from -1 to 1; about 0 for a feature without influence.
+            {ranking}
+            """
+    }
 
     discrete_threshold: int = param(
         10, Integer(0), "Features with no more distinct values are discrete; 0 takes none to be."
@@ -56,12 +64,7 @@ class ReliefF(ReliefFilter):
 
     Attributes
     ----------
-    scores_ : array (d,)
-        Relief weights, from -1 to 1; about 0 for a feature without influence.
-    ranking_ : array (d,)
-        1 for the largest score.
-    support_ : array (d,)
-        Whether a feature is selected.
+    {relief}
 
     """
 
@@ -92,12 +95,7 @@ class SURF(ReliefFilter):
 
     Attributes
     ----------
-    scores_ : array (d,)
-        Relief weights, from -1 to 1.
-    ranking_ : array (d,)
-        1 for the largest score.
-    support_ : array (d,)
-        Whether a feature is selected.
+    {relief}
 
     """
 
@@ -117,12 +115,7 @@ class MultiSURF(ReliefFilter):
 
     Attributes
     ----------
-    scores_ : array (d,)
-        Relief weights, from -1 to 1.
-    ranking_ : array (d,)
-        1 for the largest score.
-    support_ : array (d,)
-        Whether a feature is selected.
+    {relief}
 
     """
 

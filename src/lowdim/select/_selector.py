@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,6 +73,15 @@ class FilterScores:
 @dataclasses.dataclass(eq=False, repr=False)
 class Filter(Selector):
     """Base of all filters: a subclass writes `_score`, and this selects by number, share or threshold."""
+
+    _doc_parts: ClassVar[dict[str, str]] = {
+        "ranking": """
+            ranking_ : array (d,)
+                1 for the largest score.
+            support_ : array (d,)
+                Whether a feature is selected.
+            """
+    }
 
     k: int | float | None = param(
         0.5,

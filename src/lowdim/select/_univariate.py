@@ -34,10 +34,7 @@ class VarianceThreshold(ThreadsMixin, Filter):
     ----------
     scores_ : array (d,)
         Variances.
-    ranking_ : array (d,)
-        1 for the largest score.
-    support_ : array (d,)
-        Whether a feature is selected.
+    {ranking}
 
     """
 
@@ -115,10 +112,7 @@ class FTest(MomentsFilter):
         F statistics.
     pvalues_ : array (d,)
         Their p-values, each of a single test.
-    ranking_ : array (d,)
-        1 for the largest score.
-    support_ : array (d,)
-        Whether a feature is selected.
+    {ranking}
 
     """
 
@@ -140,10 +134,7 @@ class FisherScore(MomentsFilter):
     ----------
     scores_ : array (d,)
         Fisher scores; infinite for a feature that is constant in each class and separates them.
-    ranking_ : array (d,)
-        1 for the largest score.
-    support_ : array (d,)
-        Whether a feature is selected.
+    {ranking}
 
     """
 
@@ -164,10 +155,7 @@ class ChiSquared(MomentsFilter):
         χ² statistics.
     pvalues_ : array (d,)
         Their p-values, each of a single test.
-    ranking_ : array (d,)
-        1 for the largest score.
-    support_ : array (d,)
-        Whether a feature is selected.
+    {ranking}
 
     """
 

@@ -97,12 +97,13 @@ def write_labeled_table(path: Path, X: Any, names: Sequence[str] | None, table: 
 
 def save_figure(path: Path, draw: Callable[[], Any]) -> None:
     """Save what `draw` returns, Matplotlib's axes or figure; no window is opened."""
-    os.environ.setdefault("MPLBACKEND", "agg")
     # Without a home it logs where it keeps its cache, which is no news about the picture.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     from lowdim import plot
+    from lowdim.plot._theme import only_files
 
-    plot.save(draw(), path)
+    with only_files():
+        plot.save(draw(), path)
 
 
 def _write_scatter(path: Path, output: EmbeddingOutput) -> None:

@@ -9,12 +9,14 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import sklearn
 
 from lowdim.data.datasets import synthetic
-from lowdim.data.datasets.literal import ARRESTS, CITIES, CITY_DISTANCES, EIGHT
+from lowdim.data.datasets.literal import ARRESTS, CITIES, CITY_DISTANCES, EIGHT, IRIS_COLUMNS, WINE_COLUMNS
 from lowdim.data.table import Table
 from lowdim.errors import BadParameter
 from lowdim.runtime.param import Integer, Real, SeedLike
@@ -71,26 +73,28 @@ def names() -> dict[str, str]:
 
 
 def _digits() -> Table:
-    from sklearn.datasets import load_digits
-
-    found = load_digits()
-    return Table(found.data, tuple(found.feature_names), found.target, "digit", image_shape=(8, 8))
+    values = _scikit_learn_file("digits.csv.gz")
+    names = tuple(f"pixel_{row}_{column}" for row in range(8) for column in range(8))
+    return Table(values[:, :-1], names, values[:, -1].astype(np.int64), "digit", image_shape=(8, 8))
 
 
 def _iris() -> Table:
-    from sklearn.datasets import load_iris
-
-    return _classes(load_iris(), "species")
+    return _classes("iris.csv", IRIS_COLUMNS, "species", ("setosa", "versicolor", "virginica"))
 
 
 def _wine() -> Table:
-    from sklearn.datasets import load_wine
-
-    return _classes(load_wine(), "cultivar")
+    return _classes("wine_data.csv", WINE_COLUMNS, "cultivar", ("class_0", "class_1", "class_2"))
 
 
-def _classes(found: Any, label_name: str) -> Table:
-    return Table(found.data, tuple(found.feature_names), found.target_names[found.target], label_name)
+def _classes(file: str, names: tuple[str, ...], label_name: str, classes: tuple[str, ...]) -> Table:
+    values = _scikit_learn_file(file, skip=1)
+    return Table(values[:, :-1], names, np.array(classes)[values[:, -1].astype(np.int64)], label_name)
+
+
+def _scikit_learn_file(name: str, skip: int = 0) -> Any:
+    """Numbers that scikit-learn ships, the class last; `sklearn.datasets` would import ten packages to read them."""
+    path = Path(sklearn.__file__).parent / "datasets" / "data" / name
+    return np.loadtxt(path, delimiter=",", skiprows=skip)
 
 
 def _eight() -> Table:

@@ -2,7 +2,24 @@
 
 from __future__ import annotations
 
-__all__ = ["ARRESTS", "CITIES", "CITY_DISTANCES", "EIGHT"]
+__all__ = ["ARRESTS", "CITIES", "CITY_DISTANCES", "EIGHT", "IRIS_COLUMNS", "WINE_COLUMNS"]
+
+IRIS_COLUMNS = ("sepal length (cm)", "sepal width (cm)", "petal length (cm)", "petal width (cm)")
+WINE_COLUMNS = (
+    "alcohol",
+    "malic_acid",
+    "ash",
+    "alcalinity_of_ash",
+    "magnesium",
+    "total_phenols",
+    "flavanoids",
+    "nonflavanoid_phenols",
+    "proanthocyanins",
+    "color_intensity",
+    "hue",
+    "od280/od315_of_diluted_wines",
+    "proline",
+)
 
 # A worked example of PCA (lecture 4).
 EIGHT = [(1, 2), (3, 3), (3, 5), (5, 4), (5, 6), (6, 5), (8, 7), (9, 8)]

@@ -14,6 +14,7 @@ from lowdim.data.io.column_roles import ColumnSelection
 from lowdim.data.io.decompression import COMPRESSIONS
 from lowdim.data.io.delimited_text import DELIMITERS, TextSource
 from lowdim.data.io.excel import ExcelSource
+from lowdim.data.io.h5ad import read_h5ad
 from lowdim.data.io.load_table import load_table
 from lowdim.data.io.numpy_files import read_npy, read_npz
 from lowdim.data.table import Table
@@ -30,6 +31,7 @@ READ_EXTENSIONS = (
     ".npy",
     ".npz",
     ".xlsx",
+    ".h5ad",
 )
 
 
@@ -51,7 +53,7 @@ def read_table(
     encode: str = "drop",
     numeric_only: bool = False,
 ) -> Table:
-    """Read a table from a CSV, TSV, Parquet, Arrow (Feather), Excel, npy or npz file.
+    """Read a table from a CSV, TSV, Parquet, Arrow (Feather), Excel, h5ad, npy or npz file.
 
     Numeric and boolean columns are the features. A text column of few values is taken as the label and one whose values
     all differ as the ids, unless `label` and `id` name others; further text and dates are kept in `annotations`.
@@ -67,10 +69,11 @@ def read_table(
     ----------
     path : path of a file
         The extension tells the format: .csv, .tsv, .txt, .tab (also compressed: .csv.gz, .bz2, .zst), .parquet,
-        .arrow, .feather, .xlsx, .npy, .npz. The first line of a text file is the header, unless it holds only
+        .arrow, .feather, .xlsx, .h5ad, .npy, .npz. The first line of a text file is the header, unless it holds only
         unquoted numbers; a first column without a name holds the ids. Columns without names are called x0, x1, …;
         images (n, h, w) are flattened. Of an npz file the array `X` or `data` is read, or the only table; `y` or
-        `labels`, `ids` and `names` are used if their lengths fit. Of a workbook, the first sheet is read.
+        `labels`, `ids` and `names` are used if their lengths fit. Of a workbook, the first sheet is read; of an h5ad
+        file, `X`, with columns of `obs` as label, ids and annotations.
     columns : names, optional
         The columns to use, in this order, all of which must hold numbers; all others are left out.
     label, id : name, optional
@@ -100,6 +103,8 @@ def _read(file: Path, extension: str, selection: ColumnSelection) -> Table:
     if extension in DELIMITERS:
         text = TextSource(file, extension, selection)
         return load_table(text, text.selection())
+    if extension == ".h5ad":
+        return read_h5ad(file, selection)
     if extension in (".npy", ".npz"):
         return (read_npy if extension == ".npy" else read_npz)(file, selection)
     return load_table(SOURCES[extension](file), selection)

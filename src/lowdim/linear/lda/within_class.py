@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
 
 from lowdim.data.rows import Rows, open_rows
 from lowdim.data.target import ClassLabels, class_labels
@@ -43,6 +44,7 @@ __all__ = ["SOLVERS", "LDAOptions", "WithinClass", "within_from_moments"]
 Array = NDArray[np.float64]
 
 MOST_DOUBTFUL = 64  # directions whose variance is measured on the rows one by one
+WELL_CONDITIONED = 1e-8  # the share of the largest eigenvalue above which images of dual vectors are orthonormal
 SINGLE_SMALLEST = 1e-3  # products of float32 rows are exact enough for eigenvalues above this
 
 
@@ -133,8 +135,30 @@ def solve_gram(rows: Rows, y: Any, weights: Array | None, options: LDAOptions) -
     squares = np.divide(np.diagonal(G) ** 2, roots**2, out=np.zeros(n), where=roots > 0)
     floor = max(options.tol**2, rounding_floor(n, rows.dtype) * float(values[-1]))
     kept = np.flatnonzero(values > floor)[::-1]
-    images = centered.transpose_times(U[:, kept])[found.columns]  # (c, r), orthogonal but for rounding, longest first
-    return _spectral(found, values[kept], orthonormal(images), (total, float(squares.sum())), options)
+    dual = U[:, kept] - means @ (means.T @ U[:, kept])
+    if values[kept[-1:]] > WELL_CONDITIONED * values[-1]:
+        vectors: Any = _dual_images(centered, dual / np.sqrt(degrees * values[kept]), found.columns)
+    else:  # longest first; orthogonal but for rounding
+        vectors = np.ascontiguousarray(orthonormal(centered.transpose_times(dual)[found.columns]))
+    return _spectral(found, values[kept], vectors, (total, float(squares.sum())), options)
+
+
+def _dual_images(centered: Centered, dual: Array, columns: NDArray[np.intp]) -> LinearOperator:
+    """The eigenvectors Pᵀ·dual (c, r) as an operator: what LDA asks of them are products with a few columns.
+
+    To form them would cost n² d once more, and to orthogonalize them twice that.
+    """
+
+    def images(A: Array) -> Array:
+        return centered.transpose_times(dual @ A)[columns]
+
+    def coordinates(A: Array) -> Array:
+        spread = np.zeros((centered.rows.d, A.shape[1]))
+        spread[columns] = A
+        return np.asarray(dual.T @ centered.times(spread).astype(np.float64))
+
+    shape, float64 = (len(columns), dual.shape[1]), np.dtype(np.float64)
+    return LinearOperator(shape, matvec=images, matmat=images, rmatmat=coordinates, dtype=float64)
 
 
 def solve_svd(rows: Rows, y: Any, weights: Array | None, options: LDAOptions) -> WithinClass:
@@ -157,7 +181,9 @@ def solve_svd(rows: Rows, y: Any, weights: Array | None, options: LDAOptions) ->
     if options.shrinkage == "ledoit-wolf":
         factors = _factors(rows.d, found.columns, found.scale)
         fourth = fourth_powers(rows, labels.codes, found.means, factors, weights, options.threads)
-    return _spectral(found, values[kept], right[kept].T, (float(found.counts.sum()), fourth), options)
+    return _spectral(
+        found, values[kept], np.ascontiguousarray(right[kept].T), (float(found.counts.sum()), fourth), options
+    )
 
 
 SOLVERS = {"covariance": solve_covariance, "gram": solve_gram, "svd": solve_svd}
@@ -182,7 +208,7 @@ def _standardized(
 
 
 def _spectral(
-    found: WithinClass, values: Array, vectors: Array, moments: tuple[float, float | None], options: LDAOptions
+    found: WithinClass, values: Array, vectors: Any, moments: tuple[float, float | None], options: LDAOptions
 ) -> WithinClass:
     """The same with the whitening by eigenpairs, shrunk as the options say; `moments` are n and Σ ‖z‖⁴."""
     n, fourth = moments
@@ -191,7 +217,7 @@ def _spectral(
     norms = CovarianceNorms(n, d, trace, share**2 * float((values**2).sum()), fourth)
     alpha = shrinkage_intensity(options.shrinkage, norms)
     rest = alpha * trace / share / d
-    whitening = SpectralWhitening(np.ascontiguousarray(vectors), (1 - alpha) * values + rest, rest)
+    whitening = SpectralWhitening(vectors, (1 - alpha) * values + rest, rest)
     return replace(found, whitening=whitening, shrinkage=alpha)
 
 

@@ -6,7 +6,7 @@ What the rows do not determine, the null space of S, is left out: F lies in the 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.linalg
@@ -70,7 +70,7 @@ class CholeskyWhitening:
 class SpectralWhitening:
     """S = V Λ Vᵀ + ρ (I - VVᵀ): F = V Λ^-½ for ρ = 0, else the symmetric inverse root of S."""
 
-    vectors: Array  # (d, r) orthonormal
+    vectors: Any  # (d, r) orthonormal: an array, or a linear operator
     values: Array  # (r,)
     rest: float = 0.0  # ρ, the eigenvalue of every other direction, which shrinkage lifts above zero
 
@@ -79,21 +79,21 @@ class SpectralWhitening:
         return self.vectors.shape[1] if self.rest == 0 else self.vectors.shape[0]
 
     def whiten(self, M: Array) -> Array:
-        inside = (M @ self.vectors) / np.sqrt(self.values)
+        coordinates = M @ self.vectors
         if self.rest == 0:
-            return inside
-        return inside @ self.vectors.T + self._complement(M) / np.sqrt(self.rest)
+            return np.asarray(coordinates / np.sqrt(self.values))
+        # V (Λ^-½ - ρ^-½) Vᵀ M + ρ^-½ M
+        return coordinates * (1 / np.sqrt(self.values) - 1 / np.sqrt(self.rest)) @ self.vectors.T + M / np.sqrt(
+            self.rest
+        )
 
     def unwhiten(self, V: Array) -> Array:
         if self.rest == 0:
-            return self.vectors @ (V / np.sqrt(self.values)[:, None])
+            return np.asarray(self.vectors @ (V / np.sqrt(self.values)[:, None]))
         return self.whiten(V.T).T
 
     def outside(self, M: Array) -> Array:
-        return self._complement(M) if self.rest == 0 else np.zeros_like(M)
-
-    def _complement(self, M: Array) -> Array:
-        return M - (M @ self.vectors) @ self.vectors.T
+        return np.asarray(M - (M @ self.vectors) @ self.vectors.T) if self.rest == 0 else np.zeros_like(M)
 
 
 def whiten_covariance(S: Array, tol: float, rounding: float) -> WithinWhitening:

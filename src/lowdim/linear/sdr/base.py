@@ -15,10 +15,16 @@ from lowdim.data.rows import ArrayRows, StreamRows
 from lowdim.data.target import read_supervised
 from lowdim.data.validation import check_weights, overflow_error
 from lowdim.decomposition.component_count import fixed_count
-from lowdim.errors import BadInput, BadParameter
+from lowdim.errors import BadInput
 from lowdim.linalg.dense_eigen import eigh, fix_signs, symmetrized
 from lowdim.linear.sdr.delta_method import direction_errors, influence_spectrum
-from lowdim.linear.sdr.order_tests import OrderTests, chi2_tests, permutation_tests, weighted_chi2_tests
+from lowdim.linear.sdr.order_tests import (
+    OrderTests,
+    chi2_tests,
+    law_of_tests,
+    permutation_tests,
+    weighted_chi2_tests,
+)
 from lowdim.linear.sdr.predictor_tests import PredictorTests, predictor_tests
 from lowdim.linear.sdr.regularized_whitening import Regularization, RegularizationMixin, RegularizedWhitening, whitening
 from lowdim.linear.sdr.slice_moments import SlicedRows
@@ -32,10 +38,13 @@ from lowdim.runtime.threads import thread_count
 from lowdim.runtime.warning import warn
 from lowdim.summaries.moments import Moments
 
-__all__ = ["SDRState", "SufficientReduction"]
+__all__ = ["MOMENTS_TRAITS", "SDRState", "SufficientReduction"]
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
+
+# What every reduction that reads moments of the rows can do.
+MOMENTS_TRAITS = {"supervised": True, "inverse": True, "streaming": True, "sparse": True, "weights": True}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,8 +80,15 @@ class SufficientReduction(RegularizationMixin, ThreadsMixin, SeedMixin, WhiteSco
     alpha: float = param(0.05, Real(0, 1, open=True), "Level of the order tests for n_components='test'.")
     n_permutations: int = param(200, Integer(1, 1_000_000), "Permutations of each order test.")
 
+    _doc_parts: ClassVar[dict[str, str]] = {
+        "order tests": """
+            order_statistics_, order_dof_, order_p_values_ : array (m,)
+                Tests that k = 0, 1, … directions suffice: the statistic above, its degrees of freedom (None for
+                permutations), and p-value. None if there was no test.
+            """
+    }
     _state_classes = (SDRState,)
-    _has_chi2: ClassVar[bool] = True  # whether the order tests have a χ² law
+    _has_chi2: ClassVar[bool] = True  # whether the order tests have a plain χ² law, for normal columns
     _definite: ClassVar[bool] = True  # whether the kernel matrix has no negative eigenvalues
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -133,8 +149,8 @@ class SufficientReduction(RegularizationMixin, ThreadsMixin, SeedMixin, WhiteSco
         """The kernel matrix in whitened coordinates, (r, r)."""
         raise NotImplementedError
 
-    def _chi2_statistics(self, solution: Solution, most: int) -> tuple[Floats, Floats]:
-        """Statistics of the order tests for k = 0, …, and their degrees of freedom."""
+    def _order_statistics(self, solution: Solution, most: int) -> tuple[Floats, Floats | None]:
+        """Statistics of the order tests for k = 0, …, and the degrees of freedom of their χ² law, if there is one."""
         raise NotImplementedError
 
     def _null_influence(self, sample: Sample, solution: Solution, k: int) -> RowSum:
@@ -206,26 +222,16 @@ class SufficientReduction(RegularizationMixin, ThreadsMixin, SeedMixin, WhiteSco
         return Solution(summary, moments, white, values, vectors)
 
     def _order_tests(self, sample: Sample, solution: Solution, most: int) -> OrderTests | None:
-        form = self._test_form(solution.whitening.regularized)
+        form = law_of_tests(self, self._has_chi2, solution.whitening.regularized)
         if form is None:
             return None
         if form == "permutation":
             return self._permutation_tests(sample, solution, most)
-        statistics, dof = self._chi2_statistics(solution, most)
+        statistics, dof = self._order_statistics(solution, most)
         if form == "chi2":
+            assert dof is not None
             return chi2_tests(statistics, dof)
         return weighted_chi2_tests(statistics, lambda k: self._null_weights(sample, solution, k), self.alpha)
-
-    def _test_form(self, regularized: bool) -> str | None:
-        exact = self._has_chi2 and not regularized
-        if self.order_test == "auto":
-            return "chi2" if exact else "permutation" if self.n_components == "test" else None
-        if self.order_test != "permutation" and not exact:
-            what = f"{type(self).__name__} has none" if not self._has_chi2 else "shrinkage and ridge change it"
-            raise BadParameter(
-                f"order_test={self.order_test!r} needs a χ² law, and {what}. Use order_test='permutation'."
-            )
-        return self.order_test
 
     def _permutation_tests(self, sample: Sample, solution: Solution, most: int) -> OrderTests:
         if sample.weights is not None and (sample.weights != 1).any():

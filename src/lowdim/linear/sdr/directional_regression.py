@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import NDArray
 
 from lowdim.base.estimator import estimator
+from lowdim.linear.sdr.base import MOMENTS_TRAITS
 from lowdim.linear.sdr.predictor_tests import covariance_statistics, mean_statistics
 from lowdim.linear.sdr.regularized_whitening import RegularizedWhitening
-from lowdim.linear.sdr.slice_moments import SliceMoments, slice_moments
-from lowdim.linear.sdr.sliced import SlicedReduction
+from lowdim.linear.sdr.slice_moments import SliceMoments
+from lowdim.linear.sdr.sliced import SecondMomentReduction
 from lowdim.linear.sdr.solution import RowSum, Sample, Solution
 
 __all__ = ["DirectionalRegression"]
@@ -20,52 +22,67 @@ Floats = NDArray[np.float64]
 @estimator(
     title="directions in which differences between slices of the response stand out",
     summary="moments",
-    supervised=True,
-    inverse=True,
-    streaming=True,
-    sparse=True,
-    weights=True,
+    **MOMENTS_TRAITS,
 )
-class DirectionalRegression(SlicedReduction):
+class DirectionalRegression(SecondMomentReduction):
     """Directional regression: slice means and slice covariances together (Li and Wang 2007).
 
         M v = λ S v,   VᵀSV = I,   M = 2 Σ_h p_h (A_h - S) S⁻¹ (A_h - S) + 2 B S⁻¹ B + 2 tr(S⁻¹B) B
 
     with the second moments A_h = Σ_{i in h} (x - μ)(x - μ)ᵀ / n_h of the rows in slice h about the mean of all rows,
     and SIR's B. It is the expectation of (2I - E[(z - z̃)(z - z̃)ᵀ | y, ỹ])² over pairs of whitened rows, and finds what
-    SIR finds and what SAVE finds, with fewer rows than SAVE. `fit` takes what SIR takes, except Moments. The order
-    tests are permutation tests.
+    SIR finds and what SAVE finds, with fewer rows than SAVE. `fit` takes what SIR takes, except Moments. The tests
+    of the order read n Σ_{j>k} λ_j, which has a weighted χ² law, whatever the columns, and no plain one.
 
     {parameters}
 
     Attributes
     ----------
-    components_ : array (k, d)
-        Directions in rows, scaled so that the scores have unit variance.
+    {directions}
     eigenvalues_ : array (r,)
         All eigenvalues, descending.
-    mean_, scale_ : array (d,)
-        Means of the columns; None.
-    n_components_ : int
-        Number of directions.
-    order_statistics_, order_dof_, order_p_values_ : array (m,)
-        Permutation tests that k = 0, 1, … directions suffice: n Σ_{j>k} λ_j, None, p-value. None if there was no test.
-    slice_names_, slice_sizes_, slice_means_ : array (H,), (H,), (H, d)
-        The interval or class of each slice, its sum of weights, and its means.
-    slice_edges_ : array (H - 1,)
-        Edges between the slices of one numeric response, else None.
+    {order tests}
+    {slices}
 
     """
 
     _has_chi2 = False
 
-    def _summarize(self, sample: Sample) -> SliceMoments:
-        return slice_moments(sample.rows, sample.weights, sample.threads)
-
     def _kernel(self, sample: Sample, summary: SliceMoments, white: RegularizedWhitening) -> Floats:
         shares, means, E = _parts(summary, white.root)
         B = (means.T * shares) @ means
         return np.asarray(2 * (np.einsum("h,hij,hjk->ik", shares, E, E) + B @ B + np.trace(B) * B))
+
+    def _order_statistics(self, solution: Solution, most: int) -> tuple[Floats, None]:
+        return solution.moments.n * np.cumsum(solution.values[::-1])[::-1][:most], None
+
+    def _null_influence(self, sample: Sample, solution: Solution, k: int) -> RowSum:
+        """√2 Γ₀ᵀ δK Ψ₀, for M = 2 K Kᵀ with K = [√p_h E_h, B, √(p_h tr B) m_h], and Ψ₀ off the rows of K.
+
+        If k directions suffice, E_h, B and m_h vanish outside of them. With z₁ the scores on them, z₀ all others and
+        c_h = [s = h] / √p_h - √p_h for a row of slice s, what is left is (z₀z₀ᵀ - I) c_h between null directions, which
+        is symmetric, and z₀ [z₁ᵀ c_h - √p_h m_hᵀ, m_sᵀ, √(tr B) c_h] Ψ₀ across.
+        """
+        shares, means, E = _parts(solution.summary, solution.vectors)
+        roots, kept = np.sqrt(shares), means[:, :k]
+        B = (means.T * shares) @ means
+        size = np.sqrt(np.trace(B))
+        inner = np.column_stack([*(roots[:, None, None] * E[:, :k, :k]), B[:k, :k], size * roots * kept.T])
+        off = scipy.linalg.qr(inner.T)[0][:, k:] if k else np.eye(inner.shape[1])
+        i, j = np.triu_indices(len(solution.values) - k)
+        twice = np.where(i == j, 1.0, np.sqrt(2.0))  # an entry above the diagonal stands for two
+
+        def influence(Z: Floats, codes: NDArray[np.intp], cut: slice) -> Floats:
+            n, null = len(Z), Z[:, k:]
+            c = np.tile(-roots, (n, 1))
+            c[np.arange(n), codes] += 1 / roots[codes]
+            between = (null[:, i] * null[:, j] - (i == j)) * twice
+            moved = c[:, :, None] * Z[:, None, :k] - roots[:, None] * kept  # (n, H, k)
+            across = np.column_stack([moved.reshape(n, -1), kept[codes], size * c]) @ off
+            parts = (between[:, :, None] * c[:, None, :], null[:, :, None] * across[:, None, :])
+            return np.asarray(np.sqrt(2) * np.concatenate([part.reshape(n, -1) for part in parts], axis=1))
+
+        return influence
 
     def _kernel_influence(self, sample: Sample, solution: Solution, columns: slice) -> RowSum:
         """Influence of a row in slice s with E_h = A_h - I and D = z zᵀ - I, where δB is SIR's.

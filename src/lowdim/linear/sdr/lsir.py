@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from lowdim.base.estimator import ThreadsMixin, estimator
 from lowdim.base.state import StateCheck
 from lowdim.data.ownership import dense_table
-from lowdim.data.rows import ArrayRows, Rows, unmasked
+from lowdim.data.rows import ArrayRows, Rows, is_stream, unmasked
 from lowdim.data.target import read_supervised
-from lowdim.data.validation import overflow_error
+from lowdim.data.validation import check_weights, overflow_error
 from lowdim.decomposition.component_count import fixed_count
-from lowdim.errors import BadInput, NotEnoughData
+from lowdim.errors import BadInput, BadInputType, NotEnoughData
 from lowdim.knn.index import NeighborIndex
 from lowdim.linalg.dense_eigen import eigh_largest, fix_signs, symmetrized
 from lowdim.linear.sdr.regularized_whitening import Regularization, RegularizationMixin, whitening
@@ -46,34 +46,31 @@ class LSIRState:
     supervised=True,
     inverse=True,
     sparse=True,
+    weights=True,
 )
 class LSIR(RegularizationMixin, SlicingMixin, ThreadsMixin, WhiteScores):
     """Localized sliced inverse regression (Wu, Liang and Mukherjee 2010).
 
         B v = λ S v,   VᵀSV = I,   B = Σ_i (m_i - μ)(m_i - μ)ᵀ / n
 
-    where m_i is the mean of the `n_neighbors` rows of x_i's slice that are nearest to x_i, itself among them. A slice
-    whose clusters lie on both sides of the mean has a mean that says nothing, and SIR misses it; its local means do
-    not. With n_neighbors of the largest slice or more it is SIR; with 1, all directions are alike.
+    where m_i is the mean of the `n_neighbors` rows of x_i's slice that are nearest to x_i, itself among them (with
+    weights: of the nearest rows whose weights sum to `n_neighbors`, the last one in part, as if rows were repeated). A
+    slice whose clusters lie on both sides of the mean has a mean that says nothing, and SIR misses it; its local means
+    do not. With n_neighbors of the largest slice or more it is SIR; with 1, all directions are alike.
 
     Rows without a label (y is NaN or None, or `unlabeled`) count in the covariance matrix S, not in B: semi-supervised
     learning. To our knowledge this is the first implementation in Python.
 
-    Neighbors are sought among all rows, so the table must fit into memory: a file is read into it, and an iterator of
-    chunks is refused. Rows have no weights, since n_neighbors counts rows.
+    Neighbors are sought among all rows, so the table must fit into memory: a file is read into it. A stream has no
+    neighbors until its last row is known, so LSIR does not stream: an iterator of chunks is refused.
 
     {parameters}
 
     Attributes
     ----------
-    components_ : array (k, d)
-        Directions in rows, scaled so that the scores have unit variance.
+    {directions}
     eigenvalues_ : array (r,)
         All eigenvalues, descending, from 0 to 1.
-    mean_, scale_ : array (d,)
-        Means of the columns; None.
-    n_components_ : int
-        Number of directions.
     n_labeled_ : int
         Number of rows with a label.
     slice_names_, slice_sizes_ : array (H,)
@@ -98,38 +95,48 @@ class LSIR(RegularizationMixin, SlicingMixin, ThreadsMixin, WhiteScores):
 
     _state_classes = (LSIRState,)
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the directions; rows without a label join the covariance matrix alone."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the directions; rows without a label join the covariance matrix alone.
+
+        `sample_weight` is the multiplicity of each row, labeled or not.
+        """
         with self._fitting():
+            if is_stream(X):
+                raise BadInputType(
+                    "LSIR does not stream: the neighbors of a row may be in any chunk. Give an array or a file that "
+                    "fits into memory, or use SIR, which streams."
+                )
             rows, y = read_supervised(self, X, y, min_rows=2)
             threads = thread_count(self.n_jobs)
-            table = dense_table(rows)
-            labeled, slices = self._slices(y, len(table))
-            moments = moments_of(ArrayRows(table), None, None, threads)
+            table, weights = dense_table(rows), check_weights(sample_weight, rows.n)
+            labeled, slices = self._slices(y, len(table), weights)
+            moments = moments_of(ArrayRows(table), None, weights, threads)
             moments.feature_names = getattr(self, "feature_names_in_", None)
-            white = whitening(moments, Regularization(self.shrinkage, self.ridge, ArrayRows(table), None, threads))
-            means = local_means(table, labeled, slices, self.n_neighbors, threads)
+            white = whitening(moments, Regularization(self.shrinkage, self.ridge, ArrayRows(table), weights, threads))
+            own = np.ones(len(labeled)) if weights is None else weights[labeled]
+            means = local_means(table[labeled], own, slices, self.n_neighbors, threads)
             # About the mean of the labeled rows, from which that of the others may differ.
-            whitened = (means - table[labeled].mean(axis=0, dtype=np.float64)) @ white.root
-            pairs = eigh_largest(symmetrized(whitened.T @ whitened) / len(labeled))
+            whitened = (means - _weighted_mean(table[labeled], own)) @ white.root
+            pairs = eigh_largest(symmetrized((whitened.T * own) @ whitened) / own.sum())
             most = len(pairs.values)
             k = fixed_count(self.n_components, most, f"{most} columns vary") or min(2, most)
             V = fix_signs(white.root @ pairs.vectors[:, :k])
             return self._keep(rows, V, pairs.values, moments.mean, white.covariance @ V, labeled, slices)
 
-    def _slices(self, y: Any, n: int) -> tuple[NDArray[np.intp], Slices]:
-        """The rows with a label, and their slices."""
+    def _slices(self, y: Any, n: int, weights: Floats | None) -> tuple[NDArray[np.intp], Slices]:
+        """The rows with a label and a weight, and their slices."""
         values = np.asarray(unmasked(y))
         if values.ndim == 0 or len(values) != n:
             raise BadInput(f"y must have one target per row ({n}); got shape {values.shape}.")
         known = ~_missing(values, self.unlabeled).reshape(n, -1).any(axis=1)
-        labeled = np.flatnonzero(known)
+        labeled = np.flatnonzero(known if weights is None else known & (weights > 0))
         if len(labeled) < 2:
             raise NotEnoughData(f"{len(labeled)} of {n} rows have a label; at least 2 are needed.")
         there = values[labeled]
         if there.dtype.kind == "O" and all(isinstance(v, int | float) for v in there.ravel().tolist()):
             there = there.astype(np.float64)
-        return labeled, slice_responses(there, len(labeled), None, self.n_slices, self.slicing)
+        own = None if weights is None else weights[labeled]
+        return labeled, slice_responses(there, len(labeled), own, self.n_slices, self.slicing)
 
     def _keep(
         self,
@@ -161,31 +168,47 @@ class LSIR(RegularizationMixin, SlicingMixin, ThreadsMixin, WhiteScores):
         check.floats("slice_edges_", None, optional=True)
 
 
-def local_means(table: Array, labeled: NDArray[np.intp], slices: Slices, k: int, threads: int) -> Floats:
-    """The mean of the k nearest rows of each labeled row within its slice, itself among them, (len(labeled), d)."""
-    out = np.empty((len(labeled), table.shape[1]))
+def local_means(rows: Array, weights: Floats, slices: Slices, k: float, threads: int) -> Floats:
+    """The mean of the nearest rows of each row within its slice, itself among them, whose weights sum to k, (n, d)."""
+    out = np.empty(rows.shape)
     for code in range(slices.count):
         inside = np.flatnonzero(slices.codes == code)
-        rows = np.ascontiguousarray(table[labeled[inside]])
-        m = min(k, len(rows))
-        if m == len(rows):
-            out[inside] = rows.mean(axis=0, dtype=np.float64)
-        else:
-            out[inside] = _mean_of_neighbors(rows, m, threads)
+        part, own = np.ascontiguousarray(rows[inside]), weights[inside]
+        whole = own.sum() <= k
+        out[inside] = _weighted_mean(part, own) if whole else _mean_of_neighbors(part, own, k, threads)
         report("local means", code + 1, slices.count)
     return out
 
 
-def _mean_of_neighbors(rows: Array, m: int, threads: int) -> Floats:
+def _mean_of_neighbors(rows: Array, weights: Floats, k: float, threads: int) -> Floats:
     wide = rows.astype(np.float64)
-    if m == 1:
+    own = np.minimum(weights, k)[:, None]
+    if (own == k).all():
         return wide
-    found = NeighborIndex(rows, algorithm="exact", n_jobs=threads).graph(m - 1).indices  # (n, m - 1)
-    ends = np.arange(0, found.size + 1, m - 1)
-    adjacency = sp.csr_array((np.ones(found.size), found.ravel(), ends), shape=(len(rows), len(rows)))
+    found, taken = _nearest_up_to(rows, weights, k, threads)
+    ends = np.arange(0, found.size + 1, found.shape[1])
+    adjacency = sp.csr_array((taken.ravel(), found.ravel(), ends), shape=(len(rows), len(rows)))
     center = wide.mean(axis=0)  # about it, so that a large offset costs no digits
     wide -= center
-    return np.asarray((adjacency @ wide + wide) / m + center)
+    return np.asarray((adjacency @ wide + own * wide) / (own + taken.sum(axis=1, keepdims=True)) + center)
+
+
+def _nearest_up_to(rows: Array, weights: Floats, k: float, threads: int) -> tuple[NDArray[Any], Floats]:
+    """The nearest other rows of each row, and what is taken of their weights until all weights sum to k."""
+    index = NeighborIndex(rows, algorithm="exact", n_jobs=threads)
+    most, m = len(rows) - 1, max(1, int(np.ceil(k / weights.max())) - 1)
+    while True:
+        m = min(m, most)
+        found = index.graph(m).indices  # (n, m)
+        before = np.column_stack([weights, weights[found]]).cumsum(axis=1)  # (n, m + 1)
+        if m == most or before[:, -1].min() >= k:
+            return found, np.clip(k - before[:, :-1], 0.0, weights[found])
+        m *= 2
+
+
+def _weighted_mean(rows: Array, weights: Floats) -> Floats:
+    base = rows[0].astype(np.float64)  # differences from one row keep a large offset exact
+    return np.asarray(base + weights @ (rows - base) / weights.sum())
 
 
 def _missing(values: Array, unlabeled: Any) -> NDArray[np.bool_]:

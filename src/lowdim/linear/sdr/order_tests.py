@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc
 
+from lowdim.errors import BadParameter
 from lowdim.linear.sdr.weighted_chi2 import weighted_chi2_sf
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
 from lowdim.runtime.threads import ordered_map
 
-__all__ = ["OrderTests", "chi2_tests", "permutation_tests", "weighted_chi2_tests"]
+__all__ = ["OrderTests", "chi2_tests", "law_of_tests", "permutation_tests", "weighted_chi2_tests"]
 
 Array = NDArray[np.float64]
 
@@ -38,6 +40,22 @@ class OrderTests:
         """The first k that is not rejected; all directions if every k is."""
         accepted = self.p_values >= alpha
         return int(np.argmax(accepted)) if accepted.any() else len(accepted)
+
+
+def law_of_tests(method: Any, has_chi2: bool, regularized: bool) -> str | None:
+    """The law that a method's `order_test` asks for; None if nothing has to be tested."""
+    asked, name = method.order_test, type(method).__name__
+    if asked == "auto":
+        return "chi2" if has_chi2 and not regularized else "permutation" if method.n_components == "test" else None
+    if regularized and asked != "permutation":
+        raise BadParameter(
+            f"order_test={asked!r} needs a known law, and shrinkage and ridge change it. Use order_test='permutation'."
+        )
+    if asked == "chi2" and not has_chi2:
+        raise BadParameter(
+            f"order_test='chi2' needs a χ² law, and {name} has none. Use order_test='weighted_chi2' or 'permutation'."
+        )
+    return str(asked)
 
 
 def chi2_tests(statistics: Array, dof: Array) -> OrderTests:

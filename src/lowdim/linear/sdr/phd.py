@@ -15,7 +15,7 @@ from lowdim.data.target import numeric_responses
 from lowdim.errors import BadInput
 from lowdim.linalg.centered import Centered, interruptible_product
 from lowdim.linalg.dense_eigen import eigh, symmetrized
-from lowdim.linear.sdr.base import SufficientReduction
+from lowdim.linear.sdr.base import MOMENTS_TRAITS, SufficientReduction
 from lowdim.linear.sdr.predictor_tests import ratio
 from lowdim.linear.sdr.regularized_whitening import RegularizedWhitening
 from lowdim.linear.sdr.solution import RowSum, Sample, Solution, sum_over_scores
@@ -50,11 +50,7 @@ class ResponseMoments:
 @estimator(
     title="directions of greatest curvature of the regression of the response",
     summary="moments",
-    supervised=True,
-    inverse=True,
-    streaming=True,
-    sparse=True,
-    weights=True,
+    **MOMENTS_TRAITS,
 )
 class PHD(SufficientReduction):
     """Principal Hessian directions: where the regression function bends most (Li 1992, Cook 1998).
@@ -66,6 +62,9 @@ class PHD(SufficientReduction):
     mean, which SIR misses; a linear trend is no curvature and is missed. Eigenvalues have signs, and the largest |λ|
     come first.
 
+    The tests of the order read n Σ_{j>k} λ_j² / (2 var e); their χ² law for response="y" holds only without a linear
+    trend.
+
     y is one number per row; for classes and for several responses use SIR, SAVE or DirectionalRegression. A stream of
     pairs (X, y) is read five times.
 
@@ -73,17 +72,10 @@ class PHD(SufficientReduction):
 
     Attributes
     ----------
-    components_ : array (k, d)
-        Directions in rows, scaled so that the scores have unit variance.
+    {directions}
     eigenvalues_ : array (r,)
         All eigenvalues, in units of y, by descending absolute value.
-    mean_, scale_ : array (d,)
-        Means of the columns; None.
-    n_components_ : int
-        Number of directions.
-    order_statistics_, order_dof_, order_p_values_ : array (m,)
-        Tests that k = 0, 1, … directions suffice: n Σ_{j>k} λ_j² / (2 var e), its degrees of freedom (None for
-        permutations), p-value. The χ² law of response="y" holds only without a linear trend. None if there was no test.
+    {order tests}
 
     """
 
@@ -127,7 +119,7 @@ class PHD(SufficientReduction):
         H = _product(sample, summary.moments, _weighted_scatter, _errors(summary, slope))
         return white.matrix(H) * (summary.unit / summary.moments.n)
 
-    def _chi2_statistics(self, solution: Solution, most: int) -> tuple[Floats, Floats]:
+    def _order_statistics(self, solution: Solution, most: int) -> tuple[Floats, Floats]:
         m = np.arange(len(solution.values), len(solution.values) - most, -1)
         tails = np.cumsum((solution.values[::-1] / solution.summary.unit) ** 2)[::-1][:most]
         variance = self._variance(solution)

@@ -6,11 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.base.estimator import estimator
+from lowdim.linear.sdr.base import MOMENTS_TRAITS
 from lowdim.linear.sdr.delta_method import influence_spectrum
 from lowdim.linear.sdr.predictor_tests import covariance_statistics
 from lowdim.linear.sdr.regularized_whitening import RegularizedWhitening
-from lowdim.linear.sdr.slice_moments import SliceMoments, slice_moments
-from lowdim.linear.sdr.sliced import SlicedReduction
+from lowdim.linear.sdr.slice_moments import SliceMoments
+from lowdim.linear.sdr.sliced import SecondMomentReduction
 from lowdim.linear.sdr.solution import RowSum, Sample, Solution
 
 __all__ = ["SAVE"]
@@ -21,13 +22,9 @@ Floats = NDArray[np.float64]
 @estimator(
     title="directions along which the covariances of slices of the response differ",
     summary="moments",
-    supervised=True,
-    inverse=True,
-    streaming=True,
-    sparse=True,
-    weights=True,
+    **MOMENTS_TRAITS,
 )
-class SAVE(SlicedReduction):
+class SAVE(SecondMomentReduction):
     """Sliced average variance estimation: directions in which slices differ in variance (Cook and Weisberg 1991).
 
         M v = λ S v,   VᵀSV = I,   M = Σ_h p_h (S - S_h) S⁻¹ (S - S_h)
@@ -36,38 +33,26 @@ class SAVE(SlicedReduction):
     covariance S of all rows. A slice whose mean moves or whose variance shrinks is seen alike, so SAVE also finds
     dependences that are symmetric about the mean, which SIR misses. It needs more rows per slice than SIR, and
     n_slices=5 is often better than 10. `fit` takes what SIR takes, except Moments, which hold no covariances by slice.
+    The tests of the order (Shao, Cook and Weisberg 2007) read ½ n Σ_h p_h |Γᵀ(I - S_h)Γ|² over all other directions Γ.
 
     {parameters}
 
     Attributes
     ----------
-    components_ : array (k, d)
-        Directions in rows, scaled so that the scores have unit variance.
+    {directions}
     eigenvalues_ : array (r,)
         All eigenvalues, descending.
-    mean_, scale_ : array (d,)
-        Means of the columns; None.
-    n_components_ : int
-        Number of directions.
-    order_statistics_, order_dof_, order_p_values_ : array (m,)
-        Tests that k = 0, 1, … directions suffice (Shao, Cook and Weisberg 2007): ½ n Σ_h p_h |Γᵀ(I - S_h)Γ|² over the
-        other directions Γ, its degrees of freedom (None for permutations), and p-value. None if there was no test.
-    slice_names_, slice_sizes_, slice_means_ : array (H,), (H,), (H, d)
-        The interval or class of each slice, its sum of weights, and its means.
-    slice_edges_ : array (H - 1,)
-        Edges between the slices of one numeric response, else None.
+    {order tests}
+    {slices}
 
     """
-
-    def _summarize(self, sample: Sample) -> SliceMoments:
-        return slice_moments(sample.rows, sample.weights, sample.threads)
 
     def _kernel(self, sample: Sample, summary: SliceMoments, white: RegularizedWhitening) -> Floats:
         apart = white.matrix(summary.moments.covariance(ddof=0) - summary.covariances(ddof=1))  # (H, r, r)
         shares = summary.moments.counts / summary.moments.n
         return np.asarray(np.einsum("h,hij,hjk->ik", shares, apart, apart))
 
-    def _chi2_statistics(self, solution: Solution, most: int) -> tuple[Floats, Floats]:
+    def _order_statistics(self, solution: Solution, most: int) -> tuple[Floats, Floats]:
         apart, m = _apart(solution), np.arange(most, 0, -1)
         squares = np.einsum("h,hij->ij", solution.shares, apart**2)
         tails = np.array([squares[k:, k:].sum() for k in range(most)])

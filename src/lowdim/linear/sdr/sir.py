@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lowdim.base.estimator import estimator
 from lowdim.errors import BadInput
+from lowdim.linear.sdr.base import MOMENTS_TRAITS
 from lowdim.linear.sdr.predictor_tests import mean_statistics
 from lowdim.linear.sdr.regularized_whitening import RegularizedWhitening
 from lowdim.linear.sdr.slice_moments import RowsOfMoments, without_empty_slices
@@ -25,11 +26,7 @@ Floats = NDArray[np.float64]
 @estimator(
     title="directions along which the means of slices of the response differ",
     summary="moments",
-    supervised=True,
-    inverse=True,
-    streaming=True,
-    sparse=True,
-    weights=True,
+    **MOMENTS_TRAITS,
 )
 class SIR(SlicedReduction):
     """Sliced inverse regression: directions that the mean of X given y moves along (Li 1991).
@@ -41,28 +38,19 @@ class SIR(SlicedReduction):
     span, the central subspace. λ is the share of the variance along v that lies between the slices. A dependence that
     is symmetric about the mean moves no slice mean and is missed: use SAVE, PHD or DirectionalRegression.
 
-    With class labels SIR finds the axes of linear discriminant analysis. `fit` takes what PCA takes, and y: numbers or
-    classes, one or several per row, or the name of a column if X is a file; or Moments by slice in place of both.
+    The tests of the order read n Σ_{j>k} λ_j. With class labels SIR finds the axes of linear discriminant analysis.
+    `fit` takes what PCA takes, and y: numbers or classes, one or several per row, or the name of a column if X is a
+    file; or Moments by slice in place of both.
 
     {parameters}
 
     Attributes
     ----------
-    components_ : array (k, d)
-        Directions in rows, scaled so that the scores have unit variance.
+    {directions}
     eigenvalues_ : array (r,)
         All eigenvalues, descending, from 0 to 1.
-    mean_, scale_ : array (d,)
-        Means of the columns; None.
-    n_components_ : int
-        Number of directions.
-    order_statistics_, order_dof_, order_p_values_ : array (m,)
-        Tests that k = 0, 1, … directions suffice: n Σ_{j>k} λ_j, its degrees of freedom (None for permutations), and
-        p-value. None if there was no test.
-    slice_names_, slice_sizes_, slice_means_ : array (H,), (H,), (H, d)
-        The interval or class of each slice, its sum of weights, and its means.
-    slice_edges_ : array (H - 1,)
-        Edges between the slices of one numeric response, else None.
+    {order tests}
+    {slices}
 
     """
 
@@ -113,7 +101,7 @@ class SIR(SlicedReduction):
     def _limit(self, solution: Solution) -> str:
         return f"{len(solution.moments.counts)} slices and {len(solution.values)} columns that vary"
 
-    def _chi2_statistics(self, solution: Solution, most: int) -> tuple[Floats, Floats]:
+    def _order_statistics(self, solution: Solution, most: int) -> tuple[Floats, Floats]:
         k, r = np.arange(most), len(solution.values)
         tails = np.cumsum(solution.values[::-1])[::-1]
         return solution.moments.n * tails[:most], (r - k) * (len(solution.moments.counts) - k - 1.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from lowdim.base.state import StateCheck
 from lowdim.linear.sdr.base import SufficientReduction
 from lowdim.linear.sdr.order_tests import OrderTests
+from lowdim.linear.sdr.slice_moments import SliceMoments, slice_moments
 from lowdim.linear.sdr.slicing import SlicingMixin, slice_responses
 from lowdim.linear.sdr.solution import Sample, Solution
 
-__all__ = ["SlicedReduction"]
+__all__ = ["SecondMomentReduction", "SlicedReduction"]
 
 Floats = NDArray[np.float64]
 
@@ -22,6 +23,15 @@ Floats = NDArray[np.float64]
 @dataclasses.dataclass(eq=False, repr=False)
 class SlicedReduction(SlicingMixin, SufficientReduction):
     """A reduction that reads the rows by slices of the response."""
+
+    _doc_parts: ClassVar[dict[str, str]] = {
+        "slices": """
+            slice_names_, slice_sizes_, slice_means_ : array (H,), (H,), (H, d)
+                The interval or class of each slice, its sum of weights, and its means.
+            slice_edges_ : array (H - 1,)
+                Edges between the slices of one numeric response, else None.
+            """
+    }
 
     def _target(self, y: Any, n: int, weights: Floats | None) -> dict[str, Any]:
         return {"slices": slice_responses(y, n, weights, self.n_slices, self.slicing)}
@@ -51,3 +61,10 @@ class SlicedReduction(SlicingMixin, SufficientReduction):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
+
+
+class SecondMomentReduction(SlicedReduction):
+    """A reduction that reads the covariances of the slices."""
+
+    def _summarize(self, sample: Sample) -> SliceMoments:
+        return slice_moments(sample.rows, sample.weights, sample.threads)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,17 @@ Array = NDArray[Any]
 
 class WhiteScores(LinearProjection):
     """A projection with VᵀSV = I, whose private state holds the `loadings` VᵀS (k, d)."""
+
+    _doc_parts: ClassVar[dict[str, str]] = {
+        "directions": """
+            components_ : array (k, d)
+                Directions in rows, scaled so that the scores have unit variance.
+            n_components_ : int
+                Number of directions.
+            mean_, scale_ : array (d,)
+                Means of the columns; None.
+            """
+    }
 
     eigenvalues_: Array  # (≥ k,)
     n_components_: int

@@ -1,0 +1,293 @@
+"""The sections of the report as HTML: figures, words, charts, times, code. All texts are escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lowdim._build_info import config
+from lowdim.base.standardization import inner_estimator
+from lowdim.plot._text import drawable
+from lowdim.quality import Measure
+from lowdim.report import page_figures
+from lowdim.report.reproduce import Reproduction
+
+if TYPE_CHECKING:
+    from lowdim.report.comparison import MethodComparison
+
+__all__ = [
+    "Section",
+    "again_html",
+    "contents",
+    "facts_html",
+    "further_sections",
+    "left_out_html",
+    "map_html",
+    "trust_html",
+]
+
+# The measures by what they are about; others stand at the end.
+GROUPS = {
+    "Near neighbors": (
+        "neighbor_recall",
+        "trustworthiness",
+        "continuity",
+        "r_nx",
+        "lcmc",
+        "mrre_false",
+        "mrre_missing",
+    ),
+    "All scales": ("r_nx_auc",),
+    "Far distances": ("shepard_correlation", "triplet_accuracy", "stress"),
+    "Groups": (
+        "neighborhood_hit",
+        "label_trustworthiness",
+        "label_continuity",
+        "centroid_triplet_accuracy",
+        "cluster_distance_correlation",
+    ),
+}
+BASELINES = {"random": "random map", "pca": "PCA", "null": "shuffled columns", "original": "in the data"}
+# What a measure says, apart from any value.
+MEANINGS = {
+    "neighbor_recall": "Share of the true neighbors of a row that are drawn near it.",
+    "trustworthiness": "1 if none but true neighbors are drawn near a row.",
+    "continuity": "1 if all true neighbors of a row are drawn near it.",
+    "r_nx": "The same share as a gain over a random map: 0 by chance, 1 if all are kept.",
+    "lcmc": "Share of true neighbors kept, less that by chance.",
+    "mrre_false": "How well the ranks of those drawn near agree with their true ranks.",
+    "mrre_missing": "How well the ranks of true neighbors agree with those in the map.",
+    "r_nx_auc": "That gain over all numbers of neighbors, small ones weighing most.",
+    "shepard_correlation": "Rank correlation of true and map distances: can far distances be read?",
+    "triplet_accuracy": "How often the map shows rightly which of two rows is nearer to a third.",
+    "stress": "How far map distances miss the true ones at the best scale; 0 is best.",
+    "neighborhood_hit": "Share of the rows drawn near a row that have its label; compare it with the data's own.",
+    "label_trustworthiness": "1 if no two classes overlap more than they do in the data.",
+    "label_continuity": "1 if no two classes are further apart than they are in the data.",
+    "centroid_triplet_accuracy": "How often the map shows rightly which of two groups is nearer to a third.",
+    "cluster_distance_correlation": "Rank correlation of the distances between groups.",
+}
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section that not every report has."""
+
+    name: str
+    title: str
+    html: str
+
+
+def contents(sections: Sequence[Section]) -> str:
+    """Links to the sections."""
+    fixed = [("maps", "Maps"), ("trust", "Trust")]
+    pairs = [*fixed, *((section.name, section.title) for section in sections), ("again", "Make it again")]
+    return "".join(f'<a href="#{name}">{escape(title)}</a>' for name, title in pairs)
+
+
+def facts_html(facts: Iterable[tuple[str, str]]) -> str:
+    """Names and texts."""
+    return "".join(f"<dt>{_text(name)}</dt><dd>{_text(text)}</dd>" for name, text in facts)
+
+
+def left_out_html(left_out: Mapping[str, str]) -> str:
+    """Methods without a map, and why."""
+    if not left_out:
+        return ""
+    lines = "".join(
+        f"<p><strong>{_text(name)}</strong> is left out: {_text(why)}</p>" for name, why in left_out.items()
+    )
+    return f'<div class="left-out">{lines}</div>'
+
+
+def map_html(result: MethodComparison, name: str) -> str:
+    """One map: its canvases, and its words below."""
+    Z, quality = result.maps[name], result.table[name]
+    dimensions = Z.shape[1]
+    note = (
+        f"the first 2 of {dimensions} dimensions; measured in all"
+        if dimensions > 2
+        else f"{result.seconds.get(name, 0):.1f} s"
+    )
+    about = f"Map by {name}. {' '.join(quality.verdict())}"
+    keys = "Arrow keys move, plus and minus zoom, 0 shows all, N and P step through the rows, Escape clears."
+    return (
+        f'<figure class="map"><div class="map-title"><h3>{_text(name)}</h3><span class="note">{_text(note)}</span></div>'  # noqa: E501
+        f'<div class="stage"><canvas class="points" role="img" aria-label="{_text(about)}"></canvas>'
+        f'<canvas class="over" tabindex="0" role="application" aria-label="{_text(name)}. {keys}"></canvas></div>'
+        f'<figcaption class="words" aria-live="polite">{_text(" ".join(quality.verdict()))}</figcaption></figure>'
+    )
+
+
+def trust_html(result: MethodComparison) -> str:
+    """The words about every map, and the table of figures with intervals and baselines."""
+    said = "".join(
+        f"<div><h3>{_text(name)}</h3><ul>{''.join(f'<li>{_text(line)}</li>' for line in quality.verdict())}</ul></div>"
+        for name, quality in result.table.maps.items()
+    )
+    notes = dict.fromkeys(note for quality in result.table.maps.values() for note in quality.notes)
+    tail = "".join(f'<p class="note">{_text(note)}</p>' for note in notes)
+    key = (
+        '<p class="note">● the best of these maps in its row, and those that the 95 % intervals do not tell apart from it. No row '  # noqa: E501
+        "decides alone: which one matters depends on what the picture is read for.</p>"
+    )
+    return f'<div class="said">{said}</div>{_figures_table(result)}{key}{tail}'
+
+
+def _figures_table(result: MethodComparison) -> str:
+    maps = result.table.maps
+    first = next(iter(maps.values()))
+    beside = [name for name in ("random", "pca", "null", "original") if any(name in m.baselines for m in first)]
+    if "pca" in beside and "PCA" in maps:
+        beside.remove("pca")  # it is one of the maps
+    head = "".join(f'<th scope="col">{_text(name)}</th>' for name in maps)
+    head += "".join(f'<th scope="col" class="baseline">{BASELINES[name]}</th>' for name in beside)
+    known = [name for names in GROUPS.values() for name in names]
+    groups = {**GROUPS, "Further": tuple(name for name in first.measures if name not in known)}
+    body = []
+    for group, names in groups.items():
+        present = [name for name in names if name in first.measures]
+        if present:
+            body.append(f'<tr class="group"><th colspan="{2 + len(maps) + len(beside)}">{group}</th></tr>')
+        body += [_measure_row(name, result, beside) for name in present]
+    return (
+        f'<table class="figures"><thead><tr><th scope="col">Measure</th>{head}<th scope="col">What it says</th></tr></thead>'  # noqa: E501
+        f"<tbody>{''.join(body)}</tbody></table>"
+    )
+
+
+def _measure_row(name: str, result: MethodComparison, beside: Sequence[str]) -> str:
+    found = {map_name: quality[name] for map_name, quality in result.table.maps.items() if name in quality}
+    best = best_maps(found)
+    first = next(iter(found.values()))
+    cells = ""
+    for map_name in result.table.maps:
+        measure = found.get(map_name)
+        if measure is None:
+            cells += f'<td data-map="{_text(map_name)}">–</td>'
+            continue
+        mark = ' class="best"' if map_name in best else ""
+        interval = (
+            "" if measure.low is None else f'<span class="interval">{measure.low:.2f} – {measure.high:.2f}</span>'
+        )
+        cells += (
+            f'<td data-map="{_text(map_name)}"{mark}><span class="value">{_number(measure.value)}</span>{interval}</td>'
+        )
+    for other in beside:
+        value = _number(first.baselines[other]) if other in first.baselines else "–"
+        cells += f'<td class="baseline" data-map="{BASELINES[other]}">{value}</td>'
+    about = escape(MEANINGS.get(name, ""))
+    return (
+        f'<tr data-measure="{name}"><th scope="row">{_text(first.title)}</th>{cells}<td class="about">{about}</td></tr>'
+    )
+
+
+def best_maps(found: Mapping[str, Measure]) -> set[str]:
+    """The map with the best value, and those whose interval reaches it; none where all are alike."""
+    if len(found) < 2:
+        return set()
+    away = {name: abs(measure.value - measure.best) for name, measure in found.items()}
+    top = found[min(away, key=lambda name: away[name])]
+    low, high = (top.value, top.value) if top.low is None or top.high is None else (top.low, top.high)
+    best = {name for name, m in found.items() if (m.value if m.low is None else m.low) <= high}
+    best &= {name for name, m in found.items() if (m.value if m.high is None else m.high) >= low}
+    return set() if len(best) == len(found) else best
+
+
+def further_sections(result: MethodComparison) -> list[Section]:
+    """Neighbors at all scales, number of dimensions, Shepard diagrams, axes, times."""
+    curves = (
+        "<p>Of the nearest neighbors of a row, how many does a map keep beyond chance? 1 is all of them, 0 as many as a "  # noqa: E501
+        "random map. Left, small neighborhoods; right, the whole table.</p>" + _both(page_figures.r_nx_chart, result)
+    )
+    sections = [_section("scales", "Neighbors at all scales", curves)]
+    if result.choices is not None:
+        sections.append(_section("dimensions", "How many dimensions", _dimensions(result)))
+    chosen, D = page_figures.shepard_sample(result)
+    charts = "".join(
+        f'<figure class="chart"><h3>{_text(name)}</h3>{page_figures.shepard_chart(name, Z[chosen], D)}</figure>'
+        for name, Z in result.maps.items()
+    )
+    words = f"<p>Every pair of {len(chosen):,} rows: on the dashed line, map distances (at their best scale) are the true ones.</p>"  # noqa: E501
+    sections.append(_section("distances", "Shepard diagrams", f'{words}<div class="small-charts">{charts}</div>'))
+    axes = _axes(result)
+    if axes:
+        sections.append(_section("axes", "What the axes mean", axes))
+    return [*sections, _section("times", "Times and versions", _times(result))]
+
+
+def _both(draw: Any, result: MethodComparison) -> str:
+    wide, narrow = draw(result, page_figures.WIDE), draw(result, page_figures.NARROW)
+    return f'<figure class="chart wide">{wide}</figure><figure class="chart narrow">{narrow}</figure>'
+
+
+def _dimensions(result: MethodComparison) -> str:
+    choices = result.choices
+    assert choices is not None
+    best = choices.recommendation
+    said = f"<p><strong>{best.k} components</strong> are recommended: {_text(best.reason)}.</p><p>{_text(best.agreement)}.</p>"  # noqa: E501
+    if best.warning is not None:
+        said += f"<p>{_text(best.warning)}.</p>"
+    marks = {"parallel_analysis": ' class="chosen"'}
+    rows = "".join(
+        f'<tr{marks.get(v.rule, "")}><th scope="row">{_text(v.rule)}</th><td>{v.k}</td></tr>' for v in choices.verdicts
+    )
+    table = (
+        f'<table class="rules"><thead><tr><th>rule</th><th>components</th></tr></thead><tbody>{rows}</tbody></table>'
+    )
+    return f'<div class="beside"><div>{_both(page_figures.scree_chart, result)}</div><div>{said}{table}</div></div>'
+
+
+def _axes(result: MethodComparison) -> str:
+    """Loadings of the linear methods."""
+    parts = []
+    for name, model in result.models.items():
+        inner = inner_estimator(model)
+        components = getattr(inner, "components_", None)
+        if components is None or np.ndim(components) != 2 or np.shape(components)[1] != len(result.rows.table.names):
+            continue
+        svg = page_figures.loadings_chart(inner, result.rows.table.image_shape)
+        parts.append(f'<figure class="chart"><h3>{_text(name)}</h3>{svg}</figure>')
+    return f'<div class="small-charts">{"".join(parts)}</div>' if parts else ""
+
+
+def _times(result: MethodComparison) -> str:
+    known = config()
+    versions = ", ".join(f"{name} {number}" for name, number in known["dependencies"].items() if number)
+    lines = [(name, f"{seconds:.1f} s") for name, seconds in result.seconds.items()]
+    lines += [
+        ("lowdim", f"{known['lowdim']}, Python {known['python']}"),
+        ("with", versions),
+        ("threads", str(known["threads"])),
+    ]
+    return f'<dl class="facts">{facts_html(lines)}</dl>'
+
+
+def again_html(again: Reproduction) -> str:
+    """The code, with buttons that copy it."""
+    parts = []
+    for name, title, code in (("command", "On the command line", again.command), ("python", "In Python", again.python)):
+        if code:
+            parts.append(
+                f'<div class="code"><header><h3>{title}</h3>'
+                f'<button type="button" data-copy="code-{name}">Copy</button></header>'
+                f'<pre><code id="code-{name}">{_text(code, keep_lines=True)}</code></pre></div>'
+            )
+    return "".join(parts)
+
+
+def _section(name: str, title: str, inner: str) -> Section:
+    head = f'<h2 id="{name}-title">{escape(title)}</h2>'
+    return Section(name, title, f'<section id="{name}" aria-labelledby="{name}-title">{head}{inner}</section>')
+
+
+def _number(value: float) -> str:
+    return f"{round(float(value), 3) + 0.0:.3f}".replace("-", "−")
+
+
+def _text(text: str, keep_lines: bool = False) -> str:
+    return escape(drawable(text if keep_lines else " ".join(text.split())))
