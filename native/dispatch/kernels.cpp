@@ -42,6 +42,7 @@ constexpr SparseKnnKernels<T> sparse_knn_kernels = {
      keep_nearer<metric_sokalsneath, T>, keep_nearer<metric_yule, T>},
 };
 #include "linalg/half_symmetric.isa.hpp"
+#include "linalg/row_products.isa.hpp"
 #include "isomap/shortest_paths.isa.hpp"
 #include "isomap/geodesic_gram.isa.hpp"
 #include "lle/small_matrices.isa.hpp"
@@ -122,7 +123,7 @@ const Kernels& table() {
           graph_search<PairOf<metric_minkowski>>, graph_search<PairOf<metric_canberra>>, graph_search<PairOf<metric_braycurtis>>,
           graph_search<PairOf<metric_differing>>, graph_search<PairOf<metric_gower>>},
          {refine<float>, refine<double>}},
-        {{half_symmetric_times<float>, half_symmetric_times<double>}},
+        {{half_symmetric_times<float>, half_symmetric_times<double>}, {row_products<float>, row_products<double>}},
         {relax_sweep, square_row, double_center_row, gram_times, correlation_sums},
         {{local_gram<float>, local_gram<double>}, reconstruction_weights, batched_eigh},
         {{mds_kernels<float>, mds_kernels<double>}, hull_edges, min_below_line},

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from lowdim.base.axis_names import axis_names
+from lowdim.base.dask_collections import accept_dask
 from lowdim.base.fit_summary import FIT_SECONDS, describe_model
 from lowdim.base.peer_parameters import check_arguments, unknown_parameter
 from lowdim.base.state import StateCheck, fitted_names
@@ -258,6 +259,7 @@ def estimator(*, title: str, summary: str, **traits: bool) -> Callable[[Class], 
         dataclasses.dataclass(eq=False, repr=False)(cls)
         _check_constructor(cls)
         cls.__doc__ = _document(cls)
+        accept_dask(cls)
         cls._method = Method(cls.__name__, cls, title, summary, **traits)
         return cls
 

@@ -13,6 +13,7 @@ from lowdim.base.state import StateCheck
 from lowdim.data.validation import read_rows, read_scores
 from lowdim.errors import BadInput, BadParameter
 from lowdim.linalg.centered import Centered
+from lowdim.linalg.row_products import row_products
 from lowdim.runtime.blas import single_blas
 from lowdim.runtime.param import Integer
 from lowdim.runtime.threads import thread_count
@@ -44,7 +45,7 @@ class LinearProjection(Estimator):
         check_is_fitted(self, "components_")
         Z = read_scores(Z, len(self.components_))
         with single_blas(), np.errstate(over="ignore", invalid="ignore"):
-            rows = Z @ self._reconstruction().astype(Z.dtype)
+            rows = row_products(Z, self._reconstruction())
             if self.scale_ is not None:
                 rows *= self.scale_.astype(Z.dtype)
             return self._finite(rows + self.mean_.astype(Z.dtype))

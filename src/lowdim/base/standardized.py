@@ -12,6 +12,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from lowdim.base.dask_collections import accept_dask
 from lowdim.base.estimator import Estimator
 from lowdim.base.state import StateCheck, check_state
 from lowdim.data.rows import Rows
@@ -201,3 +202,6 @@ class Standardized(Estimator):
             tags.input_tags.pairwise = inner.input_tags.pairwise
             tags.estimator_type, tags.classifier_tags = inner.estimator_type, inner.classifier_tags
         return tags
+
+
+accept_dask(Standardized)

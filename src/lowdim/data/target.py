@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 
-from lowdim.data.rows import Rows, StreamRows, is_stream, number_kind, unmasked
+from lowdim.data.rows import Chunk, Rows, StreamRows, is_stream, number_kind, unmasked
 from lowdim.data.table import Table
 from lowdim.data.validation import read_rows
 from lowdim.errors import BadInput, BadInputType
 
-__all__ = ["ClassLabels", "class_labels", "numeric_responses", "read_supervised", "union_of_classes"]
+__all__ = ["ClassLabels", "block_labels", "class_labels", "numeric_responses", "read_supervised", "union_of_classes"]
 
 Array = NDArray[Any]
 
@@ -87,6 +87,23 @@ def class_labels(y: Any, n: int | None) -> ClassLabels:
             f"y mixes kinds of labels that can't be sorted: {error}. Give all of them as text."
         ) from error
     return ClassLabels(classes, codes.reshape(-1).astype(np.int32))
+
+
+def block_labels(chunk: Chunk, known: ClassLabels | None) -> ClassLabels | None:
+    """The classes that occur in a block, and those of its rows: of the chunk of a stream, or of labels of all rows.
+
+    Classes that do not occur are left out in both cases, so that sums over them have the same bits.
+    """
+    if chunk.y is not None:
+        return class_labels(chunk.y, chunk.stop - chunk.start)
+    if known is None:
+        return None
+    codes = known.codes[chunk.start : chunk.stop]
+    there = np.bincount(codes, minlength=len(known.classes)) > 0
+    if there.all():
+        return ClassLabels(known.classes, codes)
+    places = np.cumsum(there, dtype=np.int32) - np.int32(1)
+    return ClassLabels(known.classes[there], places[codes])
 
 
 def union_of_classes(a: Any, b: Any) -> Array:

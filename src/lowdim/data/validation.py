@@ -23,6 +23,7 @@ from lowdim.data.rows import (
     open_rows,
     unmasked,
 )
+from lowdim.data.rows.dask import is_dask, open_dask
 from lowdim.data.table import Table, anndata_rows, is_anndata
 from lowdim.errors import BadInput, BadInputType, NotEnoughData
 
@@ -59,6 +60,8 @@ def read_rows(owner: Any, X: Any, *, fitting: bool, min_rows: int = 1) -> Rows:
         X = _table_rows(X)
     elif is_anndata(X):
         X = anndata_rows(X)
+    elif is_dask(X):
+        X = open_dask(X)
     if isinstance(X, Rows):
         rows, named = X, None
     elif is_stream(X):

@@ -81,7 +81,7 @@ def memory_needed(solver: str, rows: Rows, threads: int) -> int:
     """Bytes that a solver needs beside the rows."""
     n, d = rows.count, rows.d
     if solver == "covariance":
-        return scatter_bytes(d, threads)
+        return scatter_bytes(d, threads, n)
     if solver == "gram":
         return 8 * n * n * (4 + threads)  # the sum, the parts of the threads, and LAPACK's copies
     return 8 * d * d * (6 + 2 * threads) if n > d else 8 * (4 * n * d + n * n)

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.data.fold import fold
-from lowdim.data.rows import Block, Chunk, Rows, column_ends
+from lowdim.data.rows import Block, Chunk, DerivedRows, Rows, column_ends
 from lowdim.runtime.threads import interruptible
 from lowdim.runtime.warning import warn
 
@@ -37,15 +37,15 @@ DOUBLE_MARGIN, SINGLE_MARGIN = 1e3, 1e2
 MAX_EXPONENT = 1000  # of a unit, so that its inverse is a normal number too
 
 
-class ScaledRows(Rows):
+class ScaledRows(DerivedRows):
     """Rows in float64 with every column multiplied by a factor; powers of two cost no digit."""
 
     def __init__(self, rows: Rows, factors: Array | None = None) -> None:
-        self._rows, self._factors = rows, factors
+        self.source, self._factors = rows, factors
         self.n, self.d, self.sparse, self.dtype = rows.n, rows.d, rows.sparse, np.dtype(np.float64)
 
-    def block(self, start: int, stop: int) -> Block:
-        block = self._rows.block(start, stop).astype(np.float64)
+    def derive(self, block: Block) -> Block:
+        block = block.astype(np.float64)
         if self._factors is None:
             return block
         return block @ sp.diags_array(self._factors) if sp.issparse(block) else block * self._factors

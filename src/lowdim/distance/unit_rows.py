@@ -9,12 +9,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lowdim.data.fold import fold
 from lowdim.data.rows import Block, Chunk, Rows, chunk_rows
 from lowdim.data.validation import not_finite_error
 from lowdim.distance.metrics import Metric
 from lowdim.errors import BadInput
 from lowdim.runtime.memory import require_memory
+from lowdim.runtime.progress import report
+from lowdim.runtime.threads import ordered_map
 
 __all__ = ["dense_parts", "negative_shares_error", "table_of_blocks", "unit_rows"]
 
@@ -69,17 +70,19 @@ def table_of_blocks(
     require_memory(needed, f"a table of {rows.count} x {columns} values", "Use fewer rows or columns.")
     out = np.empty((rows.count, columns), dtype=dtype)
 
-    def fill(chunk: Chunk, block: Block) -> int:
-        for start, dense in dense_parts(block):
+    def fill(chunk: Chunk) -> int:
+        for start, dense in dense_parts(chunk.load()):
             if not (missing or np.isfinite(dense).all()) or np.isinf(dense).any():
                 raise not_finite_error(rows, chunk)
             converted = convert(dense)
             if not (missing or np.isfinite(converted).all()):
                 raise not_finite_error(rows, chunk)
             out[chunk.start + start : chunk.start + start + len(dense)] = converted
-        return 0
+        return chunk.stop
 
-    fold(rows, fill, lambda a, b: 0, threads)
+    with np.errstate(over="ignore", invalid="ignore"):  # overflow is found, and named
+        for stop in ordered_map(fill, rows.chunks(), threads):
+            report("reading rows", stop, rows.n)
     return out
 
 

@@ -18,6 +18,7 @@ from lowdim.data.fold import fold
 from lowdim.data.rows import ArrayRows, Block, Chunk, Rows, chunk_rows
 from lowdim.data.validation import not_finite_error
 from lowdim.linalg import lapack
+from lowdim.linalg.row_products import row_products
 from lowdim.runtime.progress import report
 from lowdim.runtime.threads import interruptible, ordered_map, scratch
 
@@ -47,7 +48,7 @@ class Centered:
         return panel
 
     def times(self, V: Array) -> Array:
-        """P V, (n, k), in the rows' dtype."""
+        """P V, (n, k), in the rows' dtype; the bits of a row do not depend on the rows beside it."""
         V = np.ascontiguousarray(V, dtype=self.rows.dtype)
         parts = fold(self.rows, lambda c, b: [self._block_times(c, b, V)], _extend, self.threads, "projecting rows")
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
@@ -174,7 +175,7 @@ class Centered:
 
     def _block_times(self, chunk: Chunk, block: Block, V: Array) -> Array:
         if not sp.issparse(block):
-            return self.panel(chunk, block) @ V
+            return row_products(self.panel(chunk, block), V)
         scaled = V if self.scale is None else (self.scale[:, None] * V).astype(V.dtype)
         out = np.empty((block.shape[0], V.shape[1]), dtype=V.dtype)
         _native.sparse_times(block.indptr, block.indices, block.data, scaled, out)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lowdim import _native
 from lowdim.data.fold import fold
 from lowdim.data.rows import Block, Chunk, Rows
-from lowdim.data.target import class_labels
+from lowdim.data.target import ClassLabels, block_labels
 from lowdim.data.validation import not_finite_error, overflow_error, underflow_error
 from lowdim.runtime.threads import scratch
 from lowdim.select._target import Target
@@ -85,12 +85,11 @@ def column_moments(rows: Rows, target: Target | None, weights: Floats | None, th
 
 
 def _labels(chunk: Chunk, target: Target | None) -> tuple[Any, Any]:
-    if chunk.y is not None:
-        labels = class_labels(chunk.y, chunk.stop - chunk.start)
-        return labels.classes, labels.codes
-    if target is None or target.codes is None:
-        return None, None
-    return target.classes, np.ascontiguousarray(target.codes[chunk.start : chunk.stop])
+    known = None
+    if target is not None and target.classes is not None and target.codes is not None:
+        known = ClassLabels(target.classes, target.codes)
+    labels = block_labels(chunk, known)
+    return (None, None) if labels is None else (labels.classes, np.ascontiguousarray(labels.codes))
 
 
 def _part(block: NDArray[Any], classes: Any, codes: Any, weights: Floats | None) -> ColumnMoments | None:

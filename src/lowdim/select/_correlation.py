@@ -66,7 +66,7 @@ class CorrelationPruning(ThreadsMixin, TaskMixin, Selector):
             weights, threads = check_weights(sample_weight, rows.n), thread_count(self.n_jobs)
             d = rows.d
             require_memory(
-                scatter_bytes(d, threads), f"correlations of {d} × {d} features", "Filter them first: FTest."
+                scatter_bytes(d, threads, rows.n), f"correlations of {d} × {d} features", "Filter them first: FTest."
             )
             found = moments_of(rows, None, weights, threads)
             relevance = np.zeros(d)

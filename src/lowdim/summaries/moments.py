@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from lowdim import _native
 from lowdim.data.fold import fold
 from lowdim.data.rows import Block, Chunk, Rows, chunk_rows, column_ends
-from lowdim.data.target import class_labels, union_of_classes
+from lowdim.data.target import block_labels, class_labels, union_of_classes
 from lowdim.data.validation import FeatureRecord, check_weights, not_finite_error, overflow_error, read_rows
 from lowdim.errors import BadInput, NotEnoughData
 from lowdim.linalg.centered import interruptible_product, nonzero_scale
@@ -31,6 +31,7 @@ __all__ = ["Moments", "block_moments", "merge", "moments", "moments_of", "scatte
 
 Array = NDArray[np.float64]
 FLOAT64: np.dtype[Any] = np.dtype(np.float64)
+STREAM_BLOCKS = 8  # assumed where their number is unknown
 MEAN_ROUNDING = 16  # times eps: the means of two chunks of a constant column may differ by so much
 
 
@@ -144,7 +145,7 @@ def moments(X: Any, y: Any = None, *, sample_weight: Any = None, n_jobs: int | N
 def moments_of(rows: Rows, y: Any, weights: Array | None, threads: int) -> Moments:
     """Moments of rows that have been validated."""
     require_memory(
-        scatter_bytes(rows.d, threads),
+        scatter_bytes(rows.d, threads, rows.n),
         f"a scatter matrix of {rows.d} × {rows.d}",
         "Use solver='krylov', which needs no such matrix, or fewer columns.",
     )
@@ -154,9 +155,8 @@ def moments_of(rows: Rows, y: Any, weights: Array | None, threads: int) -> Momen
     known = None if y is None else class_labels(y, rows.n)
 
     def summarize(chunk: Chunk, block: Block) -> Moments:
-        labels = known if chunk.y is None else class_labels(chunk.y, chunk.stop - chunk.start)
+        labels = block_labels(chunk, known)
         classes, code = (None, None) if labels is None else (labels.classes, labels.codes)
-        code = code if known is None or code is None else code[chunk.start : chunk.stop]
         weight = None if weights is None else weights[chunk.start : chunk.stop]
         if (part := block_moments(block, classes, code, weight)) is None:
             raise not_finite_error(rows, chunk)
@@ -178,9 +178,10 @@ def block_moments(block: Block, classes: Any, codes: Any, weights: Any) -> Momen
     return part
 
 
-def scatter_bytes(d: int, threads: int) -> int:
-    """Memory that scatter matrices of d columns need: the sum, those of the threads, and one more."""
-    return 8 * d * d * (2 + threads)
+def scatter_bytes(d: int, threads: int, n: int | None = None) -> int:
+    """Memory that scatter matrices of d columns need: those waiting in the fold, those of threads, one more."""
+    blocks = STREAM_BLOCKS if n is None else -(-n // chunk_rows(d))
+    return 8 * d * d * (1 + blocks.bit_length() + min(threads, blocks))
 
 
 def merge(a: Moments, b: Moments) -> Moments:

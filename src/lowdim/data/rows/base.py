@@ -1,10 +1,10 @@
-"""Rows: n rows × d columns, read in chunks whose size depends on the shape and dtype only."""
+"""Rows: n rows × d columns, read in chunks whose size depends on the number of columns and the dtype only."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,17 @@ from numpy.typing import NDArray
 
 from lowdim.errors import BadInput
 
-__all__ = ["Array", "Block", "Chunk", "Rows", "chunk_rows", "column_ends", "first_nonfinite", "float_dtype"]
+__all__ = [
+    "Array",
+    "Block",
+    "Chunk",
+    "DerivedRows",
+    "Rows",
+    "chunk_rows",
+    "column_ends",
+    "first_nonfinite",
+    "float_dtype",
+]
 
 Array = NDArray[Any]
 Block = Any  # a C-ordered array or a CSR matrix, with the dtype of the rows
@@ -22,12 +32,20 @@ CHUNK_BYTES = 8 << 20  # small enough for the cache and for an even share of wor
 WIDE_FACTOR = (
     3  # so much larger may a block of wide rows be, whose d × d products would cost more to add than to compute
 )
+SPARSE_ROWS = 1 << 12  # a block of sparse rows has so many at least: few are stored of their values
+SPARSE_SHARE = 16  # and a row for so many columns, so that products outweigh adding their d × k results
+MOST_ROWS = 1 << 16  # in any block
 
 
-def chunk_rows(d: int, itemsize: int = 4) -> int:
-    """The number of rows in a block of d columns, which depends on nothing else."""
+def chunk_rows(d: int, itemsize: int = 4, sparse: bool = False) -> int:
+    """The number of rows in a block of d columns, which depends on nothing else.
+
+    Block i holds the rows from i times this number on, wherever they come from: what is summed over blocks has the same
+    bits for an array, a file, a stream and the partitions of a cluster.
+    """
     fitting = CHUNK_BYTES // (itemsize * max(d, 1))
-    return max(16, min(1 << 16, max(fitting, min(WIDE_FACTOR * fitting, d))))
+    dense = max(16, min(MOST_ROWS, max(fitting, min(WIDE_FACTOR * fitting, d))))
+    return max(dense, SPARSE_ROWS, min(MOST_ROWS, d // SPARSE_SHARE)) if sparse else dense
 
 
 def column_ends(block: Block) -> Array:
@@ -53,6 +71,7 @@ class Rows(ABC):
     d: int
     dtype: np.dtype[Any]
     sparse = False
+    partitioned = False  # whether the rows lie in partitions, each of which a worker reads
 
     def chunks(self) -> Iterator[Chunk]:
         """The rows in order, in blocks of `chunk_rows` rows, of which the last may be smaller.
@@ -68,7 +87,7 @@ class Rows(ABC):
     @property
     def chunk_rows(self) -> int:
         """The number of rows in a block."""
-        return chunk_rows(self.d, self.dtype.itemsize)
+        return chunk_rows(self.d, self.dtype.itemsize, self.sparse)
 
     @property
     def count(self) -> int:
@@ -87,6 +106,35 @@ class Rows(ABC):
     def whole(self) -> Block:
         """All rows in one block, for methods that need them at once."""
         return self.block(0, self.count)
+
+
+class DerivedRows(Rows):
+    """Rows made of the rows of a source, block by block: rescaled, or with targets.
+
+    A subclass sets n, d, dtype and sparse, and writes `derive`; blocks of streams and of clusters pass through it.
+    """
+
+    source: Rows
+
+    @abstractmethod
+    def derive(self, block: Block) -> Block:
+        """The rows that are made of a block of the source."""
+
+    def targets(self, chunk: Chunk) -> Array | None:
+        """The targets of the rows of a chunk of the source."""
+        return chunk.y
+
+    def block(self, start: int, stop: int) -> Block:
+        return self.derive(self.source.block(start, stop))
+
+    def derived(self, chunk: Chunk) -> Chunk:
+        """The chunk that is made of a chunk of the source."""
+        return replace(chunk, load=lambda: self.derive(chunk.load()), y=self.targets(chunk))
+
+    def chunks(self) -> Iterator[Chunk]:
+        if self.chunk_rows == self.source.chunk_rows:
+            return map(self.derived, self.source.chunks())
+        return (replace(chunk, y=self.targets(chunk)) for chunk in super().chunks())
 
 
 def float_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:

@@ -56,12 +56,6 @@ class SparseRows(Rows):
         self.n, self.d = self.X.shape
         self.dtype = float_dtype(X.dtype)
 
-    @property
-    def chunk_rows(self) -> int:
-        # A few megabytes, and enough that the products of a chunk outweigh summing d × d results.
-        per_row = max(1, self.X.nnz // max(1, self.X.shape[0]))
-        return max(super().chunk_rows, (1 << 19) // per_row, 4 * self.d // per_row)
-
     def block(self, start: int, stop: int) -> Block:
         return self.X[start:stop].astype(self.dtype, copy=False)
 

@@ -15,7 +15,7 @@ from lowdim.data.rows.base import Array, Block, Chunk, Rows
 from lowdim.data.rows.in_memory import ArrayRows, SparseRows, as_frame, frame_rows
 from lowdim.errors import BadInput, BadInputType
 
-__all__ = ["StreamRows", "is_stream", "open_rows"]
+__all__ = ["StreamRows", "is_stream", "joined_blocks", "open_rows"]
 
 
 class StreamRows(Rows):
@@ -85,37 +85,32 @@ class StreamRows(Rows):
             yield part
 
     def chunks(self) -> Iterator[Chunk]:
-        """Blocks of the sizes that those of an array have; sparse ones as they come, their size being that of entries.
+        """Blocks of the sizes that those of an array have.
 
         They are copied while the stream waits, so that it may reuse its memory for the next chunk.
         """
         start = 0
-        for block, y in self._sparse_blocks() if self.sparse else self._dense_blocks():
+        for block, y in self._blocks():
             stop = start + block.shape[0]
             yield Chunk(start, stop, lambda block=block: block, y)  # type: ignore[misc]
             start = stop
 
-    def _dense_blocks(self) -> Iterator[tuple[Block, Array | None]]:
-        block, targets, filled = np.empty((self.chunk_rows, self.d), dtype=self.dtype), [], 0
+    def _blocks(self) -> Iterator[tuple[Block, Array | None]]:
+        pieces: list[Block] = []
+        targets: list[Array | None] = []
+        missing = size = self.chunk_rows
         for part in self._parts():
             at = 0
             while at < part.rows.count:
-                take = min(len(block) - filled, part.rows.count - at)
-                given = part.rows.block(at, at + take)
-                block[filled : filled + take] = given.toarray() if sp.issparse(given) else given
+                take = min(missing, part.rows.count - at)
+                pieces.append(_copied(part.rows.block(at, at + take), self.dtype, self.sparse))
                 targets.append(part.targets(at, at + take))
-                at, filled = at + take, filled + take
-                if filled == len(block):
-                    yield block, _joined(targets)
-                    block, targets, filled = np.empty_like(block), [], 0
-        if filled:
-            yield block[:filled], _joined(targets)
-
-    def _sparse_blocks(self) -> Iterator[tuple[Block, Array | None]]:
-        for part in self._parts():
-            for chunk in part.rows.chunks():
-                block = sp.csr_array(chunk.load(), dtype=self.dtype, copy=True)
-                yield block, part.targets(chunk.start, chunk.stop)
+                at, missing = at + take, missing - take
+                if not missing:
+                    yield joined_blocks(pieces), _joined(targets)
+                    pieces, targets, missing = [], [], size
+        if pieces:
+            yield joined_blocks(pieces), _joined(targets)
 
 
 @dataclass(frozen=True)
@@ -128,6 +123,19 @@ class Part:
     def targets(self, start: int, stop: int) -> Array | None:
         """A copy of the targets of rows start…stop, if there are any."""
         return None if self.y is None else self.y[start:stop].copy()
+
+
+def joined_blocks(pieces: list[Block]) -> Block:
+    """Pieces of rows, one below the other, as one block."""
+    if len(pieces) == 1:
+        return pieces[0]
+    return sp.csr_array(sp.vstack(pieces, format="csr")) if sp.issparse(pieces[0]) else np.concatenate(pieces)
+
+
+def _copied(block: Block, dtype: np.dtype[Any], sparse: bool) -> Block:
+    if sparse:
+        return sp.csr_array(block, dtype=dtype, copy=True)
+    return np.array(block.toarray() if sp.issparse(block) else block, dtype=dtype)
 
 
 def _joined(targets: list[Array | None]) -> Array | None:

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.data.fold import fold
-from lowdim.data.rows import Block, Chunk, Rows
+from lowdim.data.rows import Block, Chunk, DerivedRows, Rows
 from lowdim.data.validation import not_finite_error, overflow_error
 from lowdim.errors import BadInput
 from lowdim.summaries.moments import Moments, block_moments, merge
@@ -19,23 +19,18 @@ __all__ = ["ProfileRows", "profile_moments", "row_and_column_totals"]
 Array = NDArray[Any]
 
 
-class ProfileRows(Rows):
+class ProfileRows(DerivedRows):
     """Profiles divided by the roots of the column masses. Sparse counts stay sparse.
 
     A row without counts is all zeros, or with `center_empty` the centroid, so that it lies at the origin.
     """
 
     def __init__(self, rows: Rows, roots: Array, *, center_empty: bool = False) -> None:
-        self._rows, self._roots, self._center_empty = rows, roots, center_empty
+        self.source, self._roots, self._center_empty = rows, roots, center_empty
         self._factors = np.divide(1.0, roots, out=np.zeros_like(roots), where=roots > 0)
         self.n, self.d, self.sparse, self.dtype = rows.n, rows.d, rows.sparse, rows.dtype
 
-    @property
-    def chunk_rows(self) -> int:
-        return self._rows.chunk_rows
-
-    def block(self, start: int, stop: int) -> Block:
-        block = self._rows.block(start, stop)
+    def derive(self, block: Block) -> Block:
         totals = _totals(block)
         scaled = _divide_rows(block, totals)
         empty = np.flatnonzero((totals == 0) & self._center_empty)

@@ -5,7 +5,6 @@ SIR needs no more than the means of the slices and one pooled scatter, which `Mo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.data.fold import fold
-from lowdim.data.rows import Block, Chunk, Rows
+from lowdim.data.rows import Block, Chunk, DerivedRows, Rows
 from lowdim.data.target import class_labels
 from lowdim.data.validation import not_finite_error, overflow_error
 from lowdim.errors import BadParameter, NotEnoughData
@@ -26,7 +25,7 @@ Array = NDArray[Any]
 Floats = NDArray[np.float64]
 
 
-class SlicedRows(Rows):
+class SlicedRows(DerivedRows):
     """Rows whose chunks carry their slices, if any.
 
     Arrays, files and streams take this one path, so that sums over them have the same bits.
@@ -37,13 +36,11 @@ class SlicedRows(Rows):
         self.n, self.d, self.dtype, self.sparse = n, rows.d, rows.dtype, rows.sparse
         self.feature_names = getattr(rows, "feature_names", None)
 
-    def block(self, start: int, stop: int) -> Block:
-        return self.source.block(start, stop)
+    def derive(self, block: Block) -> Block:
+        return block
 
-    def chunks(self) -> Iterator[Chunk]:
-        """The chunks of the rows, each with the slices of its rows."""
-        for chunk in self.source.chunks():
-            yield replace(chunk, y=None if self.codes is None else self.codes[chunk.start : chunk.stop])
+    def targets(self, chunk: Chunk) -> Array | None:
+        return None if self.codes is None else self.codes[chunk.start : chunk.stop]
 
 
 class RowsOfMoments(Rows):
