@@ -36,7 +36,8 @@ def accept_dask(cls: type[Any]) -> None:
     for name in LAZY:
         if inspect.isfunction(method := inspect.getattr_static(cls, name, None)):
             setattr(cls, name, _lazy(method, name))
-    cls.fit = _fit(cls.fit)
+    if inspect.isfunction(method := inspect.getattr_static(cls, "fit", None)):
+        cls.fit = _fit(method)
     if inspect.isfunction(method := inspect.getattr_static(cls, "fit_transform", None)):
         cls.fit_transform = _fit_transform(method)
 
@@ -79,10 +80,9 @@ def _fit_transform(method: Callable[..., Any]) -> Callable[..., Any]:
 
 def _lazy(method: Callable[..., Any], name: str) -> Callable[..., Any]:
     @functools.wraps(method)
-    def lazy(self: Any, X: Any, *args: Any, **settings: Any) -> Any:
-        if not is_dask(X):
-            return method(self, X, *args, **settings)
-        return _mapped(self, name, X)
+    def lazy(self: Any, *args: Any, **settings: Any) -> Any:
+        X = args[0] if args else settings.get("X")
+        return _mapped(self, name, X) if is_dask(X) else method(self, *args, **settings)
 
     return lazy
 
