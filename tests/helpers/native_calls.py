@@ -295,6 +295,32 @@ CALLS = {
     "ica_pass": lambda: [numbers(6, 4), numbers(3, 4), numbers(6, dtype=D), 0, np.empty((3, 4)), np.empty((3, 3)), 1],
     "contrast_values": lambda: [numbers(6), 1, np.empty(6, F), np.empty(6, F), np.empty(6, F)],
     "fast_powers": lambda: [numbers(6), 0.9, np.empty(6, F)],
+    "rank_rows": lambda: [X.copy(), np.arange(6, dtype=N) % 4, np.empty((6, 4), N), np.empty((6, 2), N), 1],
+    "squared_sums": lambda: [X.copy(), numbers(6, 4), np.arange(6, dtype=N) % 4, np.empty((6, 3)), 1],
+    "compare_ranks": lambda: [
+        *(np.tile(np.arange(4, dtype=N), (6, 1)) for _ in range(2)),
+        numbers(4, dtype=D),
+        np.array([1, 2], L),
+        2,
+        np.empty((6, 6)),
+        np.empty((6, 2), L),
+        1,
+    ],
+    "concordance": lambda: [*(np.tile(np.arange(4, dtype=N), (6, 1)) for _ in range(2)), np.empty(6), 1],
+    "partner_concordance": lambda: [
+        *(np.tile(np.arange(4, dtype=N), (6, 1)) for _ in range(2)),
+        np.full((6, 3), 2, N),
+        np.empty(6),
+        1,
+    ],
+    "rank_correlations": lambda: [
+        np.array([0, 0, 1, 1], N),
+        np.arange(4, dtype=N),
+        np.array([1, 0, 2, 2], N),
+        numbers(5, 2, dtype=D),
+        np.empty(5),
+        1,
+    ],
 }
 PLAIN = {"all_pairs_round_count", "round_robin_pair", "idle", "instruction_set"}  # without arrays
 
@@ -312,6 +338,19 @@ def block_rows():
 
 # Index arrays: (function, argument) and the largest value plus one.
 INDICES = [
+    ("rank_rows", 1, 4),
+    ("squared_sums", 2, 4),
+    ("compare_ranks", 0, 4),
+    ("compare_ranks", 1, 4),
+    ("compare_ranks", 3, 4),
+    ("concordance", 0, 4),
+    ("concordance", 1, 4),
+    ("partner_concordance", 0, 4),
+    ("partner_concordance", 1, 4),
+    ("partner_concordance", 2, 4),
+    ("rank_correlations", 0, 2),
+    ("rank_correlations", 1, 4),
+    ("rank_correlations", 2, 4),
     ("column_sums", 1, 2),
     ("center", 3, 2),
     ("sparse_times", 1, 4),
@@ -379,6 +418,9 @@ STARTS = [
 
 # Lengths that no other argument fixes: (function, argument, axis).
 FREE = {
+    ("rank_rows", 3, 1),
+    ("partner_concordance", 2, 1),
+    ("rank_correlations", 3, 1),
     ("AffinityMatrix", 0, 0),
     ("symmetrize_memberships", 0, 0),
     ("add_scatter", 2, 0),

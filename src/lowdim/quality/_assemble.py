@@ -84,7 +84,9 @@ def _figures(
     shared: Evaluation, points: Array, found: MapComparison, resamples: Resamples, for_pairs: Resamples
 ) -> dict[str, Figure]:
     figures = rank_figures(found, shared.scale, resamples)
-    figures["shepard_correlation"] = shepard_correlation(shared.space.pairs, found.pairs, shared.sample, for_pairs)
+    figures["shepard_correlation"] = shepard_correlation(
+        shared.space.pairs, found.pairs, shared.sample, for_pairs, shared.threads
+    )
     if shared.labels is not None:
         figures |= _label_figures(shared, points, found, resamples)
     return {name: figures[name] for name in DEFINITIONS if name in figures}

@@ -113,7 +113,7 @@ def co_ranking(  # noqa: PLR0913
         for start in range(0, len(chosen.rows), size):
             stop = min(start + size, len(chosen.rows))
             own = chosen.rows[start:stop]
-            true, flat = (bin_of[rank_rows(part(start, stop), own, threads)] for part in blocks)
+            true, flat = (bin_of[rank_rows(part(start, stop), own, 0, threads)[0]] for part in blocks)
             there = true >= 0
             matrix += np.bincount(true[there] * (len(edges) - 1) + flat[there], minlength=len(matrix))
             report("co-ranking", stop, len(chosen.rows))

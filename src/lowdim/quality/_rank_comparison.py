@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["RankScale", "compare_ranks", "concordance", "nearest_of_ranks", "rank_rows"]
+from lowdim import _native
+
+__all__ = ["RankScale", "compare_ranks", "concordance", "rank_rows", "squared_sums"]
 
 Array = NDArray[Any]
 Ranks = NDArray[np.int32]
@@ -41,23 +43,15 @@ class RankScale:
         return cls(n, k, ks, weights, float((1 / (n - 1 - K)).sum()), float((1 / K).sum()))
 
 
-def rank_rows(distances: Array, own: NDArray[np.intp], threads: int) -> Ranks:
-    """Ranks of all rows by their distances from some rows, (b, n); `own` are the numbers of these, (b,)."""
+def rank_rows(distances: Array, own: NDArray[np.intp], k: int, threads: int) -> tuple[Ranks, Ranks]:
+    """Ranks of all rows by their distances from some rows, (b, n), and the k nearest of these, nearest first, (b, k).
+
+    `own` are the numbers of these rows, (b,).
+    """
     ranks = np.empty(distances.shape, dtype=np.int32)
-    for i, row in enumerate(distances):
-        order = np.argsort(row, kind="stable")
-        order = order[order != own[i]]
-        ranks[i, order] = np.arange(1, len(row), dtype=np.int32)
-        ranks[i, own[i]] = 0
-    return ranks
-
-
-def nearest_of_ranks(ranks: Ranks, k: int) -> Ranks:
-    """The k nearest rows by their ranks, nearest first, (b, k)."""
-    rows, columns = np.nonzero((ranks >= 1) & (ranks <= k))
-    out = np.empty((len(ranks), k), dtype=np.int32)
-    out[rows, ranks[rows, columns] - 1] = columns
-    return out
+    nearest = np.empty((len(distances), k), dtype=np.int32)
+    _native.rank_rows(np.ascontiguousarray(distances), own.astype(np.int32), ranks, nearest, threads)
+    return ranks, nearest
 
 
 def compare_ranks(true: Ranks, drawn: Ranks, scale: RankScale, threads: int) -> tuple[Floats, NDArray[np.int64]]:
@@ -66,31 +60,24 @@ def compare_ranks(true: Ranks, drawn: Ranks, scale: RankScale, threads: int) -> 
     The sums: ranks beyond k of the k nearest in the map; the same with the spaces swapped; how many of the k nearest
     are shared; Σ W(max of both ranks); Σ |ρ - r| / r over the k nearest in the map; Σ |ρ - r| / ρ over the k true ones.
     """
-    k = scale.k
-    near, near_drawn = (true <= k) & (true > 0), (drawn <= k) & (drawn > 0)
-    both = np.maximum(true, drawn)
-    gap = np.abs(true.astype(np.int64) - drawn)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        sums = np.column_stack(
-            [
-                np.where(near_drawn, np.maximum(true - k, 0), 0).sum(axis=1),
-                np.where(near, np.maximum(drawn - k, 0), 0).sum(axis=1),
-                (near & near_drawn).sum(axis=1),
-                scale.weights[both].sum(axis=1),
-                np.where(near_drawn, gap / drawn, 0.0).sum(axis=1),
-                np.where(near, gap / true, 0.0).sum(axis=1),
-            ]
-        ).astype(np.float64)
-    counts = np.stack([np.searchsorted(np.sort(row), scale.ks, side="right") - 1 for row in both])
+    sums = np.empty((len(true), 6))
+    counts = np.empty((len(true), len(scale.ks)), dtype=np.int64)
+    _native.compare_ranks(true, drawn, scale.weights, scale.ks, scale.k, sums, counts, threads)
     return sums, counts
 
 
 def concordance(true: Ranks, drawn: Ranks, partners: Array | None, threads: int) -> Floats:
     """Of every row, the share of pairs of others (all, or its `partners`, (b, m)) that both spaces order alike."""
-    from scipy.stats import kendalltau
-
     out = np.empty(len(true))
-    for i in range(len(true)):
-        some = np.flatnonzero(true[i]) if partners is None else np.unique(partners[i])
-        out[i] = (1 + kendalltau(true[i, some], drawn[i, some]).statistic) / 2
+    if partners is None:
+        _native.concordance(true, drawn, out, threads)
+    else:
+        _native.partner_concordance(true, drawn, partners.astype(np.int32), out, threads)
+    return out
+
+
+def squared_sums(d: Array, flat: Array, own: NDArray[np.intp], threads: int) -> Floats:
+    """Σ d², Σ d δ and Σ δ² over all others, (b, 3)."""
+    out = np.empty((len(d), 3))
+    _native.squared_sums(np.ascontiguousarray(d), np.ascontiguousarray(flat), own.astype(np.int32), out, threads)
     return out

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from lowdim.quality._distance_source import DistanceSource
 from lowdim.quality._intervals import RowSample
-from lowdim.quality._rank_comparison import RankScale, compare_ranks, concordance, nearest_of_ranks, rank_rows
+from lowdim.quality._rank_comparison import RankScale, compare_ranks, concordance, rank_rows, squared_sums
 from lowdim.runtime.progress import report
 
-__all__ = ["MapComparison", "OriginalSpace", "all_pairs", "compare_spaces", "squared_sums"]
+__all__ = ["MapComparison", "OriginalSpace", "all_pairs", "compare_spaces"]
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -60,32 +60,24 @@ def compare_spaces(
         stop = min(start + size, s)
         own, partners = sample.rows[start:stop], _partners(sample, start, stop)
         distances = measured[0](start, stop)
-        ranks = rank_rows(distances, own, threads)
-        true.append((nearest_of_ranks(ranks, scale.k), _pairs(distances, sample, start, stop)))
+        ranks, nearest = rank_rows(distances, own, scale.k, threads)
+        true.append((nearest, _pairs(distances, sample, start, stop)))
         for blocks, parts in zip(measured[1:], drawn, strict=True):
             flat = blocks(start, stop)
-            flat_ranks = rank_rows(flat, own, threads)
+            flat_ranks, flat_nearest = rank_rows(flat, own, scale.k, threads)
             sums, counts = compare_ranks(ranks, flat_ranks, scale, threads)
             parts.append(
                 (
-                    nearest_of_ranks(flat_ranks, scale.k),
+                    flat_nearest,
                     _pairs(flat, sample, start, stop),
                     sums,
                     counts,
-                    squared_sums(distances, flat, own),
+                    squared_sums(distances, flat, own, threads),
                     concordance(ranks, flat_ranks, partners, threads),
                 )
             )
         report("comparing neighbors", stop, s)
     return OriginalSpace(*_joined(true)), [MapComparison(*_joined(parts)) for parts in drawn]
-
-
-def squared_sums(d: Array, flat: Array, own: NDArray[np.intp]) -> Floats:
-    """Σ d², Σ d δ and Σ δ² over all others, (b, 3)."""
-    d, flat = d.astype(np.float64), flat.astype(np.float64)
-    for part in (d, flat):
-        part[np.arange(len(own)), own] = 0
-    return np.column_stack([np.einsum("ij,ij->i", a, b) for a, b in ((d, d), (d, flat), (flat, flat))])
 
 
 def _partners(sample: RowSample, start: int, stop: int) -> Array | None:
