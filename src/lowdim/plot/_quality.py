@@ -60,7 +60,7 @@ def r_nx(
     ax.axvline(first.k, color=FADED, linewidth=0.8, linestyle=":", zorder=1)
     others = {name: curve for name, curve in first.baseline_curves.items() if name != "random"} if baselines else {}
     for dash, (name, curve) in zip(DASHES, others.items(), strict=False):
-        _draw_curve(ax, curve, _legend_text(BASELINE_NAMES.get(name, name), first, name), FADED, dash)
+        _draw_curve(ax, curve, _legend_text(f"baseline: {BASELINE_NAMES[name]}", first, name), FADED, dash)
     for color, (name, found) in zip(palette(len(maps)), maps.items(), strict=True):
         _draw_curve(ax, found.r_nx, _legend_text(name, found), color)
     _scale(ax, first)
@@ -124,7 +124,7 @@ def co_ranking(
         color_bar(ax, shown, "share of rows, per pair of ranks")
     bins = "" if matrix.full else f", {len(matrix.matrix)} bins of ranks"
     compared = f"{n:,} rows" if matrix.rows == n else f"{matrix.rows:,} of {n:,} rows"
-    caption(ax, title, f"above the diagonal: torn apart; below: drawn too near; {compared}{bins}")
+    caption(ax, title, f"{compared}{bins}")
     return ax
 
 
