@@ -14,6 +14,9 @@ from lowdim.plot._loadings import loadings as loadings
 from lowdim.plot._new_rows import new_rows as new_rows
 from lowdim.plot._parallel_coordinates import parallel_coordinates as parallel_coordinates
 from lowdim.plot._point_colors import category_colors as category_colors
+from lowdim.plot._quality import co_ranking as co_ranking
+from lowdim.plot._quality import point_quality as point_quality
+from lowdim.plot._quality import r_nx as r_nx
 from lowdim.plot._scatter import scatter as scatter
 from lowdim.plot._scree import scree as scree
 from lowdim.plot._selection import feature_scores as feature_scores

@@ -5,6 +5,8 @@ The distance between two colors is the smallest of those seen with normal, prota
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,6 +25,7 @@ __all__ = [
     "palette",
     "srgb",
     "tint",
+    "visible_from_white",
 ]
 
 Array = NDArray[np.float64]
@@ -92,6 +95,14 @@ def srgb(light: Array) -> Array:
     """The inverse of `linear_light`."""
     light = np.clip(light, 0, 1)
     return np.where(light <= 0.0031308, 12.92 * light, 1.055 * light ** (1 / 2.4) - 0.055)
+
+
+def visible_from_white() -> Any:
+    """The color map from white, starting where a single count is visible."""
+    from matplotlib import colormaps
+    from matplotlib.colors import ListedColormap
+
+    return ListedColormap(colormaps[SEQUENTIAL_FROM_WHITE](np.linspace(0.22, 1, 256)))
 
 
 def _seen(rgb: Array) -> Array:

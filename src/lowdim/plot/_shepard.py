@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.errors import BadInput, BadInputType, NotEnoughData
-from lowdim.plot._colors import FADED, INK, PALETTE, SEQUENTIAL_FROM_WHITE
+from lowdim.plot._colors import FADED, INK, PALETTE, visible_from_white
 from lowdim.plot._density_shading import cell_edges, draw_raster
 from lowdim.plot._inputs import read_points
 from lowdim.plot._theme import SMALL, axes_for, caption, color_bar, name_axes, style_axes, themed
@@ -126,20 +126,12 @@ def _draw(ax: Axes, given: Array, mapped: Array) -> None:
         edges = cell_edges(both, square=False, cells=160)
         counts = np.histogram2d(mapped, given, bins=(edges[1], edges[0]))[0]
         norm = LogNorm(1, max(counts.max(), 2))
-        shown = draw_raster(ax, np.ma.masked_less(counts, 1), edges, cmap=_visible(), norm=norm)
+        shown = draw_raster(ax, np.ma.masked_less(counts, 1), edges, cmap=visible_from_white(), norm=norm)
         color_bar(ax, shown, "pairs")
     ax.axline((0, 0), slope=1, color=FADED, linewidth=0.8, linestyle="--", zorder=1)
     ax.set_xlim(0, 1.03 * float(given.max()) or 1.0)
     ax.set_ylim(0, 1.03 * float(mapped.max()) or 1.0)
     ax.tick_params(labelsize=SMALL)
-
-
-def _visible() -> Any:
-    """The color map, starting where a single pair is visible."""
-    from matplotlib import colormaps
-    from matplotlib.colors import ListedColormap
-
-    return ListedColormap(colormaps[SEQUENTIAL_FROM_WHITE](np.linspace(0.22, 1, 256)))
 
 
 def _agreement(given: Array, mapped: Array, wanted: Array | None, weights: Array) -> str:

@@ -29,6 +29,8 @@ __all__ = ["Evaluation", "assemble"]
 Array = NDArray[Any]
 Lists = NDArray[np.int32]
 
+MAP, BASELINE = "map", "baseline"  # kinds, so that a map may have the name of a baseline
+
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
@@ -51,24 +53,24 @@ def assemble(
     """The quality of every map, beside the others."""
     resamples = Resamples.of(shared.sample)
     for_pairs = Resamples.of(shared.sample, always=True)
-    everything = {**maps, **{f"baseline {name}": points for name, points in others.items()}}
+    everything = {(MAP, name): Z for name, Z in maps.items()} | {(BASELINE, name): Z for name, Z in others.items()}
     compared = dict(zip(everything, found, strict=True))
     figures = {name: _figures(shared, everything[name], compared[name], resamples, for_pairs) for name in everything}
     curves = {name: r_nx_curve(compared[name], shared.scale, resamples) for name in everything}
-    beside = {name: figures[f"baseline {name}"] for name in others}
-    baseline_curves = {name: curves[f"baseline {name}"] for name in others}
+    beside = {name: figures[BASELINE, name] for name in others}
+    baseline_curves = {name: curves[BASELINE, name] for name in others}
     true, recall = _true_neighbors(shared)
     labels = None if shared.labels is None else shared.labels.classes[shared.labels.codes]
     out = {}
     for name, points in maps.items():
-        drawn = _map_neighbors(shared, points, compared[name])
+        drawn = _map_neighbors(shared, points, compared[MAP, name])
         out[name] = Quality(
             n=shared.sample.n,
             k=shared.scale.k,
-            measures=_measures(shared, figures[name], beside),
-            point_values=_point_values(shared, compared[name], true, drawn),
+            measures=_measures(shared, figures[MAP, name], beside),
+            point_values=_point_values(shared, compared[MAP, name], true, drawn),
             rows=shared.sample.rows,
-            r_nx=curves[name],
+            r_nx=curves[MAP, name],
             baseline_curves=baseline_curves,
             true_neighbors=true,
             map_neighbors=drawn,

@@ -8,7 +8,10 @@ from typing import Any, NamedTuple
 
 from lowdim.runtime.display import SummaryDisplay
 
-__all__ = ["DEFINITIONS", "Definition", "Measure", "beside"]
+__all__ = ["BASELINE_NAMES", "DEFINITIONS", "Definition", "Measure", "beside"]
+
+
+BASELINE_NAMES = {"random": "random map", "pca": "PCA", "null": "shuffled columns", "original": "in the data"}
 
 
 class Definition(NamedTuple):
@@ -74,6 +77,5 @@ class Measure(SummaryDisplay):
 
 def beside(baselines: Mapping[str, float], form: str = ".2f") -> str:
     """Baselines in parentheses: (random 0.50, PCA 0.81); nothing without any."""
-    names = {"random": "random map", "pca": "PCA", "null": "shuffled columns", "original": "in the data"}
-    parts = [f"{names.get(name, name)} {value:{form}}" for name, value in baselines.items()]
+    parts = [f"{BASELINE_NAMES.get(name, name)} {value:{form}}" for name, value in baselines.items()]
     return f" ({', '.join(parts)})" if parts else ""

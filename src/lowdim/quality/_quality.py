@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.errors import BadParameter, MissingExtra
-from lowdim.quality._measure import Measure
+from lowdim.quality._measure import BASELINE_NAMES, Measure
 from lowdim.quality._rank_measures import RnxCurve
 from lowdim.quality._words import far_sentence, near_sentence, point_words, sentence
 from lowdim.runtime.display import count, grid, paragraph, titled
@@ -18,7 +18,7 @@ from lowdim.runtime.display import count, grid, paragraph, titled
 if TYPE_CHECKING:
     from lowdim.quality._null import NullComparison
 
-__all__ = ["Quality", "baseline_names"]
+__all__ = ["Quality", "baseline_names", "baseline_title"]
 
 Array = NDArray[Any]
 
@@ -119,7 +119,7 @@ class Quality:
 
     def __str__(self) -> str:
         names = baseline_names(self)
-        rows = [["", "value", "95 % interval", *names]]
+        rows = [["", "value", "95 % interval", *map(baseline_title, names)]]
         rows += [_cells(measure, names) for measure in self]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [
@@ -135,7 +135,9 @@ class Quality:
         names = baseline_names(self)
         rows = [_cells(measure, names) for measure in self]
         said = [paragraph(text) for text in [*self.verdict(), *self.notes]]
-        return titled(self._title(), grid(["measure", "value", "95 % interval", *names], rows), *said)
+        return titled(
+            self._title(), grid(["measure", "value", "95 % interval", *map(baseline_title, names)], rows), *said
+        )
 
     def _title(self) -> str:
         compared = "all rows" if self.exact else f"{count(len(self.rows), 'sampled row')} against all"
@@ -145,6 +147,11 @@ class Quality:
 def baseline_names(quality: Quality) -> list[str]:
     """The baselines that any measure has, in order."""
     return list(dict.fromkeys(name for measure in quality for name in measure.baselines))
+
+
+def baseline_title(name: str) -> str:
+    """The head of a baseline's column, which no map's own name is mistaken for."""
+    return BASELINE_NAMES[name] if name == "original" else f"baseline: {BASELINE_NAMES[name]}"
 
 
 def _cells(measure: Measure, names: list[str]) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lowdim.errors import BadParameter
-from lowdim.quality._quality import Quality, baseline_names
+from lowdim.quality._quality import Quality, baseline_names, baseline_title
 from lowdim.runtime.display import count, grid, titled
 
 __all__ = ["QualityTable"]
@@ -53,7 +53,7 @@ class QualityTable:
             cells = [quality[name].text if name in quality else "" for quality in self.maps.values()]
             others = [f"{measure.baselines[other]:.3f}" if other in measure.baselines else "" for other in names]
             body.append([measure.title, *cells, *others])
-        return ["measure", *self.maps, *names], body
+        return ["measure", *self.maps, *map(baseline_title, names)], body
 
     def __str__(self) -> str:
         head, body = self.rows()

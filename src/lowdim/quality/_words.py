@@ -80,8 +80,6 @@ def point_words(quality: Quality, i: int) -> list[str]:
     words = [f"{kept} of its {k} true neighbors are drawn near it."]
     if kept < k:
         words.append(f"{k - kept} of the {k} drawn near it are false.")
-    if values.get("neighbor_places") is not None and values["neighbor_places"][i] > 1:
-        words.append("Its true neighbors are drawn in two places.")
     if "neighborhood_hit" in values and values["neighborhood_hit"][i] == values["neighborhood_hit"][i]:
         drawn, true = (round(float(values[name][i]) * k) for name in ("neighborhood_hit", "neighborhood_hit_original"))
         words.append(f"{drawn} of the {k} drawn near it have its label, and {true} of its {k} true neighbors.")
