@@ -207,7 +207,7 @@ def _legend_text(name: str, quality: Quality, baseline: str | None = None) -> st
 
 
 def _draw_curve(ax: Axes, curve: RnxCurve, name: str, color: str, dash: Any = "-") -> None:
-    line = {"linewidth": 2.0 if dash == "-" else 1.2, "zorder": 3 if dash == "-" else 2}
+    line: dict[str, Any] = {"linewidth": 2.0 if dash == "-" else 1.2, "zorder": 3 if dash == "-" else 2}
     ax.plot(curve.ks, curve.values, color=color, linestyle=dash, label=f"\N{ZERO WIDTH SPACE}{name}", **line)  # _ hides
     if curve.low is not None and curve.high is not None and dash == "-":
         ax.fill_between(curve.ks, curve.low, curve.high, color=color, alpha=0.18, linewidth=0, zorder=2)
@@ -222,13 +222,10 @@ def _scale(ax: Axes, quality: Quality) -> None:
     ax.xaxis.set_minor_formatter(NullFormatter())
     low, high = ax.get_ylim()
     ax.set_ylim(min(low, -0.04), max(high, 0.1))
-    for text, x, y, place in (
-        (f"k = {quality.k}", quality.k, 0.98, {"va": "top", "xytext": (3, 0)}),
-        ("a random map", 0.01, 0, {"va": "bottom", "xytext": (0, 2)}),
-    ):
-        coordinates = ("data", "axes fraction") if y else ("axes fraction", "data")
-        place |= {"textcoords": "offset points", "fontsize": SMALL, "color": FADED, "xycoords": coordinates}
-        ax.annotate(text, (x, y), **place)
+    style: dict[str, Any] = {"textcoords": "offset points", "fontsize": SMALL, "color": FADED}
+    axes = ("data", "axes fraction"), ("axes fraction", "data")
+    ax.annotate(f"k = {quality.k}", (quality.k, 0.98), (3, 0), xycoords=axes[0], va="top", **style)
+    ax.annotate("a random map", (0.01, 0), (0, 2), xycoords=axes[1], va="bottom", **style)
     name_axes(ax, "number of neighbors k", "R_NX(k), gain over a random map")
 
 

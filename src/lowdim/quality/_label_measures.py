@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import spearmanr
 
 from lowdim.data.target import ClassLabels
 from lowdim.quality._rank_measures import Figure
@@ -67,6 +66,8 @@ def arrangement(true: Floats, drawn: Floats) -> dict[str, Figure]:
 
     `true` and `drawn` are the distances of the groups in both spaces, (C, C). Of two groups nothing can be said.
     """
+    from scipy.stats import spearmanr
+
     C = len(true)
     if C < 3:
         return {}

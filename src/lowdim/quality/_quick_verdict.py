@@ -90,7 +90,7 @@ def quick_verdict(  # noqa: PLR0913
             drawn, flat = _nearest(embedding_source(points, threads), rows, k)
             kept = shared_neighbors(true, drawn) / k
             recall = as_figure(resamples.interval(kept[:, None], lambda means: means[..., 0]))
-            found[name] = recall, shepard_correlation(pairs, flat, rows, for_pairs)
+            found[name] = recall, shepard_correlation(pairs, flat, rows, for_pairs, threads)
     random = {"neighbor_recall": k / (n - 1), "shepard_correlation": 0.0}
     figures = zip(random, found["map"], found.get("pca", (None, None)), strict=True)
     recall_of, correlation_of = (_measure(name, own, random[name], pca, rows) for name, own, pca in figures)

@@ -260,11 +260,8 @@ def _times(result: MethodComparison) -> str:
     known = config()
     versions = ", ".join(f"{name} {number}" for name, number in known["dependencies"].items() if number)
     lines = [(name, _seconds(seconds)) for name, seconds in result.seconds.items()]
-    lines += [
-        ("lowdim", f"{known['lowdim']}, Python {known['python']}"),
-        ("with", versions),
-        ("threads", str(known["threads"])),
-    ]
+    lines += [("lowdim", f"{known['lowdim']}, Python {known['python']}"), ("with", versions)]
+    lines.append(("threads", str(known["threads"])))
     return f'<dl class="facts">{facts_html(lines)}</dl>'
 
 

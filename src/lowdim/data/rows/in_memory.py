@@ -103,6 +103,8 @@ def frame_rows(frame: nw.DataFrame[Any]) -> Rows:
 
 def as_frame(X: Any) -> Any:
     """X as a narwhals dataframe, whose columns have different names; X itself if it is none."""
+    if isinstance(X, np.ndarray):  # narwhals would look for pandas, which loads it
+        return X
     try:
         frame = nw.from_native(X, eager_only=True, pass_through=True)
         if isinstance(frame, nw.DataFrame):
