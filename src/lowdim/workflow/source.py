@@ -140,7 +140,7 @@ def _numbers_as_categories(table: Table) -> Table:
     if report is not None:
         reason = "measurements; FAMD takes them"
         left = (*report.left_out, *((name, reason) for name in rest))
-        report = replace(report, numbers=(), left_out=left, categories=(*texts, *report.categories))
+        report = replace(report, numbers=(), years=(), left_out=left, categories=(*texts, *report.categories))
     rows = NamedArrayRows(np.empty((len(X), 0)), ())
     return replace(table, X=rows, names=(), categories={**texts, **table.categories}, report=report)
 
