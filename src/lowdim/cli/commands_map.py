@@ -91,7 +91,7 @@ def draw_map(  # noqa: PLR0913  (one argument per flag)
     from lowdim.workflow.missing import complete_table
     from lowdim.workflow.model_figures import ModelFigure
     from lowdim.workflow.outputs import EmbeddingOutput
-    from lowdim.workflow.source import column_values, label_vector, read_with_target
+    from lowdim.workflow.source import color_values, read_with_target
 
     start = perf_counter()
     paths = _outputs(output, plot, data)
@@ -100,14 +100,14 @@ def draw_map(  # noqa: PLR0913  (one argument per flag)
     check_target(choice.method, choice.settings, target)
     table, y = read_with_target(data, selection, target, color, choice.method)
     chosen = choice.method if choice.named else default_method(table, choice.method)
-    colors = label_vector(table) if color is None else column_values(data, table, selection, color, "color")
+    colors, color_name = color_values(data, table, selection, color)
     complete = complete_table(table, missing, chosen, choice.settings)
     table, colors = complete.table, complete.rows_of(colors)
     fitted = fit_method(chosen, choice.settings, complete, standardize, complete.rows_of(y))
     embedding, axes = fitted.embedding(), [str(axis) for axis in fitted.model.get_feature_names_out()]
     title = f"{printable(Path(data).name)}, {fitted.method.name}"
     ratios = getattr(fitted.estimator, "explained_variance_ratio_", None)
-    shown = ratios, fitted.estimator._explained, fitted.method.supervised, color or table.label_name
+    shown = ratios, fitted.estimator._explained, fitted.method.supervised, color_name
     drawn = EmbeddingOutput(embedding, axes, table, colors, id, title, *shown)
     _write(paths, plot, drawn, ModelFigure(fitted.model, title, table, colors, drawn.color_name))
     if model_path is not None:

@@ -28,6 +28,7 @@ MOST_CODES = 50  # different whole numbers of a column that is taken for codes o
 MAGIC = ((b"PAR1", ".parquet"), (b"ARROW1", ".arrow"), (b"\x93NUMPY", ".npy"), (b"\x1f\x8b", ".csv.gz"))
 
 __all__ = [
+    "color_values",
     "column_values",
     "label_vector",
     "read_columns",
@@ -109,6 +110,16 @@ def column_values(data: str, table: Table, selection: ColumnSelection, name: str
     alone = ColumnSelection(table.names[:1], name, None, (), selection.flags)
     path = _stdin_file() if data == STDIN else data
     return label_vector(_named_by(flag, lambda: read_selection(path, alone)))
+
+
+def color_values(data: str, table: Table, selection: ColumnSelection, color: str | None) -> tuple[Any, str | None]:
+    """What to color rows by, and its name: the column that --color names, else the label, else the first category."""
+    if color is not None:
+        return column_values(data, table, selection, color, "color"), color
+    if table.labels is None and table.categories:
+        name = next(iter(table.categories))
+        return table.categories[name], name
+    return label_vector(table), table.label_name
 
 
 def read_columns(data: str, selection: ColumnSelection, names: tuple[str, ...] | None) -> Table:
