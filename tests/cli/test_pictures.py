@@ -28,6 +28,8 @@ LINES = (
     "transform old.lowdim new.csv -o alone.html",
     "map old.csv --method umap --n-epochs 5 -o u.csv --save-model u.lowdim",
     "transform u.lowdim new.csv --color species -o u.html",
+    "map old.csv --method famd -o famd.html -o famd.svg --save-model famd.lowdim",
+    "transform famd.lowdim new.csv -o famd-new.html",
 )
 
 
@@ -72,9 +74,9 @@ def one_category_has_one_color_in_every_picture(done, folder) -> None:
     old = pd.read_csv(folder / "old.csv").species
     colors = plot.category_colors(old)
     assert list(colors) == ["s1", "s9", "s10"]
-    for name in ("map", "page", "new", "u"):
+    for name in ("map", "page", "new", "u", "famd", "famd-new"):
         assert legend((folder / f"{name}.html").read_text(encoding="utf-8")) == colors, name
-    for name in ("map", "biplot", "new"):
+    for name in ("map", "biplot", "new", "famd"):
         svg = (folder / f"{name}.svg").read_text(encoding="utf-8").upper()
         assert all(color in svg for color in colors.values()), name
 

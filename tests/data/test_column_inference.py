@@ -13,6 +13,7 @@ import scipy.sparse as sp
 import lowdim
 from lowdim import PCA, read_table
 from lowdim.errors import BadInput, BadParameter
+from lowdim.workflow.summary import summarize_columns
 
 
 def save(folder, content, name="a.csv"):
@@ -143,6 +144,22 @@ def test_excel_cells_of_every_kind(tmp_path):
     (tmp_path / "b.xlsx").write_bytes(b"PK no")
     with pytest.raises(BadInput, match="can't be read as"):
         read_table(tmp_path / "b.xlsx")
+
+
+@pytest.mark.parametrize("name", ["year", "Year", "birth_year", "Jahr", "année", "model year", "yr"])
+def test_calendar_years_are_numbers_that_are_told(tmp_path, name):
+    content = "a,{},b\n1.5,1900,2\n2.5,,3\n0.5,2100,5\n"
+    table = read_table(save(tmp_path, content.format(name)))
+    assert table.names == ("a", name, "b") == table.report.numbers and table.report.years == (name,)
+    assert ("years", f"{name} (used as a number; --drop {name} leaves out)") in summarize_columns(table.report)
+    for beyond in ("1899", "2101", "2000.5"):
+        assert read_table(save(tmp_path, content.format(name).replace("1900", beyond))).report.years == ()
+    assert read_table(save(tmp_path, content.format(name)), columns=["a", name]).report is None  # they were named
+
+
+@pytest.mark.parametrize("name", ["yearly", "yearning", "lifetime", "piano", "volcano"])
+def test_other_names_are_not_years(tmp_path, name):
+    assert read_table(save(tmp_path, f"a,{name}\n1.5,2001\n2.5,2002\n")).report.years == ()
 
 
 class AnnData:

@@ -531,3 +531,12 @@ def test_eigenimages_of_a_frame_have_no_warning_about_feature_names(library, dig
     of_array = plot.eigenimages(PCA(5).fit(digits[:60]), (8, 8), digits[:60], ks=(2,), n_images=2)
     for a, b in zip(of_frame.ravel(), of_array.ravel(), strict=True):
         assert a.get_xlabel() == b.get_xlabel()
+
+
+def test_a_linear_method_without_loadings_is_not_called_nonlinear():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 4)), np.resize([0, 1, 2], 30)
+    with pytest.raises(errors.BadInput, match=r"LDA has no loadings .*, though it is linear.*PCA"):
+        plot.correlation_circle(lowdim.LDA(2).fit(X, y))
+    with pytest.raises(errors.BadInput, match="does not project rows linearly"):
+        plot.correlation_circle(lowdim.ClassicalMDS(2).fit(X))

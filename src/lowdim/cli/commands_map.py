@@ -105,11 +105,11 @@ def draw_map(  # noqa: PLR0913  (one argument per flag)
     """
     from lowdim.cli.fit_output import fit_output
     from lowdim.workflow.fit import check_target, default_method, fit_method
-    from lowdim.workflow.map_quality import JudgedMap, column_or_measure
+    from lowdim.workflow.map_quality import JudgedMap, color_or_measure
     from lowdim.workflow.missing import complete_table
     from lowdim.workflow.model_figures import ModelFigure
     from lowdim.workflow.outputs import EmbeddingOutput
-    from lowdim.workflow.source import label_vector, read_with_target
+    from lowdim.workflow.source import read_with_target
 
     start = perf_counter()
     paths = _outputs(output, plot, data)
@@ -118,12 +118,12 @@ def draw_map(  # noqa: PLR0913  (one argument per flag)
     check_target(choice.method, choice.settings, target)
     table, y = read_with_target(data, selection, target, color, choice.method)
     chosen = choice.method if choice.named else default_method(table, choice.method)
-    colors = label_vector(table) if color is None else column_or_measure(data, table, selection, color)
+    colors, color_name = color_or_measure(data, table, selection, color)
     complete = complete_table(table, missing, chosen, choice.settings)
     table = complete.table
     fitted = fit_method(chosen, choice.settings, complete, standardize, complete.rows_of(y))
     judged = JudgedMap.of(fitted, quality, paths)
-    colors, color_name = judged.colors(complete.rows_of(colors), color or table.label_name)
+    colors, color_name = judged.colors(complete.rows_of(colors), color_name)
     axes = [str(axis) for axis in fitted.model.get_feature_names_out()]
     title = f"{printable(Path(data).name)}, {fitted.method.name}"
     ratios = getattr(fitted.estimator, "explained_variance_ratio_", None)

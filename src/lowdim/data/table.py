@@ -44,6 +44,7 @@ class ColumnReport:
     notes: tuple[str, ...] = ()  # how the file was read, if not as one would expect
     encoding: str = "one-hot"  # of the encoded columns: one-hot, or gower (codes of categories)
     categories: tuple[str, ...] = ()  # text, kept as categories for a method that takes them
+    years: tuple[str, ...] = ()  # calendar years, among the numbers
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -205,8 +205,8 @@ def _check_table(owner: Any, X: Any) -> Any:
     X = unmasked(X)
     if sp.issparse(X):
         return X
-    if isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind in "fiub":
-        return X
+    if type(X) in (np.ndarray, np.memmap) and X.ndim == 2 and X.dtype.kind in "fiub":
+        return X  # nothing to convert; scikit-learn would look for dataframes, which loads pandas
     frame = as_frame(X)
     if isinstance(frame, nw.DataFrame):
         return X

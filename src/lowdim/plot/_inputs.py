@@ -87,9 +87,12 @@ def require_fitted(model: Any, *attributes: str) -> None:
     if kind in linear or hasattr(type(model), "components_") or not fitted_names(model):
         raise BadInput(f"model must be fitted; this {kind} has no {' and no '.join(missing)}. Call fit first.")
     remedy = " Use PCA(standardize=True), which has." if kind == "Standardized" else ""
+    if isinstance(model, LinearProjection):
+        why = "though it is linear: its axes are not those of a covariance matrix"
+    else:
+        why = "because it does not project rows linearly, or not onto axes with variances"
     raise BadInput(
-        f"{kind} has no loadings ({', '.join(missing)}), because it does not project rows linearly, or not onto axes "
-        f"with variances. Models with loadings: {', '.join(linear)}.{remedy}"
+        f"{kind} has no loadings ({', '.join(missing)}), {why}. Models with loadings: {', '.join(linear)}.{remedy}"
     )
 
 

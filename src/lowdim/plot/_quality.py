@@ -14,7 +14,6 @@ from lowdim.plot._point_colors import ColorScale
 from lowdim.plot._points import draw_key, draw_points, equal_units, strip_heights
 from lowdim.plot._text import shorten
 from lowdim.plot._theme import SMALL, axes_for, caption, color_bar, name_axes, style_axes, themed
-from lowdim.quality._co_ranking import CoRanking
 from lowdim.quality._measure import BASELINE_NAMES, DEFINITIONS
 from lowdim.quality._quality import Quality
 from lowdim.quality._quality_table import QualityTable
@@ -98,6 +97,8 @@ def co_ranking(
 
     """
     from matplotlib.colors import LogNorm
+
+    from lowdim.quality._co_ranking import CoRanking  # loads scikit-learn
 
     if not isinstance(matrix, CoRanking):
         raise BadInputType(f"matrix must be what lowdim.quality.co_ranking returns; got {type(matrix).__name__}.")

@@ -153,6 +153,8 @@ def _column_facts(table: Table) -> list[Fact]:
     for name, reason in report.left_out:
         by_reason.setdefault(reason, []).append(name)
     lines += [("left out", f"{_listed(names)} ({reason})") for reason, names in by_reason.items()]
+    if report.years:
+        lines.append(("years", f"{_listed(report.years)} (used as numbers)"))
     if report.constant:
         lines.append(("constant", f"{_listed(report.constant)} (no effect)"))
     return [*lines, *(("note", note) for note in report.notes)]

@@ -19,7 +19,7 @@ from lowdim.registry import find_method, methods
 from lowdim.workflow.fit import naming_nonfinite, require_rows
 from lowdim.workflow.missing import MissingValues, complete_table
 from lowdim.workflow.outputs import EmbeddingOutput, write_embedding
-from lowdim.workflow.source import column_values, label_vector, read_columns
+from lowdim.workflow.source import color_values, read_columns
 from lowdim.workflow.standardize import inner_estimator
 
 __all__ = ["AppliedModel", "apply_inverse", "apply_transform", "load_fitted", "write_new_rows"]
@@ -55,7 +55,7 @@ def load_fitted(path: str) -> Any:
 def apply_transform(
     model: Any, data: str, selection: ColumnSelection, missing: str | None = None, color: str | None = None
 ) -> AppliedModel:
-    """Coordinates of the rows of a file or data set, with the column to color by; None colors by the labels."""
+    """Coordinates of the rows of a file or data set, with the column to color by; None colors as `map`."""
     inner = inner_estimator(model)
     by_em = getattr(inner, "missing", None) == "em"
     if missing not in (None, "drop-rows", "error") and not (missing == "em" and by_em):
@@ -69,7 +69,7 @@ def apply_transform(
         selection = replace(selection, encode="gower" if gower else "categories")
     table = _read_expected(model, data, selection, _feature_names(model), int(model.n_features_in_))
     method = find_method(type(inner).__name__) if by_em else None
-    colors = label_vector(table) if color is None else column_values(data, table, selection, color, "color")
+    colors, color_name = color_values(data, table, selection, color)
     if settings:
         complete = complete_table(table, missing, find_method(type(inner).__name__), settings)
     else:
@@ -78,7 +78,7 @@ def apply_transform(
     with naming_nonfinite(table.rows(), table, model, "fit the model with"):
         result = model.transform(table if takes_categories else table.rows())
     unknown = unknown_categories(table.rows(), inner.metric_params_["categories"]) if gower else {}
-    shown = complete.rows_of(colors), color or table.label_name
+    shown = complete.rows_of(colors), color_name
     return AppliedModel(table, result, _axis_names(model), complete.missing, unknown, *shown)
 
 

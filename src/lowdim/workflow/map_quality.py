@@ -23,9 +23,9 @@ from lowdim.runtime.display import count
 from lowdim.runtime.threads import thread_count
 from lowdim.workflow.fit import FittedModel
 from lowdim.workflow.missing import SHARE
-from lowdim.workflow.source import column_values
+from lowdim.workflow.source import color_values
 
-__all__ = ["POINT_COLORS", "JudgedMap", "column_or_measure", "point_colors", "seen_space"]
+__all__ = ["POINT_COLORS", "JudgedMap", "color_or_measure", "point_colors", "seen_space"]
 
 Array = NDArray[Any]
 
@@ -116,13 +116,13 @@ class JudgedMap:
         return {"quality": self.verdict.to_dict()}
 
 
-def column_or_measure(data: str, table: Table, selection: ColumnSelection, color: str) -> Any:
-    """The values of the column to color by, (n,), or the measure of points, unless a column has that name."""
+def color_or_measure(data: str, table: Table, selection: ColumnSelection, color: str | None) -> tuple[Any, str | None]:
+    """What to color rows by, and its name: a measure of points, unless a column has that name."""
     try:
-        return column_values(data, table, selection, color, "color")
+        return color_values(data, table, selection, color)
     except BadInput:
         if color in POINT_COLORS:
-            return PointMeasure(color)
+            return PointMeasure(color), color
         raise
 
 

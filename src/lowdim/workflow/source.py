@@ -28,6 +28,7 @@ MOST_CODES = 50  # different whole numbers of a column that is taken for codes o
 MAGIC = ((b"PAR1", ".parquet"), (b"ARROW1", ".arrow"), (b"\x93NUMPY", ".npy"), (b"\x1f\x8b", ".csv.gz"))
 
 __all__ = [
+    "color_values",
     "column_values",
     "label_vector",
     "read_columns",
@@ -123,6 +124,16 @@ def column_values(data: str, table: Table, selection: ColumnSelection, name: str
     return label_vector(_named_by(flag, lambda: read_selection(path, alone)))
 
 
+def color_values(data: str, table: Table, selection: ColumnSelection, color: str | None) -> tuple[Any, str | None]:
+    """What to color rows by, and its name: the column that --color names, else the label, else the first category."""
+    if color is not None:
+        return column_values(data, table, selection, color, "color"), color
+    if table.labels is None and table.categories:
+        name = next(iter(table.categories))
+        return table.categories[name], name
+    return label_vector(table), table.label_name
+
+
 def read_columns(data: str, selection: ColumnSelection, names: tuple[str, ...] | None) -> Table:
     """Read the columns of these names, in this order, and ignore the others.
 
@@ -152,7 +163,7 @@ def _numbers_as_categories(table: Table) -> Table:
     if report is not None:
         reason = "measurements; FAMD takes them"
         left = (*report.left_out, *((name, reason) for name in rest))
-        report = replace(report, numbers=(), left_out=left, categories=(*texts, *report.categories))
+        report = replace(report, numbers=(), years=(), left_out=left, categories=(*texts, *report.categories))
     rows = NamedArrayRows(np.empty((len(X), 0)), ())
     return replace(table, X=rows, names=(), categories={**texts, **table.categories}, report=report)
 

@@ -44,6 +44,10 @@ def summarize_columns(report: ColumnReport) -> list[tuple[str, str]]:
         by_reason.setdefault(reason, []).append(name)
     lines += [("left out", f"{_listed(names)} ({reason})") for reason, names in by_reason.items()]
     lines += [("note", note) for note in report.notes]
+    if report.years:
+        used = "used as a number" if len(report.years) == 1 else "used as numbers"
+        drop = ",".join(report.years[:MOST_NAMES])
+        lines.append(("years", f"{_listed(report.years)} ({used}; --drop {drop} leaves out)"))
     if report.constant:
         lines.append(("constant", f"{_listed(report.constant)} (no effect)"))
     return lines

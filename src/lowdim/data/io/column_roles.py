@@ -79,6 +79,7 @@ class Roles:
     encoded: tuple[str, ...] = ()  # text that becomes columns of 0 and 1, or one of codes
     categories: tuple[str, ...] = ()  # text that is kept as categories
     left_out: tuple[tuple[str, str], ...] = ()  # name and reason
+    years: tuple[str, ...] = ()  # among the numbers
 
 
 def assign_roles(names: Sequence[str], selection: ColumnSelection, where: str) -> Roles:

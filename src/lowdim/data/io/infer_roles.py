@@ -33,6 +33,8 @@ ID_NAME = re.compile(
     r"(id|uid|uuid|guid|key|index|idx|obs|no|nr|row|rownames?|row.?(id|number|name|index)|unnamed.*|case|sample|subject"
     r"|.*[_ .-]id|.*[a-z]Id|.*[a-z]ID)",
 )
+YEAR_NAME = re.compile(r"(.*[_ .-])?(years?|yr|jahr|ann[eé]e|año|anio|anno|ano|jaar|år|rok|год)", re.IGNORECASE)
+FIRST_YEAR, LAST_YEAR = 1900, 2100
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,7 @@ def infer_roles(source: TableSource, selection: ColumnSelection, where: str) -> 
     numbers = tuple(name for name in roles.numbers if name not in other)
     roles = _with_text(source, replace(roles, numbers=numbers), tuple(other), selection)
     roles = _without_row_numbers(source, roles, selection)
+    roles = replace(roles, years=tuple(name for name in roles.numbers if _holds_years(source, name)))
     if not roles.numbers and not roles.encoded and not roles.categories:
         raise no_numbers_error(tuple(other) or source.names, where, selection)
     return roles
@@ -153,6 +156,16 @@ def _without_row_numbers(source: TableSource, roles: Roles, selection: ColumnSel
             left_out=roles.left_out if as_id else (*roles.left_out, (name, reason)),
         )
     return roles
+
+
+def _holds_years(source: TableSource, name: str) -> bool:
+    """Whether name and values are those of calendar years, which are numbers, but seldom measurements."""
+    if YEAR_NAME.fullmatch(name) is None:
+        return False
+    values = _first_numbers(source, name)
+    known = values[~np.isnan(values)]
+    whole = (known == np.rint(known)) & (known >= FIRST_YEAR) & (known <= LAST_YEAR)
+    return bool(len(known) and whole.all())
 
 
 def _lower_id(name: str) -> bool:

@@ -181,4 +181,5 @@ def _report(
         notes,
         selection.encode,
         roles.categories,
+        tuple(name for name in roles.years if name in roles.numbers),
     )
