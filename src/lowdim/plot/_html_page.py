@@ -26,7 +26,6 @@ from lowdim.plot._points import strip_heights
 from lowdim.plot._standalone_page import json_for_script, with_content_security_policy
 from lowdim.plot._text import drawable, shorten
 from lowdim.runtime.atomic_write import atomic_write
-from lowdim.runtime.deferred_imports import hide_unloaded
 
 __all__ = ["MOST_ENTRIES", "page"]
 
@@ -85,7 +84,6 @@ def page(  # noqa: PLR0913  (one argument per thing that is drawn)
         Where to write it, atomically.
 
     """
-    hide_unloaded("pandas")  # Bokeh would load it, to learn which types its dates have
     try:
         import bokeh.embed  # noqa: F401
     except ImportError as error:

@@ -15,12 +15,12 @@ from lowdim.plot._points import draw_key, draw_points, equal_units, strip_height
 from lowdim.plot._text import shorten
 from lowdim.plot._theme import SMALL, axes_for, caption, color_bar, name_axes, style_axes, themed
 from lowdim.quality._measure import BASELINE_NAMES, DEFINITIONS
-from lowdim.quality._quality import Quality
-from lowdim.quality._quality_table import QualityTable
-from lowdim.quality._rank_measures import RnxCurve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from lowdim.quality._quality import Quality
+    from lowdim.quality._rank_measures import RnxCurve
 
 __all__ = ["co_ranking", "point_quality", "r_nx"]
 
@@ -159,6 +159,8 @@ def point_quality(
         Draw the color bar.
 
     """
+    from lowdim.quality._quality import Quality  # loads scikit-learn
+
     if not isinstance(quality, Quality):
         raise BadInputType(f"quality must be what lowdim.quality.measure returns; got {type(quality).__name__}.")
     if measure not in quality.point_values:
@@ -189,6 +191,9 @@ def measure_title(name: str) -> str:
 
 
 def _read_maps(quality: Any) -> dict[str, Quality]:
+    from lowdim.quality._quality import Quality
+    from lowdim.quality._quality_table import QualityTable
+
     if isinstance(quality, Quality):
         return {"this map": quality}
     maps = quality.maps if isinstance(quality, QualityTable) else quality

@@ -16,7 +16,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any
 
-__all__ = ["DEFERRED", "defer_imports", "hide_unloaded"]
+__all__ = ["DEFERRED", "defer_imports"]
 
 # What is imported for a corner of another package. Whoever needs one of them just imports and uses it.
 DEFERRED = (
@@ -34,26 +34,24 @@ DEFERRED = (
     "scipy.special",
     "scipy.stats",
 )
+# Of these, narwhals and Bokeh look into sys.modules, and would load what nobody has used.
+HIDDEN = ("pandas", "pyarrow")
 
 
-def defer_imports(names: Collection[str] = DEFERRED) -> None:
-    """Load these packages when they are first used; what is loaded already stays."""
-    sys.meta_path.insert(0, _DeferringFinder(frozenset(names)))
-
-
-def hide_unloaded(name: str) -> None:
-    """Let a package that is still deferred look as if nobody had imported it, to code that looks into sys.modules."""
-    if isinstance(sys.modules.get(name), _DeferredModule):
-        del sys.modules[name]
+def defer_imports(names: Collection[str] = DEFERRED, hidden: Collection[str] = HIDDEN) -> None:
+    """Load these packages when they are first used; what is loaded already stays. The hidden ones seem not imported."""
+    sys.meta_path.insert(0, _DeferringFinder(frozenset(names), tuple(hidden)))
 
 
 class _DeferringFinder:
     """Finds the packages of the list as usual, but with a loader that waits."""
 
-    def __init__(self, names: frozenset[str]) -> None:
+    def __init__(self, names: frozenset[str], hidden: Sequence[str]) -> None:
         self._names = names
+        self._hidden = hidden
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: Any = None) -> ModuleSpec | None:
+        _hide_unloaded(self._hidden)
         if name not in self._names:
             return None
         spec = PathFinder.find_spec(name, path, target)
@@ -61,6 +59,16 @@ class _DeferringFinder:
             return spec
         spec.loader = _DeferringLoader(spec.loader)
         return spec
+
+
+def _hide_unloaded(names: Sequence[str]) -> None:
+    """Take packages that are still deferred out of sys.modules, once their own import is over."""
+    for name in names:
+        module = sys.modules.get(name)
+        if not isinstance(module, _DeferredModule) or getattr(module.__spec__, "_initializing", False):
+            continue
+        if not vars(module)["_deferred"].running:
+            del sys.modules[name]
 
 
 class _DeferringLoader(Loader):
