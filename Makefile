@@ -70,6 +70,8 @@ $(VENV)/.browser: | $(BIN)/python
 	  || echo "no Chromium here: the browser tests will be skipped"
 	@touch $@
 
+# setuptools and wheel: one of the peers comes as source only.
 $(VENV)/.bench: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet setuptools wheel
 	$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[bench]"
 	touch $@
