@@ -158,7 +158,9 @@ def test_descent_offers_every_pair_that_has_a_neighbor_in_common(rng, metric, n,
     _native.nn_descent_round(x, order, metric, lists.distances, lists.indices, fresh, 0, 0, k, n, 2)
     for i in range(n):
         expected = sorted(offered[i], key=lambda j: D[i, j])[:k]
-        assert lists.indices[i].tolist() == expected
+        found = lists.indices[i]
+        assert len(set(found)) == k  # distances that differ by a rounding error may change places
+        assert np.allclose(D[i, found], D[i, expected], rtol=1e-5, atol=1e-5)
         assert np.allclose(lists.distances[i], D[i, expected], rtol=1e-5, atol=1e-5)
 
 
