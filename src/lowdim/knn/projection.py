@@ -22,7 +22,7 @@ LEAST_SAVING = 1.5  # rows of less than so many times as many columns are search
 PROJECTION_ROWS = 4096  # that the axes are found from
 POWER_ITERATIONS = 3
 OVERSAMPLING = 2  # lists are up to so many times longer in a projection, which blurs distances
-MARGIN = 0.007  # by which the recall of an exact search in a projection must exceed the recall asked for
+MARGIN = 0.004  # by which the recall of an exact search in a projection must exceed the recall asked for
 AXES = 3  # stream of random numbers
 
 
