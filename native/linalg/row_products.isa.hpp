@@ -28,13 +28,15 @@ void add_row_products(const RowBlock<T>& x, std::int64_t i, std::int64_t first, 
         }
 }
 
-// All rows of X with C vectors of columns of V, which start at v. A row is summed in the same order, in whichever tile it is.
+// Rows begin … end of X with C vectors of columns of V, which start at v. A row is summed in the same order, in whichever
+// tile it is.
 template <class T, int C>
-void multiply_row_tiles(const RowBlock<T>& x, std::int64_t first, std::int64_t last, const T* v, std::int64_t k, double* out) {
+void multiply_row_tiles(const RowBlock<T>& x, std::int64_t begin, std::int64_t end, std::int64_t first, std::int64_t last, const T* v,
+                        std::int64_t k, double* out) {
     constexpr int R = product_registers / C;
-    std::int64_t i = 0;
-    for (; i + R <= x.rows; i += R) add_row_products<T, R, C>(x, i, first, last, v, k, out);
-    for (; i < x.rows; ++i) add_row_products<T, 1, C>(x, i, first, last, v, k, out);
+    std::int64_t i = begin;
+    for (; i + R <= end; i += R) add_row_products<T, R, C>(x, i, first, last, v, k, out);
+    for (; i < end; ++i) add_row_products<T, 1, C>(x, i, first, last, v, k, out);
 }
 
 // out (m, k) += X V for rows X (m, d). The bits of a row do not depend on the rows beside it, as those of BLAS do.
@@ -42,12 +44,16 @@ void multiply_row_tiles(const RowBlock<T>& x, std::int64_t first, std::int64_t l
 template <class T>
 void row_products(const RowBlock<T>& x, const T* v, std::int64_t k, double* out) {
     constexpr std::int64_t width = VectorOf<T>::width;
-    for (std::int64_t first = 0; first < x.columns; first += panel_columns) {
-        const auto last = std::min(first + panel_columns, x.columns);
-        std::int64_t c = 0;
-        if constexpr (lanes >= 16)
-            for (; c + 4 * width <= k; c += 4 * width) multiply_row_tiles<T, 4>(x, first, last, v + c, k, out + c);
-        for (; c + 2 * width <= k; c += 2 * width) multiply_row_tiles<T, 2>(x, first, last, v + c, k, out + c);
-        for (; c < k; c += width) multiply_row_tiles<T, 1>(x, first, last, v + c, k, out + c);
+    constexpr std::int64_t few = 96;  // rows, which stay in cache while they meet all columns of V
+    for (std::int64_t begin = 0; begin < x.rows; begin += few) {
+        const std::int64_t end = std::min(begin + few, x.rows);
+        for (std::int64_t first = 0; first < x.columns; first += panel_columns) {
+            const auto last = std::min(first + panel_columns, x.columns);
+            std::int64_t c = 0;
+            if constexpr (lanes >= 16)
+                for (; c + 4 * width <= k; c += 4 * width) multiply_row_tiles<T, 4>(x, begin, end, first, last, v + c, k, out + c);
+            for (; c + 2 * width <= k; c += 2 * width) multiply_row_tiles<T, 2>(x, begin, end, first, last, v + c, k, out + c);
+            for (; c < k; c += width) multiply_row_tiles<T, 1>(x, begin, end, first, last, v + c, k, out + c);
+        }
     }
 }
