@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from bench import (
+    fit_memory,
     ica,
     instruction_sets,
     kernels,
@@ -25,7 +26,7 @@ from bench.measure import mean_quality, peak_memory, peak_memory_here, times
 from bench.report import section, write
 
 FAMILIES = (
-    pca, lda, ica, neighbors, manifold, lle, tsne, umap, new_rows, kernels, mds, select, subspace, scale,
+    pca, lda, ica, neighbors, manifold, lle, tsne, umap, new_rows, kernels, mds, select, subspace, scale, fit_memory,
     instruction_sets,
 )  # fmt: skip
 CASES = {case.name: case for family in FAMILIES for case in family.CASES}

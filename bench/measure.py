@@ -61,11 +61,12 @@ def peak_of(run: Callable[[], Any]) -> tuple[Any, float]:
     """What a function returns, and the peak MiB that it adds to this process; Linux only."""
     with open("/proc/self/clear_refs", "w", encoding="ascii") as reset:
         reset.write("5")  # resets the peak
-    before = _status("VmRSS")
+    before = resident("VmRSS")
     result = run()
-    return result, (_status("VmHWM") - before) / 1024
+    return result, (resident("VmHWM") - before) / 1024
 
 
-def _status(field: str) -> int:
+def resident(field: str) -> int:
+    """VmRSS or VmHWM of this process, in KiB."""
     with open("/proc/self/status", encoding="ascii") as lines:
         return next(int(line.split()[1]) for line in lines if line.startswith(field + ":"))

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 import lowdim
 from bench.case import Case, Contender, installed, no_worse
 from bench.data import mixture
-from bench.measure import peak_of
+from bench.measure import peak_of, resident
 from bench.neighbors import recall
 
 SHARED_ROWS, SHARED_COLUMNS, COMPONENTS = 5_000_000, 100, 10
@@ -124,6 +124,47 @@ def limited_run(folder: Path) -> dict[str, float]:
     return found | {"files MiB": size / 2**20}
 
 
+def cluster_run(X: np.ndarray) -> tuple[Any, dict[str, float]]:
+    """PCA by two worker processes, the peaks of client and workers, and whether the bits are those of memory."""
+    from distributed import Client, LocalCluster
+
+    path = str(X.filename)
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        client.run(lowdim_ready)
+        before = client.run(resident, "VmRSS")
+        D = _opened(path)
+        model, own = peak_of(lambda: lowdim.PCA(COMPONENTS).fit(D))
+        peaks = client.run(resident, "VmHWM")
+    here = lowdim.PCA(COMPONENTS).fit(X)
+    return model, {
+        "client MiB": own,
+        "worker MiB": max(peaks[w] - before[w] for w in peaks) / 1024,
+        "same bits": float(np.array_equal(model.components_, here.components_)),
+    }
+
+
+def _opened(path: str) -> Any:
+    """A Dask array whose chunks the workers read from the file."""
+    import dask.array as da
+    from dask.delayed import delayed
+
+    read = delayed(_chunk, pure=False)
+    parts = [read(path, start) for start in range(0, SHARED_ROWS, CHUNK)]
+    return da.concatenate([da.from_delayed(part, (CHUNK, SHARED_COLUMNS), np.float32) for part in parts])
+
+
+def _chunk(path: str, start: int) -> np.ndarray:
+    return np.array(np.load(path, mmap_mode="r")[start : start + CHUNK])
+
+
+def lowdim_ready() -> None:
+    """Import lowdim on a worker."""
+    lowdim.PCA(1).fit(np.random.default_rng(0).normal(size=(50, 3)))
+
+
 @cache
 def documents(n: int = 1_000_000, d: int = 30_000, words: int = 40) -> sp.csr_matrix:
     """TF-IDF weights of documents drawn from 60 topics, each of unit length: n × d, float32."""
@@ -211,6 +252,17 @@ CASES = [
         parquet_folder,
         (Contender("lowdim", limited_run, role="ours"),),
         lambda data, found: found,
+        repeats=1,
+        warm=False,
+        memory=False,
+    ),
+    Case(
+        "dask-cluster",
+        "PCA of the same Dask array → 10 by a LocalCluster of two worker processes with one thread each",
+        mapped_rows,
+        (Contender("lowdim", cluster_run, role="ours"),),
+        lambda data, found: {**variance_error(data, found[0]), **found[1]},
+        "The seconds include the start of the cluster and a second fit in memory, whose bits are compared.",
         repeats=1,
         warm=False,
         memory=False,

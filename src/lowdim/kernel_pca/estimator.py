@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim.base.estimator import Estimator, SeedMixin, ThreadsMixin, estimator
+from lowdim.base.fit_memory import FitMemory
 from lowdim.base.state import StateCheck
 from lowdim.data.ownership import dense_table, owned
 from lowdim.data.rows import Rows, open_rows
@@ -28,7 +29,7 @@ from lowdim.runtime.param import Choice, Integer, Maybe, Real, param
 from lowdim.runtime.random import seed_of
 from lowdim.runtime.threads import thread_count
 from lowdim.runtime.warning import warn
-from lowdim.summaries.gram import Gram
+from lowdim.summaries.gram import MEMORY_FRACTION, Gram
 from lowdim.summaries.kernel_sources import (
     ComputedKernel,
     KernelSource,
@@ -121,6 +122,12 @@ class KernelPCA(ThreadsMixin, SeedMixin, Estimator):
         None, Maybe(Real(0, open=True)), "Convergence tolerance of Lanczos; None for a default by dtype."
     )
 
+    _fit_memory = FitMemory(
+        keeps=True,
+        pairs=4,
+        pairs_kept=MEMORY_FRACTION,
+        advice="Use solver='nystrom', which needs n × n_landmarks numbers.",
+    )
     _state_classes = (KernelPCAState,)
 
     def fit(self, X: Any, y: Any = None) -> Self:

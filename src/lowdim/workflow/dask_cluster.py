@@ -22,7 +22,6 @@ from lowdim.workflow.source import read_columns
 __all__ = ["cluster_client", "on_cluster", "transform_on_cluster"]
 
 LOCAL = "local"
-CONNECT_SECONDS = 20
 
 
 @contextmanager
@@ -36,10 +35,8 @@ def cluster_client(address: str | None) -> Iterator[None]:
     except ImportError as error:
         raise MissingExtra("--cluster needs Dask; install it with pip install 'lowdim[dask]'.") from error
     try:
-        if address == LOCAL:
-            client = Client(processes=True, dashboard_address=None)
-        else:
-            client = Client(address, timeout=CONNECT_SECONDS)
+        # How long to try is said by Dask's configuration: distributed.comm.timeouts.connect.
+        client = Client(processes=True, dashboard_address=None) if address == LOCAL else Client(address)
     except (OSError, ValueError) as error:  # TimeoutError is an OSError
         raise BadParameter(
             f"--cluster {address}: there is no Dask scheduler ({error}). Give an address such as tcp://host:8786, or "

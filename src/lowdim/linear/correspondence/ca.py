@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim.base.estimator import SeedMixin, ThreadsMixin, estimator
+from lowdim.base.fit_memory import FitMemory
 from lowdim.base.state import StateCheck
 from lowdim.data.rows import Rows
 from lowdim.data.validation import check_weights, overflow_error, read_rows, read_scores
@@ -92,6 +93,7 @@ class CA(ThreadsMixin, SeedMixin, CorrespondenceProjection):
         kw_only=False,
     )
 
+    _fit_memory = FitMemory(blocks=1, squares=40)
     _state_classes = (CAState,)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
