@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -155,12 +156,20 @@ def test_every_method_that_reads_moments_has_the_same_bits_from_every_source(sou
     y = (X[:, 0] + X[:, 1] ** 2 > 12).astype(int) + (X[:, 2] > 3)
     expected = learned(clone(MOMENTS[name]).fit(X, y))
     assert expected
-    for source, given_ in sources.items():
-        if source == "iterator" and name not in ("PCA", "TruncatedSVD", "VarianceThreshold"):
-            continue  # a stream without a number of rows takes no y
-        found = learned(clone(MOMENTS[name]).fit(given_, y if source != "iterator" else None))
+    for source, rows in sources.items():
+        model, target = clone(MOMENTS[name]), y
+        if source == "iterator" and model._method.supervised:
+            if name in ("FTest", "PHD"):
+                continue  # these need the whole response before they read rows
+            rows = partial(zip, np.array_split(X, 9), np.array_split(y, 9), strict=True)
+        if source == "iterator":
+            target = None
+        found = learned(model.fit(rows, target))
         for what, values in expected.items():
-            assert np.array_equal(found[what], values), (source, what)
+            if source == "iterator" and name == "CA":  # one pass, where the others make two: equal to rounding
+                assert np.allclose(found[what], values, rtol=1e-9), what
+            else:
+                assert np.array_equal(found[what], values), (source, what)
 
 
 def test_column_chunks_are_put_together_with_a_word():

@@ -123,10 +123,7 @@ class KernelPCA(ThreadsMixin, SeedMixin, Estimator):
     )
 
     _fit_memory = FitMemory(
-        keeps=True,
-        pairs=4,
-        pairs_kept=MEMORY_FRACTION,
-        advice="Use solver='nystrom', which needs n × n_landmarks numbers.",
+        keeps=True, pair_values=0.5, pairs_kept=MEMORY_FRACTION, advice="Use solver='nystrom' with few n_landmarks."
     )
     _state_classes = (KernelPCAState,)
 
@@ -172,9 +169,17 @@ class KernelPCA(ThreadsMixin, SeedMixin, Estimator):
                 return self._fit_gram(Gram(PrecomputedKernel(matrix), None, threads))
             table = finite_rows(rows)
             kernel = kernel.resolve(table)
-            if self.solver == "nystrom" or (self.solver == "auto" and table.shape[0] >= NYSTROM_ROWS):
+            if self._is_nystrom(table.shape[0]):
                 return self._fit_nystrom(table, kernel, scores)
             return self._fit_gram(Gram(ComputedKernel(owned(table, rows), kernel), None, threads))
+
+    def _memory_model(self, rows: Rows) -> FitMemory | None:
+        if not self._is_nystrom(rows.count):
+            return self._fit_memory
+        return FitMemory(other=nystrom_bytes(rows, min(rows.count, self.n_landmarks or LANDMARKS)))
+
+    def _is_nystrom(self, n: int) -> bool:
+        return self.solver == "nystrom" or (self.solver == "auto" and n >= NYSTROM_ROWS)
 
     def _fit_gram(self, gram: Gram) -> Array:
         n, k = gram.n, self.n_components

@@ -65,7 +65,9 @@ class BaseMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
     tol: float = param(1e-8, Real(0), "Converged when an iteration lowers the stress by less than tol · Σ w δ².")
 
     loss = "stress"
-    _fit_memory = FitMemory(keeps=True, pairs=8, advice="Use MDS(solver='sgd'), ClassicalMDS(n_landmarks=…) or Isomap.")
+    _fit_memory = FitMemory(
+        keeps=True, pair_values=1, advice="Use MDS(solver='sgd'), ClassicalMDS(n_landmarks=…) or Isomap."
+    )
 
     def transform(self, X: Any) -> Array:
         """Positions (m, k) of new rows in the fitted embedding, which does not change.

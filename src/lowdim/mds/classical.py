@@ -95,7 +95,7 @@ class ClassicalMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimat
 
     """
 
-    _fit_memory = FitMemory(keeps=True, pairs=4)
+    _fit_memory = FitMemory(keeps=True, pair_values=0.5, advice="Use ClassicalMDS(n_landmarks=1000).")
     _state_classes = (ClassicalMDSState,)
 
     n_components: int | None = param(

@@ -110,7 +110,7 @@ class RecordBatchRows(Rows):
     def count(self) -> int:
         """The number of rows: stated in the file, or counted in a pass."""
         if self._count is None:
-            self._count = sum(batch.num_rows for batch in self.source.batches(self.columns[:1]))
+            self.n = self._count = sum(batch.num_rows for batch in self.source.batches(self.columns[:1]))
         return self._count
 
     def chunks(self) -> Iterator[Chunk]:

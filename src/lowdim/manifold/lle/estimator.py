@@ -111,7 +111,13 @@ class LLE(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
     )
     tol: float = param(1e-6, Real(0, open=True), "Relative residual at which the iterative eigensolvers stop.")
 
-    _fit_memory = FitMemory(keeps=True, tables=1, rows=200, edges=100)
+    _fit_memory = FitMemory(
+        keeps=True,
+        tables=1,
+        rows=200,
+        edges=100,
+        advice="LLE has no landmarks: fit a sample of the rows and transform the others, or use Isomap(n_landmarks=…).",
+    )
 
     def fit(self, X: Any, y: Any = None, graph: Graph | None = None) -> Self:
         """Compute the embedding. `graph`, if given, holds the neighbors of the rows: `lowdim.neighbors(X, k)`.
