@@ -28,6 +28,7 @@ class FitMemory:
     scatters: float = 0  # d × d matrices (n × n if there are fewer rows) in the summary of a block, which are folded
     squares: float = 0  # further bytes per pair of columns, or of rows if these are fewer
     keeps: bool = False  # whether the model keeps a copy of the rows, where nobody else does
+    copies: float = 0  # further tables of the rows in their dtype
     tables: float = 0  # tables of the rows in float32, as a neighbor search reads them
     rows: float = 0  # per row
     edges: float = 0  # per row and neighbor
@@ -50,6 +51,7 @@ class FitMemory:
             self._fold_bytes(rows, thread_count(getattr(model, "n_jobs", None))),
             self.squares * small * small,
             _table_bytes(rows) if self.keeps and not _stays(rows) else 0,
+            self.copies * _table_bytes(rows),
             self.tables * (_table_bytes(rows) if rows.sparse else 4 * n * d),
             self.rows * n,
             self.edges * n * k,
