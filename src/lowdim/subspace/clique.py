@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtrc
 from sklearn.base import ClusterMixin
 
 from lowdim import _native
@@ -25,15 +24,12 @@ from lowdim.subspace._cluster import SubspaceCluster, make_cluster
 from lowdim.subspace._dense_units import Bitmaps, DenseUnits, connected_units, dense_units, projected_supports
 from lowdim.subspace._description import cover_boxes, describe_boxes, edge_texts
 from lowdim.subspace._grid import Grid, adaptive_grid, histogram_bins, uniform_grid
+from lowdim.subspace._significance import CHANCE, more_than_chance
 
 __all__ = ["CLIQUE", "CliqueState"]
 
 Array = NDArray[Any]
 Boxes = NDArray[np.int32]  # (b, k, 2)
-
-# A cluster is reported if it has so many times the rows expected by chance, and if so few clusters like it are expected
-# among all dense units of as many columns.
-LIFT, CHANCE = 1.2, 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,8 +145,10 @@ class CLIQUE(ThreadsMixin, ClusterMixin, SubspaceClusterer):  # type: ignore[mis
                 units = np.ascontiguousarray(level.units[connected])
                 axes = grid.axis_of[units[0]]
                 cells, size = units - starts[axes], int(level.supports[connected].sum())
-                if self.redundancy < 1 and not _is_more_than_chance(
-                    size, supports[connected], shares[connected], CHANCE / len(level.units)
+                chance = CHANCE / len(level.units)
+                if (
+                    self.redundancy < 1
+                    and not more_than_chance(size, supports[connected], shares[connected], chance).all()
                 ):
                     continue
                 bitmap = bitmaps.union(units)
@@ -202,14 +200,3 @@ class _Reported:
                 return False
             self.clusters.append((axes, bitmap))
         return True
-
-
-def _is_more_than_chance(size: int, supports: Array, shares: Array, chance: float) -> bool:
-    """Whether a cluster has notably more rows than if any one of its columns were independent of the others.
-
-    `supports` (units, k) are the rows without the condition of a column, `shares` those that would fulfill it by
-    chance. The tail is that of a binomial variable; a cluster of one column must only be denser than the column is.
-    """
-    expected, trials = (supports * shares).sum(axis=0), supports.sum(axis=0)
-    rare = bdtrc(size - 1, trials, np.minimum(expected / trials, 1.0)) <= chance
-    return bool(((rare | (len(expected) == 1)) & (size > LIFT * expected)).all())
