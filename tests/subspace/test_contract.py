@@ -28,7 +28,7 @@ MODELS = {
     "PROCLUS standardized": PROCLUS(3, n_init=2, standardize=True),
     "SUBCLU": SUBCLU(0.08, 40),
     "SUBCLU standardized": SUBCLU(0.28, 40, standardize=True),
-    "DOC": DOC(max_iter=200),
+    "DOC": DOC(max_sets=200),
     "MineClus": MineClus(),
     "MineClus standardized": MineClus(width=0.35, standardize=True),
 }
@@ -47,7 +47,7 @@ def fitted(X):
 
 @pytest.mark.filterwarnings("ignore")  # the checks provoke warnings of scikit-learn's own
 @parametrize_with_checks(
-    [CLIQUE(), CLIQUE(grid="adaptive"), PROCLUS(3, n_init=2), PCluster(), SUBCLU(0.3, 6), DOC(max_iter=50), MineClus()]
+    [CLIQUE(), CLIQUE(grid="adaptive"), PROCLUS(3, n_init=2), PCluster(), SUBCLU(0.3, 6), DOC(max_sets=50), MineClus()]
 )
 def test_estimator_check(estimator, check):
     check(estimator)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import ClusterMixin
 
 from lowdim.base.estimator import SeedMixin, ThreadsMixin
 from lowdim.base.state import StateCheck
@@ -67,7 +68,7 @@ class _Found:
 
 
 @dataclasses.dataclass(eq=False, repr=False)
-class ProjectiveClusterer(ThreadsMixin, SeedMixin, StandardizeMixin, SubspaceClusterer):
+class ProjectiveClusterer(ThreadsMixin, SeedMixin, StandardizeMixin, ClusterMixin, SubspaceClusterer):  # type: ignore[misc]
     """Base of DOC and MineClus: greedy, one cluster after the other; a subclass writes `_dimensions`."""
 
     _doc_parts: ClassVar[dict[str, str]] = {
@@ -209,18 +210,18 @@ class ProjectiveClusterer(ThreadsMixin, SeedMixin, StandardizeMixin, SubspaceClu
 def dependent_dimensions(
     near: NDArray[np.bool_], found: DimensionSet, uniform: Floats, beta: float, chance: float
 ) -> DimensionSet | None:
-    """The dimensions without those that add nothing to the others; None if none is left.
+    """The dimensions without those that add nothing to the others; None if no two are left.
 
     A dimension adds something if clearly more rows are near in it than if it were independent of the others. A cluster
     with most of the rows makes the column itself dense: it is compared with a uniform one.
     """
     shares, own = near.mean(axis=0), list(found.dimensions)
-    while own:
+    while len(own) > 1:
         inside = near[:, own]
         misses = inside.shape[1] - inside.sum(axis=1)
         size = int((misses == 0).sum())
         without = size + (~inside[misses == 1]).sum(axis=0)  # the rows, if one dimension is left out
-        expected = uniform[own] if len(own) == 1 or 2 * size > len(near) else np.minimum(shares[own], 1.0)
+        expected = uniform[own] if 2 * size > len(near) else shares[own]
         adds = more_than_chance(size, without[None], expected[None], chance)
         if adds.all():
             return DimensionSet(tuple(own), size, float(log_quality(size, len(own), beta)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClusterMixin
 
 from lowdim.base.estimator import estimator
 from lowdim.runtime.param import Integer, param
@@ -15,7 +14,7 @@ __all__ = ["DOC", "discriminating_size"]
 
 
 @estimator(title="projective clusters by a Monte Carlo search (DOC)", summary="rows")
-class DOC(ProjectiveClusterer, ClusterMixin):  # type: ignore[misc]
+class DOC(ProjectiveClusterer):
     """DOC: boxes around random rows, whose dimensions are those in which a few other random rows are near too.
 
     A projective cluster has at least a share `alpha` of the rows, all within `width` of a row in some dimensions. The
@@ -25,9 +24,10 @@ class DOC(ProjectiveClusterer, ClusterMixin):  # type: ignore[misc]
 
         Procopiuc, Jones, Agarwal and Murali 2002
 
-    Theory asks for (2 / α)^r ln 4 sets per row; `max_iter` limits them. `MineClus` finds the best dimensions around a
+    Theory asks for (2 / α)^r ln 4 sets per row; `max_sets` limits them. `MineClus` finds the best dimensions around a
     row exactly. A dimension that adds nothing is left out: one in which hardly more rows of the cluster are near than
-    if it were independent of the others. Widths are in the units of the columns: use `standardize` where they differ.
+    if it were independent of the others. A cluster has at least two dimensions. Widths are in the units of the columns:
+    use `standardize` where they differ.
 
     {parameters}
 
@@ -37,13 +37,13 @@ class DOC(ProjectiveClusterer, ClusterMixin):  # type: ignore[misc]
 
     """
 
-    max_iter: int = param(1000, Integer(1), "Most discriminating sets per row.")
+    max_sets: int = param(1000, Integer(1), "Most discriminating sets per row.")
 
     def _dimensions(self, near: NDArray[np.bool_], least: int, rng: np.random.Generator) -> DimensionSet | None:
         n, d = near.shape
         size = discriminating_size(d, self.beta)
         wanted = np.log(4) * (2 / self.alpha) ** size
-        draws = rng.integers(n, size=(int(min(self.max_iter, np.ceil(wanted))), size))
+        draws = rng.integers(n, size=(int(min(self.max_sets, np.ceil(wanted))), size))
         masks = np.unique(near[draws].all(axis=1), axis=0)  # of dimensions
         masks = masks[masks.any(axis=1)]
         best: DimensionSet | None = None

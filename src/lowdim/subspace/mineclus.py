@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClusterMixin
 
 from lowdim.base.estimator import estimator
 from lowdim.runtime.param import Integer, param
@@ -15,7 +14,7 @@ __all__ = ["MineClus"]
 
 
 @estimator(title="projective clusters by frequent sets of dimensions (MineClus)", summary="rows")
-class MineClus(ProjectiveClusterer, ClusterMixin):  # type: ignore[misc]
+class MineClus(ProjectiveClusterer):
     """MineClus: the best box around each of some random rows, exactly, by frequent-pattern mining.
 
     A projective cluster has at least a share `alpha` of the rows, all within `width` of a row in some dimensions. The
@@ -26,7 +25,8 @@ class MineClus(ProjectiveClusterer, ClusterMixin):  # type: ignore[misc]
         Yiu and Mamoulis 2003
 
     A dimension that adds nothing is left out: one in which hardly more rows of the cluster are near than if it were
-    independent of the others. Widths are in the units of the columns: use `standardize` where they differ.
+    independent of the others. A cluster has at least two dimensions. Widths are in the units of the columns: use
+    `standardize` where they differ.
 
     {parameters}
 
