@@ -33,7 +33,7 @@ class HSICLasso(ThreadsMixin, SupervisedFilter):
     Any dependence counts, and a feature that repeats a selected one does not. The path in λ is followed exactly (LARS)
     until `k` features are selected.
 
-        Yamada, Jitkrittum, Sigal, Xing and Sugiyama 2014; Climente-González, Azencott, Kaski and Yamada 2019
+        Yamada et al. 2014; Climente-González, Azencott, Kaski and Yamada 2019
 
     Kernels are kept as thin factors (incomplete Cholesky decomposition), in about 15 n numbers per feature instead of
     n², exact to 1e-6 per entry unless `max_rank` is reached.
