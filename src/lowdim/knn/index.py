@@ -247,7 +247,8 @@ class NeighborIndex:
         space = self._space(approximate=True)
         lists, recall, cells = approximate(space, k, self.options.recall, self._seed)
         own = np.arange(self.n, dtype=np.int32)
-        return self._as_graph(refine(space, space.source, lists.indices, k, own), "approximate", recall), cells
+        found = refine(space, space.source, lists.indices, k, own, cells.members)
+        return self._as_graph(found, "approximate", recall), cells
 
     def _beam_search(self, rows: Rows, k: int) -> NeighborLists:
         space = self._space(approximate=True)
