@@ -12,9 +12,10 @@ from sklearn.utils import get_tags
 
 from lowdim.base.estimator import Method
 from lowdim.base.standardized import Standardized
-from lowdim.data.rows import Rows, first_nonfinite
+from lowdim.data.rows import ArrayRows, Rows, SparseRows, first_nonfinite
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
+from lowdim.persistence import SavedMap
 from lowdim.registry import find_method, methods
 from lowdim.runtime.display import count
 from lowdim.runtime.param import parameters
@@ -71,6 +72,15 @@ class FittedModel:
         """Coordinates of the fitted rows: as fitting found them, where the estimator keeps them."""
         found = getattr(self.estimator, "embedding_", None)
         return self.model.transform(self.rows) if found is None else found
+
+    def map_to_save(self, labels: Any, label_name: str | None, embedding: Any = None) -> SavedMap | None:
+        """The map that a model file keeps for pictures of new rows; None for rows that are not in memory."""
+        rows = self.rows.rows() if isinstance(self.rows, Table) else self.rows
+        if embedding is None and isinstance(rows, ArrayRows | SparseRows):
+            embedding = self.embedding()
+        if embedding is None or not np.isfinite(embedding).all():
+            return None
+        return SavedMap.of(embedding, labels, label_name)
 
     def to_dict(self) -> dict[str, Any]:
         """Parameters and results, for programs."""
