@@ -104,7 +104,6 @@ def draw_map(  # noqa: PLR0913  (one argument per flag)
 
     """
     from lowdim.cli.fit_output import fit_output
-    from lowdim.persistence import save_with_map
     from lowdim.workflow.fit import check_target, default_method, fit_method
     from lowdim.workflow.map_quality import JudgedMap, color_or_measure
     from lowdim.workflow.missing import complete_table
@@ -132,6 +131,8 @@ def draw_map(  # noqa: PLR0913  (one argument per flag)
     drawn = EmbeddingOutput(judged.embedding, axes, table, colors, id, title, *shown, neighbors=judged.neighbors)
     _write(paths, plot, drawn, ModelFigure(fitted.model, title, table, colors, drawn.color_name))
     if model_path is not None:
+        from lowdim.persistence import save_with_map
+
         save_with_map(fitted.model, model_path, fitted.map_to_save(colors, drawn.color_name, judged.embedding))
         paths.append(model_path)
     return fit_output("map", data, table, fitted, len(judged.embedding), paths, perf_counter() - start, judged)

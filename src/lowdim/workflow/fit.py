@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import get_tags
@@ -15,7 +15,6 @@ from lowdim.base.standardized import Standardized
 from lowdim.data.rows import ArrayRows, Rows, SparseRows, first_nonfinite
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
-from lowdim.persistence import SavedMap
 from lowdim.registry import find_method, methods
 from lowdim.runtime.display import count
 from lowdim.runtime.param import parameters
@@ -23,6 +22,9 @@ from lowdim.runtime.warning import warn
 from lowdim.workflow.missing import CompleteTable, MissingValues
 from lowdim.workflow.source import label_vector
 from lowdim.workflow.standardize import build_estimator, inner_estimator, should_standardize
+
+if TYPE_CHECKING:
+    from lowdim.persistence import SavedMap
 
 __all__ = [
     "FittedModel",
@@ -80,6 +82,8 @@ class FittedModel:
             embedding = self.embedding()
         if embedding is None or not np.isfinite(embedding).all():
             return None
+        from lowdim.persistence import SavedMap  # safetensors comes with it
+
         return SavedMap.of(embedding, labels, label_name)
 
     def to_dict(self) -> dict[str, Any]:
