@@ -25,7 +25,8 @@ from bench.measure import mean_quality, peak_memory, peak_memory_here, times
 from bench.report import section, write
 
 FAMILIES = (
-    pca, lda, ica, neighbors, manifold, lle, tsne, umap, new_rows, kernels, mds, select, subspace, quality, instruction_sets
+    pca, lda, ica, neighbors, manifold, lle, tsne, umap, new_rows, kernels, mds, select, subspace, quality,
+    instruction_sets
 )  # fmt: skip
 CASES = {case.name: case for family in FAMILIES for case in family.CASES}
 

@@ -96,7 +96,7 @@ CASES = [
         same_figures,
         "lowdim computes all its other measures in the same pass (R_NX and its curve, triplets, steadiness and "
         "cohesiveness, values of every point); its Shepard correlation is that of 200,000 pairs.",
-        bar=5, repeats=3, warm=True,
+        bar=5, repeats=1,
     ),
     Case(
         "quality-mnist",
