@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.errors import BadParameter, MissingExtra
+from lowdim.errors import BadInput, BadParameter, MissingExtra
 from lowdim.quality._label_groups import group_values, group_words
 from lowdim.quality._measure import BASELINE_NAMES, Measure
 from lowdim.quality._rank_measures import RnxCurve
@@ -116,6 +116,13 @@ class Quality:
             "points": {name: plain_values(values) for name, values in self.point_values.items()},
             "notes": list(self.notes),
         }
+
+    def add_to_obs(self, adata: Any, prefix: str = "map_") -> None:
+        """Write the values of points into the `obs` of an AnnData object, one column per measure."""
+        if len(getattr(adata, "obs", ())) != self.n:
+            raise BadInput(f"adata must have an `obs` of {self.n} rows, one per point; got {type(adata).__name__}.")
+        for name, values in self.point_values.items():
+            adata.obs[f"{prefix}{name}"] = values
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """The R_NX curve beside those of the baselines."""
