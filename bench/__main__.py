@@ -15,6 +15,7 @@ from bench import (
     neighbors,
     new_rows,
     pca,
+    quality,
     select,
     sparse_neighbors,
     subspace,
@@ -25,7 +26,7 @@ from bench.measure import mean_quality, peak_memory, peak_memory_here, times
 from bench.report import section, write
 
 FAMILIES = (
-    pca, lda, ica, neighbors, sparse_neighbors, manifold, lle, tsne, umap, new_rows, kernels, mds, select, subspace,
+    pca, lda, ica, neighbors, sparse_neighbors, manifold, lle, tsne, umap, new_rows, kernels, mds, select, subspace, quality,
     instruction_sets,
 )  # fmt: skip
 CASES = {case.name: case for family in FAMILIES for case in family.CASES}

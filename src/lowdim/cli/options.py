@@ -30,6 +30,7 @@ __all__ = [
     "TableOutputs",
     "Target",
     "column_selection",
+    "split_names",
 ]
 
 Data = Annotated[
@@ -112,11 +113,11 @@ def column_selection(
     """The columns that --columns, --label, --id and --drop name, and what becomes of the others."""
     from lowdim.data.io.column_roles import ColumnSelection
 
-    used = _split_names(columns) or None
-    return ColumnSelection.of(used, label, id, _split_names(drop), flags=True, encode=encode, numeric_only=numeric_only)
+    used = split_names(columns) or None
+    return ColumnSelection.of(used, label, id, split_names(drop), flags=True, encode=encode, numeric_only=numeric_only)
 
 
-def _split_names(words: Sequence[str] | None) -> tuple[str, ...]:
+def split_names(words: Sequence[str] | None) -> tuple[str, ...]:
     """The column names of a repeatable flag, split at commas; quotes protect a comma in a name."""
     if not words:
         return ()
