@@ -57,7 +57,7 @@ def test_sir_of_the_athletes(athletes):
 
 
 def test_permutation_tests_of_the_athletes(athletes):
-    """dr drew 499 permutations and this test draws 149, so that p-values differ by chance: standard errors are 0.02 and 0.04."""
+    """dr drew 499 permutations and this test draws 149: p-values have standard errors of about 0.02 and 0.04."""
     X, _, slices = athletes
     options = {"order_test": "permutation", "n_permutations": 149, "alpha": 0.9, "random_state": 0}
     model = SIR(None, slicing="category", **options).fit(X, slices)
