@@ -105,11 +105,13 @@ def sparse_transpose_times(starts: Annotated[NDArray[numpy.int64], dict(shape=(N
     """out += X.T @ u, for X in compressed sparse rows."""
 
 @overload
-def row_products(x: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device='cpu', writable=False)], v: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None: ...
+def row_products(x: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device='cpu', writable=False)], v: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], columns: int, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None: ...
 
 @overload
-def row_products(x: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], v: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
-    """out += x @ v; the bits of a row do not depend on the other rows."""
+def row_products(x: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], v: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], columns: int, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+    """
+    out += x @ v for the first columns of v; the bits of a row do not depend on the other rows.
+    """
 
 @overload
 def half_symmetric_times(strip: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device='cpu', writable=False)], start: int, v: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], own: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], above: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')]) -> None: ...

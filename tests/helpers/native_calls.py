@@ -93,7 +93,7 @@ CALLS = {
     "add_scatter": lambda: [numbers(4, 4, dtype=D), numbers(4, 4), numbers(2, 4, dtype=D)],
     "sparse_times": lambda: [*SPARSE, numbers(4, 3, dtype=D), np.empty((2, 3))],
     "sparse_transpose_times": lambda: [*SPARSE, numbers(2, 3, dtype=D), np.zeros((4, 3))],
-    "row_products": lambda: [numbers(3, 5), numbers(5, 16), np.zeros((3, 16))],
+    "row_products": lambda: [numbers(3, 5), numbers(5, 16), 16, np.zeros((3, 16))],
     "half_symmetric_times": lambda: [numbers(3, 5), 2, numbers(5, 16), np.zeros((3, 16)), np.zeros((2, 16), F)],
     "chebyshev_filter": lambda: [
         *ring(6, N)[:2],
