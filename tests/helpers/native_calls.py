@@ -416,7 +416,42 @@ INDICES = [
     ("ksg_counts", 3, 8),
     ("ross_counts", 1, 8),
     ("ross_counts", 2, 2),
+    ("unit_supports", 1, 5),
+    ("unit_rows", 1, 5),
+    ("nn_descent_round 2", 1, 6),
+    ("nn_descent_round 2", 4, 6),
+    ("refine_candidates 2", 2, 6),
 ]
+# Integers that no array is read at: results, names that are only compared, columns that are only hashed, and columns
+# of queries, which may lie beyond those of the index.
+NO_INDICES = {
+    ("hash_sparse_rows", 1),
+    ("interval_bitmaps", 0),  # of int16, in a test of its own
+    ("unit_supports", 2),
+    ("all_pairs_round", 5),
+    ("exact_queries", 1),
+    ("exact_queries", 6),
+    ("exact_queries 2", 1),
+    ("exact_queries 2", 6),
+    ("probe_cells", 10),
+    ("refine_candidates", 3),
+    ("refine_candidates", 8),
+    ("refine_candidates 2", 3),
+    ("refine_candidates 2", 8),
+    ("score_candidates", 5),
+    ("select_nearest", 1),
+    ("select_nearest", 4),
+    ("sparse_all_pairs_round", 3),
+    ("sparse_queries", 2),
+    ("sparse_queries", 6),
+    ("sparse_queries", 8),
+    ("locality_order", 3),
+    ("block_sum_counts", 1),
+    ("block_sum", 3),
+    ("rank_rows", 2),
+    ("rank_rows", 3),
+    ("compare_ranks", 6),
+}
 STARTS = [
     ("hash_sparse_rows", 0),
     ("sparse_times", 0),

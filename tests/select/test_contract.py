@@ -203,6 +203,7 @@ def test_bad_targets_are_named(name):
     for bad, message in (
         (None, "requires y"),
         (y[:-1], "one label per row"),
+        (3, "one label per row"),
         (np.zeros(60), "1 class"),
         (np.where(y, np.nan, 0.0), "NaN"),
     ):
