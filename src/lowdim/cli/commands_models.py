@@ -36,6 +36,7 @@ from lowdim.errors import BadParameter
 
 if TYPE_CHECKING:
     from lowdim.data.io.column_roles import ColumnSelection
+    from lowdim.persistence import SavedMap
     from lowdim.workflow.apply import AppliedModel
 
 __all__ = ["fit", "inverse", "transform"]
@@ -68,7 +69,7 @@ FittedData = Annotated[
         "--fitted-data",
         metavar="DATA",
         help="The rows that the model was fitted to, drawn pale behind the new ones.",
-        show_default="the map that the model keeps, if it does",
+        show_default="the map in the model file",
     ),
 ]
 Coordinates = Annotated[
@@ -101,12 +102,12 @@ def fit(  # noqa: PLR0913  (one argument per flag)
 
     """
     from lowdim.cli.fit_output import fit_output
-    from lowdim.persistence import save
+    from lowdim.persistence import save_with_map
     from lowdim.workflow.dask_cluster import cluster_client, on_cluster
     from lowdim.workflow.fit import check_target, default_method, fit_method
     from lowdim.workflow.missing import complete_table
     from lowdim.workflow.outputs import check_writable
-    from lowdim.workflow.source import read_with_target
+    from lowdim.workflow.source import color_values, read_with_target
 
     start = perf_counter()
     source, path = one_table(data), Path(output).absolute()
@@ -120,7 +121,8 @@ def fit(  # noqa: PLR0913  (one argument per flag)
     complete = complete_table(table, missing, chosen, choice.settings)
     with cluster_client(cluster):
         fitted = fit_method(chosen, choice.settings, complete, standardize, complete.rows_of(y))
-    save(fitted.model, path)
+    colors, color_name = color_values(source, table, selection, None) if cluster is None else (None, None)
+    save_with_map(fitted.model, path, fitted.map_to_save(complete.rows_of(colors), color_name))
     n_rows = int(getattr(fitted.estimator, "n_samples_", None) or complete.table.rows().count)
     return fit_output("fit", source, complete.table, fitted, n_rows, [path], perf_counter() - start)
 
@@ -146,11 +148,12 @@ def transform(  # noqa: PLR0913  (one argument per flag)
 
     Examples:
       lowdim transform flowers.lowdim new.csv -o z.csv
-      lowdim transform flowers.lowdim new.csv --fitted-data flowers.csv --color species -o map.html
+      lowdim transform flowers.lowdim new.csv --color species -o map.html
       lowdim transform rows.lowdim 'rows/*.parquet' --cluster tcp://head:8786 -o z.parquet
 
     """
-    from lowdim.workflow.apply import apply_transform, write_new_rows
+    from lowdim.persistence import SavedMap
+    from lowdim.workflow.apply import apply_transform, background_map, write_new_rows
     from lowdim.workflow.outputs import MAPS, TABLES, check_outputs
 
     selection, source = column_selection(columns, label, id, drop), one_table(data)
@@ -162,15 +165,20 @@ def transform(  # noqa: PLR0913  (one argument per flag)
     drawn = [path for path in paths if path.suffix.lower() not in TABLES]
     if fitted_data is not None and not drawn:
         raise BadParameter("--fitted-data is for figures and pages (.html, .png, .svg, .pdf); omit it.")
-    done, fitted, applied = _apply("transform", "coordinate", apply, model, source, paths, selection)
+    done, (fitted, saved_map), applied = _apply("transform", "coordinate", apply, model, source, paths, selection)
     if not drawn:
         return done
-    behind = None if fitted_data is None else apply(fitted, fitted_data, selection)
+    if fitted_data is None:
+        behind = background_map(fitted, saved_map, applied.color_name)
+    else:
+        old = apply(fitted, fitted_data, selection)
+        behind = SavedMap(old.result, old.colors, old.color_name)
     title = f"{printable(Path(source).name)} on {printable(Path(model).name)}"
-    on_map = [write_new_rows(path, fitted, applied, behind, title) for path in drawn]
-    note = (
-        "" if all(on_map) else "\nThe model keeps no map of the rows it was fitted to; --fitted-data DATA draws them."
-    )
+    for path in drawn:
+        write_new_rows(path, fitted, applied, behind, title)
+    if behind is not None:
+        return done
+    note = "\nThe model file keeps no map of the rows it was fitted to; --fitted-data DATA draws them."
     return replace(done, text=done.text + note)
 
 
@@ -217,13 +225,13 @@ def _apply(
     data: str,
     paths: list[Path],
     selection: ColumnSelection,
-) -> tuple[CommandOutput, Any, AppliedModel]:
+) -> tuple[CommandOutput, tuple[Any, SavedMap | None], AppliedModel]:
     """Apply the model of a file to a table, and write tables of the result with its ids and labels."""
     from lowdim.workflow.apply import load_fitted
     from lowdim.workflow.outputs import TABLES, write_labeled_table
     from lowdim.workflow.summary import count, summarize_missing
 
-    fitted = load_fitted(model)
+    fitted, saved_map = load_fitted(model)
     applied = function(fitted, data, selection)
     for path in paths:
         if path.suffix.lower() in TABLES:
@@ -237,4 +245,4 @@ def _apply(
         lines.insert(1, ("unknown", printable(f"{', '.join(values[:8])} in {name}: differs from all fitted rows")))
     result = {"rows": n_rows, "columns": width, "written": [str(path) for path in paths]}
     about = {"command": command, "model": model, "data": data} | result
-    return CommandOutput(align(lines), about, is_status=True), fitted, applied
+    return CommandOutput(align(lines), about, is_status=True), (fitted, saved_map), applied

@@ -34,6 +34,7 @@ __all__ = [
     "Target",
     "column_selection",
     "one_table",
+    "split_names",
 ]
 
 Data = Annotated[
@@ -133,8 +134,8 @@ def column_selection(
     """The columns that --columns, --label, --id and --drop name, and what becomes of the others."""
     from lowdim.data.io.column_roles import ColumnSelection
 
-    used = _split_names(columns) or None
-    return ColumnSelection.of(used, label, id, _split_names(drop), flags=True, encode=encode, numeric_only=numeric_only)
+    used = split_names(columns) or None
+    return ColumnSelection.of(used, label, id, split_names(drop), flags=True, encode=encode, numeric_only=numeric_only)
 
 
 def one_table(data: Sequence[str]) -> str:
@@ -151,7 +152,7 @@ def one_table(data: Sequence[str]) -> str:
     )
 
 
-def _split_names(words: Sequence[str] | None) -> tuple[str, ...]:
+def split_names(words: Sequence[str] | None) -> tuple[str, ...]:
     """The column names of a repeatable flag, split at commas; quotes protect a comma in a name."""
     if not words:
         return ()

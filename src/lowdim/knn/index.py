@@ -250,7 +250,8 @@ class NeighborIndex:
         space = self._space(approximate=True)
         lists, recall, cells = approximate(space, k, self.options.recall, self._seed)
         own = np.arange(self.n, dtype=np.int32)
-        return self._as_graph(refine(space, space.source, lists.indices, k, own), "approximate", recall), cells
+        found = refine(space, space.source, lists.indices, k, own, cells.members)
+        return self._as_graph(found, "approximate", recall), cells
 
     def _partitioned(self, rows: DaskRows, k: int) -> Graph:
         """The graph of rows that lie in partitions, by workers; they stay there, and the graph does not keep them."""
