@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 import lowdim
 from lowdim.cli import main, runner
+from lowdim.data.rows import Rows as BaseRows
 from lowdim.errors import MemoryTooSmall
 from lowdim.runtime import memory
 
@@ -26,7 +27,7 @@ LIMITED = {
 }
 
 
-class Rows(lowdim.data.rows.Rows):
+class Rows(BaseRows):
     """Rows that nobody may read."""
 
     def __init__(self, n, d):
@@ -48,7 +49,7 @@ def test_what_does_not_fit_is_refused_before_a_row_is_read(method, monkeypatch):
         model.set_params(solver="lanczos")
     if method.name == "MDS":
         model.set_params(solver="smacof")
-    y = np.zeros(rows.n) if method.supervised else None
+    y = np.arange(rows.n) % 3 if method.supervised else None
     with pytest.raises(MemoryTooSmall, match=r"needs about .* GiB, and 1.0 GiB are available") as refused:
         model.fit(rows, y)
     assert LIMITED.get(method.name, "") in str(refused.value)
@@ -111,7 +112,7 @@ def test_commands_say_first_how_much_memory_they_take(monkeypatch, capsys, tmp_p
 )
 def test_sparse_rows_stay_sparse(model):
     n, d = 600, 200_000
-    X = sp.random_array((n, d), density=3e-4, format="csr", rng=np.random.default_rng(0)) + 0
+    X = sp.random_array((n, d), density=3e-4, format="csr", rng=np.random.default_rng(0))
     tracemalloc.start()
     model.fit(X)
     peak = tracemalloc.get_traced_memory()[1]
