@@ -43,6 +43,10 @@ def test_what_does_not_fit_is_refused_before_a_row_is_read(method, monkeypatch):
     model = method.cls()
     many, wide = Rows(20_000_000, 20), Rows(100_000, 20_000)
     rows = wide if method.summary == "moments" and method.name != "ICA" else many
+    if method.name in ("PCA", "TruncatedSVD"):
+        model.set_params(solver="covariance")
+    if method.name == "CA":
+        model.set_params(n_components=None)
     if method.name == "ClassicalMDS":
         model.set_params(metric="manhattan")
     if method.name == "KernelPCA":
@@ -56,8 +60,15 @@ def test_what_does_not_fit_is_refused_before_a_row_is_read(method, monkeypatch):
     assert not [name for name in vars(model) if name.endswith("_") and name != "n_features_in_"]
 
 
+def test_many_columns_do_not_hinder_an_iterative_solver():
+    wide = Rows(100_000, 30_000)
+    for name in ("PCA", "TruncatedSVD", "CA"):
+        assert getattr(lowdim, name)().estimate_memory(wide) < 1 << 28
+    assert lowdim.PCA(solver="covariance").estimate_memory(wide) > 8 * 30_000**2
+
+
 def test_estimates_grow_with_what_they_should():
-    few, many = np.zeros((2000, 30)), np.zeros((4000, 30))
+    few, many = np.zeros((4000, 30)), np.zeros((8000, 30))
     pairs = lowdim.Isomap().estimate_memory(many) / lowdim.Isomap().estimate_memory(few)
     assert 3 < pairs < 4.1
     assert lowdim.Isomap(n_landmarks=50).estimate_memory(many) < lowdim.Isomap().estimate_memory(many) / 5

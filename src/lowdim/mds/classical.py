@@ -241,7 +241,7 @@ class ClassicalMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimat
 
     def _memory_model(self, rows: Rows) -> FitMemory | None:
         """Euclidean distances need the moments alone."""
-        return FitMemory(scatters=1, scores=8) if self._euclidean else self._fit_memory
+        return FitMemory(scatters=1, iterative=True, scores=8) if self._euclidean else self._fit_memory
 
     def _check_state(self, check: StateCheck) -> None:
         embedding = check.floats("embedding_", "n", "k")
