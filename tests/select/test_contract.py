@@ -33,6 +33,7 @@ ALL = {
     "MutualInformation": select.MutualInformation(),
     "MRMR": select.MRMR(),
     "MRMR, information": select.MRMR(measure="mutual_information", scheme="difference"),
+    "HSICLasso": select.HSICLasso(),
     "ReliefF": select.ReliefF(n_neighbors=3),
     "SURF": select.SURF(),
     "MultiSURF": select.MultiSURF(),

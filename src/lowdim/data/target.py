@@ -133,6 +133,8 @@ def numeric_responses(y: Any, n: int | None) -> NDArray[np.float64]:
     """One or several numbers per row, finite, (n, q)."""
     try:
         values = number_kind(np.asarray(unmasked(y)), "y").astype(np.float64)
+    except BadInputType:  # names y already
+        raise
     except (TypeError, ValueError, OverflowError) as error:
         raise BadInputType(f"y must hold numbers: {str(error).rstrip('.')}.") from error
     values = values[:, None] if values.ndim == 1 else values
