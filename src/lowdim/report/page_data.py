@@ -36,6 +36,9 @@ TRUST = {
     "r_nx_auc": ("neighbors at all scales", "Gain over a random map, small neighborhoods weighing most."),
     "stress": ("stress", "How far distances to a row are from the true ones; small is good."),
     "triplet_accuracy": ("triplets", "Share of pairs of rows of which the map shows rightly which is nearer."),
+    "reliability": ("reliability", "Do distances to the nearest half of the rows grow as they truly do? 1 is best."),
+    "steadiness": ("steadiness", "1 if the groups of the map that a row is in are groups in the data."),
+    "cohesiveness": ("cohesiveness", "1 if the groups in the data that a row is in are groups of the map."),
     "neighborhood_hit": ("neighborhood hit", "Share of the rows drawn near a row that have its label."),
 }
 
