@@ -115,8 +115,8 @@ def make(r: random.Random) -> tuple[str, Callable[[], Any]]:
 PARAMETERS: list[Any] = [None, 0, 1, 2, 3.5, -1, np.inf, np.nan, 1e300, 1e-300, "text", [], [1.0], [1, 2, 3], {}, (0,)]
 PARAMETERS += [np.ones(3), np.zeros(3), -np.ones(3), np.eye(3), np.zeros((3, 3)), np.full((3, 3), np.nan), [True] * 3]
 PARAMETERS += [np.array(["a"] * 3), [[1, 2], [3]], {0: 1}, "euclidean", 10**400, np.ones(3, dtype=complex)]
-PARAMETER_NAMES = ["p", "V", "VI", "weights", "categorical", "ordinal", "asymmetric", "range", "levels", "low", "center"]
-PARAMETER_NAMES += ["categories", "x"]
+PARAMETER_NAMES = ["p", "V", "VI", "weights", "categorical", "ordinal", "asymmetric", "range", "levels", "low"]
+PARAMETER_NAMES += ["center", "categories", "x"]
 
 
 def make_metric(r: random.Random) -> tuple[str, Callable[[], Any]]:
