@@ -94,7 +94,7 @@ CASES = [
     Case(
         "quality-zadu",
         "trustworthiness, continuity, MRRE, LCMC, neighborhood hit, label trustworthiness and continuity, Shepard "
-        "correlation and stress of one map, 10,000 × 784 (MNIST), float32",
+        f"correlation and stress of one map, 10,000 × 784 ({data.mnist_or_synthetic()}), float32",
         some_digits,
         (
             Contender("lowdim", ours, role="ours"),
@@ -108,7 +108,8 @@ CASES = [
     ),
     Case(
         "quality-mnist",
-        "every measure of five maps at once, beside a random map and PCA, 70,000 × 784 (MNIST), float32",
+        "every measure of five maps at once, beside a random map and PCA, 70,000 × 784 "
+        f"({data.mnist_or_synthetic()}), float32",
         five_maps,
         (Contender("lowdim", all_maps, role="ours"),),
         lambda given, result: result,

@@ -93,20 +93,24 @@ def test_columns_in_units_far_apart(name):
     assert relative_error(scores(name, X * units, y), scores(name, X, y)) < 1e-7
 
 
-@pytest.mark.parametrize("name", AFFINE)
-def test_a_repeated_column_adds_nothing_or_is_refused(name):
+@pytest.mark.parametrize("name", [name for name in AFFINE if name.startswith("LDA")])
+def test_a_repeated_column_adds_nothing(name):
     X = rows()
     y = target(name, X)
-    Z = scores(name, X, y)
-    try:
+    assert relative_error(scores(name, np.c_[X, X[:, 1]], y), scores(name, X, y)) < 1e-12
+
+
+@pytest.mark.parametrize("name", ["SIR", "SAVE", "PHD", "DirectionalRegression"])
+def test_a_repeated_column_shrinks_the_covariance_and_says_so(name):
+    X = rows()
+    y = target(name, X)
+    with pytest.warns(UserWarning, match="shrinkage='oas' was used"):
         found = scores(name, np.c_[X, X[:, 1]], y)
-    except LowdimError as error:
-        assert "column" in str(error) or "singular" in str(error) or "rank" in str(error)
-        return
-    assert relative_error(found[:, : Z.shape[1]], Z) < 1e-7
+    assert relative_error(found, scores(name, X, y)) < 0.02
 
 
 @pytest.mark.parametrize("name", [name for name in AFFINE if name.startswith("LDA")])
+@pytest.mark.filterwarnings("ignore")  # of so few rows
 @pytest.mark.parametrize("d", [1, 3])
 def test_few_rows_within_classes_have_unit_variance(name, d):
     rng = np.random.default_rng(0)

@@ -67,7 +67,7 @@ def _table(found: Diagnosis, remedies: dict[str, str]) -> Iterator[str]:
 
 def _scale(found: Diagnosis, remedies: dict[str, str]) -> Iterator[str]:
     columns = found.columns
-    if found.standardize_advised:
+    if found.standardize_advised and columns.scale_ratio is not None:
         done = ", as these figures do" if found.standardized else ""
         yield (
             f"Standardize the columns{done}: {columns.widest} varies {rounded(columns.scale_ratio)} times as much as "

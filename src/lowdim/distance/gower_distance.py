@@ -118,7 +118,9 @@ def undefined_gower_error() -> BadInput:
 def _require_whole_fit(params: Mapping[str, Any], categories: Any, d: int) -> None:
     """Refuse a part of what an earlier fit found: levels need the ranges, and every column has an entry of both."""
     if any("levels" in params and name not in params for name in ("low", "range")):
-        raise BadParameter("metric_params: levels of 'gower' come with low and range, from metric_params_ of a fit.")
+        raise BadParameter(
+            "metric_params: levels of 'gower' come with low and range, all from metric_params_ of a fit."
+        )
     right = isinstance(categories, Sequence) and not isinstance(categories, str) and len(categories) == d
     if not right or not all(values is None or isinstance(values, Iterable) for values in categories):
         raise BadParameter(f"metric_params: categories of 'gower' must have one entry per column ({d}).")

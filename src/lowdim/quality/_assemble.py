@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from lowdim.data.target import ClassLabels
 from lowdim.distance.metrics import SQUARES
+from lowdim.errors import BadParameter
 from lowdim.knn.graph import Graph
 from lowdim.knn.index import NeighborIndex, neighbors
 from lowdim.quality._distance_source import DistanceSource
@@ -159,10 +160,17 @@ def _true_neighbors(shared: Evaluation) -> tuple[Lists | None, float]:
         return shared.space.neighbors, 1.0
     graph, k = shared.graph, shared.scale.k
     if graph is None:
-        source = shared.original
-        index = NeighborIndex(source.rows, metric=source.metric, random_state=shared.seed, n_jobs=shared.threads)
-        graph = index.graph(k)
+        graph = _neighbor_graph(shared.original, k, shared.seed, shared.threads)
     return graph.nearest(k).indices, graph.recall
+
+
+def _neighbor_graph(source: DistanceSource, k: int, seed: int, threads: int) -> Graph:
+    """By an approximate search where there is one: the figures rest on sampled rows, which are compared with all."""
+    options: dict[str, Any] = {"metric": source.metric, "random_state": seed, "n_jobs": threads}
+    try:
+        return NeighborIndex(source.rows, algorithm="approximate", **options).graph(k)
+    except BadParameter:
+        return NeighborIndex(source.rows, **options).graph(k)
 
 
 def _map_neighbors(shared: Evaluation, points: Array, found: MapComparison) -> Lists:

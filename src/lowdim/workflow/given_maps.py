@@ -33,7 +33,7 @@ def read_maps(paths: Sequence[str], axes: Sequence[str] | None, table: Table) ->
 def _coordinates(path: str, axes: Sequence[str] | None, table: Table) -> Array:
     """All columns of numbers but the label and the row names that `lowdim map` writes beside them; or the `axes`."""
     columns = None if axes is None else tuple(axes)
-    found = read_data(path, ColumnSelection(columns=columns, numeric_only=columns is None))
+    found = read_data(path, ColumnSelection.of(columns, None, None, (), flags=True))
     if columns is None:
         _same_rows(path, found, table)
         no_axes = {"id", "label", table.label_name}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ def _biplot(plot: Any, drawn: ModelFigure) -> Any:
     if hasattr(inner, "column_coordinates_"):  # CA
         return plot.correspondence_biplot(inner, table.rows(), row_names=table.ids, title=drawn.title)
     if hasattr(inner, "category_coordinates_"):  # MCA, and FAMD
-        return plot.category_map(inner, table, drawn.colors, title=drawn.title)
+        return plot.category_map(inner, table, drawn.colors, label_name=drawn.color_name, title=drawn.title)
     named = {"ids": table.ids, "label_name": drawn.color_name, "title": drawn.title}
     return plot.biplot(drawn.model, table.rows(), drawn.colors, **named)
 
@@ -53,7 +54,16 @@ def _correlation_circle(plot: Any, drawn: ModelFigure) -> Any:
 
 
 def _of_model(name: str, **options: Any) -> Callable[[Any, ModelFigure], Any]:
-    return lambda plot, drawn: getattr(plot, name)(inner_estimator(drawn.model), title=drawn.title, **options)
+    return lambda plot, drawn: getattr(plot, name)(_named(drawn.model), title=drawn.title, **options)
+
+
+def _named(model: Any) -> Any:
+    """The method inside `Standardized`, which saw z-scores without names, with the names of their columns."""
+    inner, names = inner_estimator(model), getattr(model, "feature_names_in_", None)
+    if names is not None and not hasattr(inner, "feature_names_in_"):
+        inner = copy(inner)
+        inner.feature_names_in_ = names
+    return inner
 
 
 # By the word on the command line.
