@@ -72,6 +72,33 @@ def mixture(n: int, d: int = 50, clusters: int = 100, seed: int = 0) -> np.ndarr
     return X
 
 
+@cache
+def gaussian_clusters(n: int = 70_000, d: int = 100, clusters: int = 50, seed: int = 0) -> np.ndarray:
+    """Gaussian clusters, each with a covariance of its own whose spectrum decays, float32."""
+    rng = np.random.default_rng(seed)
+    centers = 3 * rng.standard_normal((clusters, d), dtype=np.float32)
+    scales = 0.3 * 0.93 ** np.arange(d, dtype=np.float32)[:, None]
+    assigned = rng.integers(0, clusters, n)
+    X = np.empty((n, d), dtype=np.float32)
+    for cluster in range(clusters):
+        rows = np.flatnonzero(assigned == cluster)
+        axes = scales * rng.standard_normal((d, d), dtype=np.float32)
+        X[rows] = centers[cluster] + rng.standard_normal((len(rows), d), dtype=np.float32) @ axes
+    return X
+
+
+@cache
+def gene_counts(n: int = 50_000, d: int = 200, types: int = 30, seed: int = 0) -> np.ndarray:
+    """Counts of genes in cells: a base rate per gene, types of cells, programs, and depths; 64 % are 0. float32."""
+    rng = np.random.default_rng(seed)
+    base, by_type = rng.lognormal(-1, 1.5, d), rng.lognormal(0, 1, (types, d))
+    programs = rng.gamma(0.3, 1, (8, d))
+    strength = rng.gamma(0.7, 1, (n, 8))
+    rates = base * by_type[rng.integers(0, types, n)] * np.exp(0.25 * strength @ (programs - programs.mean(axis=0)))
+    rates *= rng.lognormal(6, 0.5, (n, 1)) / rates.sum(axis=1, keepdims=True)
+    return rng.poisson(rates * rng.gamma(3, 1 / 3, (n, d))).astype(np.float32)
+
+
 def memory_map(gigabytes: float, d: int = 784) -> np.ndarray:
     """A read-only memory map of synthetic rows; the file is written once and kept in the temporary folder."""
     n = int(gigabytes * 2**30 / (4 * d))

@@ -101,13 +101,15 @@ void graph_search_queries(const Rows32& queries, const Rows32& base, const Dense
 template <class T>
 void refine_candidates(const Matrix<T>& queries, const Matrix<T>& base, std::optional<Dense<const std::int32_t>> candidates,
                        std::optional<Ids> self_ids, int metric, int root, double scale, const Dense<float>& distances,
-                       const Dense<std::int32_t>& indices, int threads, std::optional<Vector<const T>> params) {
+                       const Dense<std::int32_t>& indices, int threads, std::optional<Vector<const T>> params, std::optional<Ids> order) {
     require(queries.shape(1) == base.shape(1), "queries and base must have the same columns");
     require(metric >= 0 && metric < lowdim::metric_count && !lowdim::compares_bits(metric), "rows of bits are exact already");
     require(base.shape(0) < static_cast<std::size_t>(lowdim::empty_index), "there are too many rows for 32-bit indices");
     const lowdim::MetricForm<T> form = {metric, root, scale, metric_params(params, metric, base.shape(1))};
     const auto query_rows = rows_of(queries), base_rows = rows_of(base);
     const auto* self_data = data_or_null(self_ids, queries.shape(0), "self_ids must have one entry per query");
+    const auto* order_data = data_or_null(order, queries.shape(0), "order must have one entry per query");
+    if (order) require_below(*order, queries.shape(0), threads);
     const std::int32_t* candidate_data = nullptr;
     std::int64_t width = 0;
     if (candidates) {
@@ -118,7 +120,7 @@ void refine_candidates(const Matrix<T>& queries, const Matrix<T>& base, std::opt
     }
     const auto lists = lists_of(distances, indices, queries.shape(0));
     run(threads, [&](const lowdim::ThreadTeam& team) {
-        lowdim::refine_candidates<T>(query_rows, base_rows, candidate_data, width, self_data, form, lists, team);
+        lowdim::refine_candidates<T>(query_rows, base_rows, candidate_data, width, self_data, order_data, form, lists, team);
     });
 }
 
@@ -180,11 +182,11 @@ void bind_knn(nb::module_& m) {
           "Best-first graph search for every query, starting from the entries of its list.");
     m.def("refine_candidates", &refine_candidates<float>, "queries"_a.noconvert(), "base"_a.noconvert(), "candidates"_a.none(),
           "self_ids"_a.none(), "metric"_a, "root"_a, "scale"_a, "distances"_a.noconvert(), "indices"_a.noconvert(), "threads"_a,
-          "params"_a.none() = nb::none(),
+          "params"_a.none() = nb::none(), "order"_a.none() = nb::none(),
           "The nearest among the candidates (or all rows), measured in double precision, into the lists.");
     m.def("refine_candidates", &refine_candidates<double>, "queries"_a.noconvert(), "base"_a.noconvert(), "candidates"_a.none(),
           "self_ids"_a.none(), "metric"_a, "root"_a, "scale"_a, "distances"_a.noconvert(), "indices"_a.noconvert(), "threads"_a,
-          "params"_a.none() = nb::none());
+          "params"_a.none() = nb::none(), "order"_a.none() = nb::none());
     m.def("score_candidates", &score_candidates, "x"_a.noconvert(), "order"_a.noconvert(), "candidates"_a.noconvert(), "metric"_a,
           "distances"_a.noconvert(), "indices"_a.noconvert(), "threads"_a,
           "params"_a.none() = nb::none(),

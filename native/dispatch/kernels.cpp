@@ -109,7 +109,7 @@ const Kernels& table() {
           sweep_pairs<metric_braycurtis>, sweep_pairs<metric_differing>, sweep_pairs<metric_gower>},
          select_nearest,
          merge_lists,
-         {local_join<PairEuclidean>, local_join<PairManhattan>, local_join<PairChebyshev>,
+         {local_join<JoinEuclidean>, local_join<JoinManhattan>, local_join<JoinChebyshev>,
           nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,  // sets
           local_join<PairOf<metric_minkowski>>, local_join<PairOf<metric_canberra>>, local_join<PairOf<metric_braycurtis>>,
           local_join<PairOf<metric_differing>>, local_join<PairOf<metric_gower>>},

@@ -42,13 +42,16 @@ inline void score_candidates(const SearchRows& rows, const std::int32_t* order, 
     });
 }
 
-// The k nearest among each row's candidates (or among all rows, without candidates), measured in double precision.
+// The k nearest among each row's candidates (or among all rows, without candidates), measured in double precision; `order`, which
+// may be null, keeps close rows together.
 template <class T>
 void refine_candidates(const RowBlock<T>& queries, const RowBlock<T>& base, const std::int32_t* candidates, std::int64_t width,
-                       const std::int32_t* self_ids, const MetricForm<T>& form, const NeighborLists& out, const ThreadTeam& team) {
+                       const std::int32_t* self_ids, const std::int32_t* order, const MetricForm<T>& form, const NeighborLists& out,
+                       const ThreadTeam& team) {
     const std::int64_t block = candidates == nullptr ? 1 : 64;
     parallel_ranges(queries.rows, block, team, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) {
+        for (std::int64_t p = begin; p < end; ++p) {
+            const std::int64_t i = order == nullptr ? p : order[p];
             const Candidates candidate_rows = {candidates == nullptr ? nullptr : candidates + i * width,
                                                candidates == nullptr ? base.rows : width, self_ids == nullptr ? -1 : self_ids[i]};
             kernels().knn.refine.of<T>()(queries.row(i), base, candidate_rows, form, out, i);

@@ -56,6 +56,28 @@ inline float search_distance(const float* a, const float* b, std::int64_t d, con
     }
 }
 
+// The sum of squared differences in double precision, in several registers, so that no addition waits for the one before.
+template <class T>
+inline double squared_distance(const T* a, const T* b, std::int64_t d) {
+    constexpr int width = wide_lanes<double>, chains = 4;
+    Wide<double> sums[chains];
+    for (auto& sum : sums) sum = wide_set<double>(0);
+    std::int64_t c = 0;
+    for (; c + chains * width <= d; c += chains * width) {
+#pragma GCC unroll 4
+        for (int i = 0; i < chains; ++i) {
+            const Wide<double> difference = wide_doubles(a + c + i * width) - wide_doubles(b + c + i * width);
+            sums[i] += difference * difference;
+        }
+    }
+    double tail = 0;
+    for (; c < d; ++c) {
+        const double difference = static_cast<double>(a[c]) - static_cast<double>(b[c]);
+        tail += difference * difference;
+    }
+    return wide_sum<double>((sums[0] + sums[1]) + (sums[2] + sums[3])) + tail;
+}
+
 // The distance of one pair in double precision, whatever the type of the rows.
 template <class T>
 inline double exact_distance(const T* a, const T* b, std::int64_t d, const MetricForm<T>& form) {
@@ -75,11 +97,7 @@ inline double exact_distance(const T* a, const T* b, std::int64_t d, const Metri
 #pragma omp simd reduction(+ : sum)
         for (std::int64_t j = 0; j < d; ++j) sum += std::fabs(static_cast<double>(a[j]) - static_cast<double>(b[j]));
     } else {
-#pragma omp simd reduction(+ : sum)
-        for (std::int64_t j = 0; j < d; ++j) {
-            const double difference = static_cast<double>(a[j]) - static_cast<double>(b[j]);
-            sum += difference * difference;
-        }
+        sum = squared_distance(a, b, d);
     }
     return sum;
 }

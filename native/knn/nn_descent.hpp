@@ -58,7 +58,7 @@ struct JoinScratch {
     JoinScratch(std::int64_t capacity, std::int64_t d)
         : members(capacity),
           is_new(capacity),
-          buffer((capacity + 4) * (d + 16) + (capacity + 4) * (capacity + 4)),
+          buffer(padded_group(capacity) * (d + 16 + 2 + padded_group(capacity))),
           updates(capacity * capacity) {}
 
     // Adds a member, or merges its flag if it is there already.

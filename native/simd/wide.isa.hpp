@@ -65,6 +65,20 @@ LOWDIM_INLINE Wide<T> wide_set(T value) {
     return value - Wide<T>{};
 }
 
+// A register of doubles from as many numbers of any precision.
+template <class T>
+LOWDIM_INLINE Wide<double> wide_doubles(const T* p) {
+    if constexpr (sizeof(T) == 8) return wide_load<double>(p);
+#if defined(__GNUC__)
+    typedef T Narrow __attribute__((vector_size(wide_lanes<double> * sizeof(T))));
+    Narrow v;
+    std::memcpy(&v, p, sizeof v);
+    return __builtin_convertvector(v, Wide<double>);
+#else
+    return static_cast<double>(*p);
+#endif
+}
+
 // The sum of the lanes, in double precision and in a fixed order.
 template <class T>
 LOWDIM_INLINE double wide_sum(Wide<T> v) {

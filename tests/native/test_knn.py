@@ -137,10 +137,12 @@ def test_probing_compares_with_the_members_of_the_cell_only(rng):
     assert np.array_equal(lists.indices, np.where(np.isinf(distances), EMPTY, indices))
 
 
-def test_descent_offers_every_pair_that_has_a_neighbor_in_common(rng):
-    n, k = 60, 4
-    x = rng.normal(size=(n, 19)).astype(np.float32)
-    D = pairs(0, x, x)
+@pytest.mark.parametrize("metric", [0, 1, 2])
+@pytest.mark.parametrize(("n", "k", "d", "center"), [(60, 4, 19, 0), (60, 4, 1, 0), (90, 20, 33, 0), (60, 7, 8, 1000)])
+def test_descent_offers_every_pair_that_has_a_neighbor_in_common(rng, metric, n, k, d, center):
+    # Far from the origin, too: products of rows cancel there, unless they are taken relative to a member of the group.
+    x = (center + rng.normal(size=(n, d))).astype(np.float32)
+    D = pairs(metric, x, x)
     start = np.array([rng.choice(np.delete(np.arange(n), i), k, replace=False) for i in range(n)], dtype=np.int32)
     far = np.take_along_axis(D, start, axis=1).astype(np.float32)
     by = np.argsort(far, axis=1, kind="stable")
@@ -153,11 +155,24 @@ def test_descent_offers_every_pair_that_has_a_neighbor_in_common(rng):
     fresh = np.ones((n, k), dtype=np.uint8)
     order = rng.permutation(n).astype(np.int32)
     # One round is done in passes; all of them see the lists of the start, so nothing more is offered.
-    _native.nn_descent_round(x, order, 0, lists.distances, lists.indices, fresh, 0, 0, k, n, 2)
+    _native.nn_descent_round(x, order, metric, lists.distances, lists.indices, fresh, 0, 0, k, n, 2)
     for i in range(n):
         expected = sorted(offered[i], key=lambda j: D[i, j])[:k]
         assert lists.indices[i].tolist() == expected
-        assert np.allclose(lists.distances[i], D[i, expected], rtol=1e-5)
+        assert np.allclose(lists.distances[i], D[i, expected], rtol=1e-5, atol=1e-5)
+
+
+def test_descent_sees_equal_rows_at_distance_zero(rng):
+    x = np.repeat(rng.normal(1e3, 1, size=(30, 37)).astype(np.float32), 4, axis=0)
+    start = (np.arange(120)[:, None] + [2, 3, 5, 7]).astype(np.int32) % 120
+    far = ((x[:, None] - x[start]) ** 2).sum(-1)
+    by = np.argsort(far, axis=1, kind="stable")
+    lists = NeighborLists(np.take_along_axis(far, by, 1), np.take_along_axis(start, by, 1))
+    fresh, order = np.ones((120, 4), dtype=np.uint8), np.arange(120, dtype=np.int32)
+    for turn in range(6):
+        _native.nn_descent_round(x, order, 0, lists.distances, lists.indices, fresh, 0, turn, 4, 20, 2)
+    assert (lists.distances[:, :3] == 0).all()
+    assert (lists.distances[:, 3] > 0).all()
 
 
 def test_descent_marks_what_is_new_and_only_that(rng):
@@ -191,6 +206,12 @@ def test_refining_measures_in_double_precision(rng, dtype, metric):
     distances, indices = nearest(D, 5)
     assert np.array_equal(out.indices, indices)
     assert np.allclose(out.distances, distances, rtol=2e-7)
+    again, order = NeighborLists.empty(20, 5), rng.permutation(20).astype(np.int32)
+    _native.refine_candidates(
+        queries, base, candidates, None, metric, True, 2.0, again.distances, again.indices, 2, order=order
+    )
+    assert np.array_equal(again.indices, out.indices)
+    assert np.array_equal(again.distances, out.distances)
 
 
 @pytest.mark.parametrize("d", [1, 16, 37, 70])

@@ -66,6 +66,9 @@ struct JoinGroup {
     std::int64_t count;
 };
 
+// Members up to whole registers of any instruction set.
+constexpr std::int64_t padded_group(std::int64_t count) { return (count + 15) / 16 * 16; }
+
 struct Candidates {
     const std::int32_t* rows;  // null: all rows
     std::int64_t count;

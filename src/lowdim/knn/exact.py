@@ -86,8 +86,18 @@ def exact_query(space: SearchSpace, work: Array, source: Array, k: int, own: Arr
     return _verified(space, work, source, found, k, own)
 
 
-def refine(space: SearchSpace, source: Array, candidates: Array | None, k: int, own: Array | None) -> NeighborLists:
-    """The k nearest among the candidates of each query (all rows if None), measured in double precision."""
+def refine(
+    space: SearchSpace,
+    source: Array,
+    candidates: Array | None,
+    k: int,
+    own: Array | None,
+    order: NDArray[np.int32] | None = None,
+) -> NeighborLists:
+    """The k nearest among the candidates of each query (all rows if None), measured in double precision.
+
+    An order that keeps close queries together makes it faster.
+    """
     out = NeighborLists.empty(len(source), k)
     _native.refine_candidates(
         source,
@@ -101,6 +111,7 @@ def refine(space: SearchSpace, source: Array, candidates: Array | None, k: int, 
         out.indices,
         space.threads,
         space.kernel_params(source.dtype),
+        order,
     )
     return out
 
