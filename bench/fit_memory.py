@@ -24,7 +24,7 @@ SHAPES = (
     ("ICA", {"n_components": 20}, 100_000, 40, "f8"),
     ("KernelPCA", {}, 8000, 20, "f8"),
     ("KernelPCA", {}, 12_000, 50, "f4"),
-    ("ClassicalMDS", {}, 8000, 20, "f8"),
+    ("ClassicalMDS", {"metric": "manhattan"}, 6000, 20, "f8"),
     ("Isomap", {}, 5000, 50, "f4"),
     ("Isomap", {}, 8000, 20, "f8"),
     ("MDS", {"max_iter": 2, "solver": "smacof"}, 4000, 20, "f8"),

@@ -141,7 +141,8 @@ def sources(tmp_path_factory):
 def learned(model):
     """What a model found, for a comparison of bits."""
     names = ("components_", "mean_", "eigenvalues_", "scores_", "explained_variance_ratio_")
-    return {name: np.asarray(getattr(model, name)) for name in names if getattr(model, name, None) is not None}
+    found = {name: np.asarray(getattr(model, name)) for name in names if getattr(model, name, None) is not None}
+    return found | ({"support": model.get_support()} if hasattr(model, "get_support") else {})
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -12,12 +12,14 @@ from typing import Any, ClassVar
 from lowdim.data.ownership import is_immutable
 from lowdim.data.rows import ArrayRows, Rows, SparseRows
 from lowdim.data.validation import FeatureRecord, read_rows
+from lowdim.linalg.dense_limits import COVARIANCE_ROWS
 from lowdim.runtime.memory import announce_memory, available_bytes, require_memory
 from lowdim.runtime.threads import thread_count
 
 __all__ = ["FitMemory", "FitMemoryMixin"]
 
 FIXED_BYTES = 10 << 20  # buffers of threads, and what Python allocates for a fit of any size
+KRYLOV_TABLES = 4  # blocks of vectors that block Krylov iteration holds
 SMALL_BYTES = 64 << 20  # of less, the free memory is not asked for
 
 
@@ -27,7 +29,9 @@ class FitMemory:
 
     scatters: float = 0  # d × d matrices (n × n if there are fewer rows) in the summary of a block, which are folded
     squares: float = 0  # further bytes per pair of columns, or of rows if these are fewer
+    iterative: bool = False  # whether few axes of many columns are found by products with the rows alone
     keeps: bool = False  # whether the model keeps a copy of the rows, where nobody else does
+    copies: float = 0  # further tables of the rows in their dtype
     tables: float = 0  # tables of the rows in float32, as a neighbor search reads them
     rows: float = 0  # per row
     edges: float = 0  # per row and neighbor
@@ -45,11 +49,14 @@ class FitMemory:
         k = min(model._neighbors_asked(), max(n - 1, 1)) if self.edges else 0
         asked = getattr(model, "n_components", None)
         components = min(asked, small) if isinstance(asked, int) else small
+        matrices = self._fold_bytes(rows, thread_count(getattr(model, "n_jobs", None))) + self.squares * small * small
+        if self.iterative and isinstance(asked, int) and _iterates(model, rows, asked, matrices):
+            matrices = 8 * KRYLOV_TABLES * (n + d) * (components + KRYLOV_TABLES)
         parts = (
             FIXED_BYTES,
-            self._fold_bytes(rows, thread_count(getattr(model, "n_jobs", None))),
-            self.squares * small * small,
+            matrices,
             _table_bytes(rows) if self.keeps and not _stays(rows) else 0,
+            self.copies * _table_bytes(rows),
             self.tables * (_table_bytes(rows) if rows.sparse else 4 * n * d),
             self.rows * n,
             self.edges * n * k,
@@ -102,6 +109,17 @@ class FitMemoryMixin:
 
     def _neighbors_asked(self) -> int:
         return int(getattr(self, "n_neighbors", None) or 15)
+
+
+def _iterates(model: Any, rows: Rows, components: int, matrices: float) -> bool:
+    """Whether block Krylov iteration may be chosen, which needs no scatter matrix."""
+    solver, small = getattr(model, "solver", "auto"), min(rows.count, rows.d)
+    if solver not in ("auto", "krylov") or components >= small:
+        return False
+    available = available_bytes()
+    large = available is not None and matrices > available
+    many = components <= small // 20 and (small > COVARIANCE_ROWS or rows.sparse)
+    return solver == "krylov" or many or large
 
 
 def _table_bytes(rows: Rows) -> int:

@@ -123,7 +123,11 @@ class KernelPCA(ThreadsMixin, SeedMixin, Estimator):
     )
 
     _fit_memory = FitMemory(
-        keeps=True, pair_values=0.5, pairs_kept=MEMORY_FRACTION, advice="Use solver='nystrom' with few n_landmarks."
+        keeps=True,
+        copies=2,
+        pair_values=0.5,
+        pairs_kept=MEMORY_FRACTION,
+        advice="Use solver='nystrom' with few n_landmarks.",
     )
     _state_classes = (KernelPCAState,)
 

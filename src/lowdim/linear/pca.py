@@ -120,7 +120,7 @@ class PCA(ThreadsMixin, SeedMixin, ProbabilisticPCAMixin):
     max_iter: int = param(200, Integer(1), "Maximum number of iterations of krylov and EM.")
 
     _axis = "PC"
-    _fit_memory = FitMemory(scatters=1)
+    _fit_memory = FitMemory(scatters=1, iterative=True)
     _state_classes = (PCAState, Moments)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

@@ -91,7 +91,7 @@ class TruncatedSVD(ThreadsMixin, SeedMixin, LinearProjection):
     )
     max_iter: int = param(200, Integer(1), "Maximum number of iterations of krylov.")
 
-    _fit_memory = FitMemory(scatters=1, squares=8)
+    _fit_memory = FitMemory(scatters=1, squares=8, iterative=True)
     _state_classes = (TruncatedSVDState, Moments)
 
     @property

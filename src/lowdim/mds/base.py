@@ -66,7 +66,7 @@ class BaseMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
 
     loss = "stress"
     _fit_memory = FitMemory(
-        keeps=True, pair_values=1, advice="Use MDS(solver='sgd'), ClassicalMDS(n_landmarks=…) or Isomap."
+        keeps=True, pair_values=0.97, advice="Use MDS(solver='sgd'), ClassicalMDS(n_landmarks=…) or Isomap."
     )
 
     def transform(self, X: Any) -> Array:

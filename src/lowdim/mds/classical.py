@@ -239,6 +239,10 @@ class ClassicalMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimat
     def _euclidean(self) -> bool:
         return MetricLike().accepts(self.metric) and metric_of(self.metric).name == "euclidean"
 
+    def _memory_model(self, rows: Rows) -> FitMemory | None:
+        """Euclidean distances need the moments alone."""
+        return FitMemory(scatters=1, iterative=True, scores=8) if self._euclidean else self._fit_memory
+
     def _check_state(self, check: StateCheck) -> None:
         embedding = check.floats("embedding_", "n", "k")
         check.require(embedding is not None and embedding.size > 0, "embedding_ must not be empty")

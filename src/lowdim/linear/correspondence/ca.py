@@ -93,7 +93,7 @@ class CA(ThreadsMixin, SeedMixin, CorrespondenceProjection):
         kw_only=False,
     )
 
-    _fit_memory = FitMemory(scatters=1)
+    _fit_memory = FitMemory(scatters=1, iterative=True)
     _state_classes = (CAState,)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

@@ -121,7 +121,7 @@ class Isomap(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         keeps=True,
         tables=1,
         edges=40,
-        pairs=12,
+        pairs=4,
         advice="Use Isomap(n_landmarks=1000): n × n_landmarks numbers, not n².",
     )
     _state_classes = (IsomapState, GeodesicGraph, GowerProjection)

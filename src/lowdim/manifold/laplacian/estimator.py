@@ -135,7 +135,7 @@ class LaplacianEigenmaps(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, E
         "What to do with several connected components: embed them side by side, or raise an error.",
     )
 
-    _fit_memory = FitMemory(keeps=True, tables=1, rows=200, edges=40)
+    _fit_memory = FitMemory(keeps=True, tables=1, rows=1500)
     _state_classes = (LaplacianState,)
 
     def fit(self, X: Any, y: Any = None) -> Self:

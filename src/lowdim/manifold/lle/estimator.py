@@ -114,8 +114,7 @@ class LLE(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
     _fit_memory = FitMemory(
         keeps=True,
         tables=1,
-        rows=200,
-        edges=100,
+        edges=300,
         advice="LLE has no landmarks: fit a sample of the rows and transform the others, or use Isomap(n_landmarks=…).",
     )
 

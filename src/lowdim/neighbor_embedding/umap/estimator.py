@@ -97,7 +97,7 @@ class UMAP(NeighborEmbedding):
 
     """
 
-    _fit_memory = FitMemory(keeps=True, tables=1, rows=200, edges=70)
+    _fit_memory = FitMemory(keeps=True, tables=1, rows=100, edges=70)
     _state_classes = (UmapState, DistinctRows, DensityCorrelation)
 
     n_components: int = param(2, Integer(1), "Dimensions of the embedding.", kw_only=False)
