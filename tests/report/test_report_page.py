@@ -140,6 +140,11 @@ def test_the_page_in_a_browser(browser, page, result):
             " c.dispatchEvent(new Event('change')); lowdimReport.views[0].draw(); })()"
         )
         seen["recolored"] = before != await tab.value("lowdimReport.views[0].base.toDataURL()")
+        seen["printed"] = await tab.value(
+            "(() => { const c = lowdimReport.views[0].base, before = c.toDataURL();"
+            " window.dispatchEvent(new Event('beforeprint'));"
+            " return before === c.toDataURL() && c.width >= 2 * c.clientWidth - 1; })()"
+        )
         seen["hostile"] = await tab.value("[document.images.length, document.querySelectorAll('[onerror]').length]")
         await tab.call("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=True)
         seen["overflow"] = await tab.value(
@@ -150,6 +155,7 @@ def test_the_page_in_a_browser(browser, page, result):
     seen = visit(browser, page, look, READY)
     assert min(seen["ink"]) > 500 and min(seen["lines"]) > 30
     assert seen["selected"] == seen["half"] and 0 < len(seen["half"]) < 120
+    assert seen["printed"]  # what is drawn during printing would leave the paper blank
     assert seen["panel"].startswith(f"{len(seen['half'])} rows selected") and seen["cleared"] == 0
     i = seen["hovered"]
     assert i >= 0 and seen["recolored"] and seen["hostile"] == [0, 0] and seen["overflow"] == 0
