@@ -8,7 +8,7 @@ NATIVE := CMakeLists.txt pyproject.toml $(wildcard native/*/*.?pp native/*/*/*.h
 
 .PHONY: demo test check lint bench fuzz interrupt sanitize stubs clean
 
-demo: $(VENV)/.user         ## map the digits, and say where the picture is
+demo: $(VENV)/.user         ## map the digits, compare methods on them, and say where the pictures and the report are
 	@mkdir -p $(OUT)
 	$(BIN)/lowdim map digits -o $(OUT)/digits.html -o $(OUT)/digits.png
 	$(BIN)/lowdim compare digits -o $(OUT)/compare-digits.html

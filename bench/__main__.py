@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from bench import (
+    fit_memory,
     ica,
     instruction_sets,
     kernels,
@@ -15,6 +16,8 @@ from bench import (
     neighbors,
     new_rows,
     pca,
+    quality,
+    scale,
     select,
     sparse_neighbors,
     subspace,
@@ -26,7 +29,7 @@ from bench.report import section, write
 
 FAMILIES = (
     pca, lda, ica, neighbors, sparse_neighbors, manifold, lle, tsne, umap, new_rows, kernels, mds, select, subspace,
-    instruction_sets,
+    quality, scale, fit_memory, instruction_sets,
 )  # fmt: skip
 CASES = {case.name: case for family in FAMILIES for case in family.CASES}
 

@@ -8,6 +8,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 from bench.case import Case, Contender
@@ -53,13 +54,19 @@ def peak_memory_here(case: Case, contender: Contender) -> float:
     """The same for this process; Linux only."""
     ready = contender.prepare(case.data())
     gc.collect()
+    return peak_of(lambda: contender.run(ready))[1]
+
+
+def peak_of(run: Callable[[], Any]) -> tuple[Any, float]:
+    """What a function returns, and the peak MiB that it adds to this process; Linux only."""
     with open("/proc/self/clear_refs", "w", encoding="ascii") as reset:
         reset.write("5")  # resets the peak
-    before = _status("VmRSS")
-    contender.run(ready)
-    return (_status("VmHWM") - before) / 1024
+    before = resident("VmRSS")
+    result = run()
+    return result, (resident("VmHWM") - before) / 1024
 
 
-def _status(field: str) -> int:
+def resident(field: str) -> int:
+    """VmRSS or VmHWM of this process, in KiB."""
     with open("/proc/self/status", encoding="ascii") as lines:
         return next(int(line.split()[1]) for line in lines if line.startswith(field + ":"))

@@ -27,30 +27,28 @@ def lowdim_clique(**options: Any) -> Contender:
     return Contender("lowdim", lambda planted: CLIQUE(**options).fit(planted.X).clusters_, role="ours")
 
 
-def in_all_columns(planted: PlantedClusters, clusters: Any) -> dict[str, float]:
-    """Rows in clusters of all ten columns, and the agreement with the truth."""
-    d = planted.X.shape[1]
+def agreement(planted: PlantedClusters, clusters: Any) -> dict[str, float]:
+    """The agreement with the truth by rows and dimensions, and by rows alone."""
     pairs = [(np.asarray(c.rows), c.dimensions) if hasattr(c, "rows") else c for c in clusters]
-    whole = [rows for rows, dimensions in pairs if len(dimensions) == d]
-    covered = len(np.unique(np.concatenate(whole))) if whole else 0
-    return {"clusters": len(pairs), "rows in all columns": covered, "E4SC": scores(pairs, planted).e4sc}
+    found = scores(pairs, planted)
+    return {"clusters": len(pairs), "E4SC": found.e4sc, "F1": found.f1}
 
 
 NOTE = (
-    "pyclustering clusters the cells of all columns only; lowdim searches every subspace, and takes a column out of a "
-    "cluster where it adds nothing to the others."
+    "pyclustering clusters the cells of all columns only, where all planted clusters are; lowdim searches every "
+    "subspace, and takes a column out of a cluster where it adds nothing to the others, which lowers E4SC."
 )
 
 CASES = [
     Case(
         "subspace-clique",
         "CLIQUE, 10,000 × 10, 3 intervals per column (planted clusters of 10 dimensions)",
-        lambda: planted_clusters(10_000, 10, 4, 10, width=0.3, noise=0.1, random_state=0),
+        lambda: planted_clusters(10_000, 10, 4, 10, noise=0.1, random_state=0),
         (
             lowdim_clique(xi=XI, tau=TAU),
             *([Contender("pyclustering", pyclustering_clique, "pyclustering")] if installed("pyclustering") else []),
         ),
-        in_all_columns, NOTE, bar=20, repeats=3,
+        agreement, NOTE, bar=20, repeats=3,
     ),
     Case(
         "subspace-clique-million",

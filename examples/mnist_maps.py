@@ -50,11 +50,6 @@ def knn_accuracy(Z: np.ndarray, y: np.ndarray) -> float:
 def draw(Z: np.ndarray, y: np.ndarray, title: str) -> plt.Figure:
     figure, ax = plt.subplots(figsize=(6.4, 6.4), layout="constrained")
     lowdim.plot.scatter(Z, y, ax=ax, title=title)
-    for digit in np.unique(y):  # labeled at the median of its rows
-        ax.annotate(
-            str(digit), np.median(Z[y == digit], axis=0), ha="center", va="center", fontsize=15, weight="bold",
-            bbox={"boxstyle": "circle,pad=0.25", "facecolor": "white", "edgecolor": "none", "alpha": 0.8},
-        )  # fmt: skip
     return figure
 
 

@@ -34,6 +34,13 @@ TESTS = {
         "tests/distance",
         "tests/select",
         "tests/subspace",
+        "tests/quality",
+        "tests/kernels",
+        "tests/choose",
+        "tests/diagnosis",
+        "tests/advice",
+        "tests/base",
+        "tests/runtime",
     ],
     "thread": [
         "tests/native/test_thread_pool.py",
@@ -45,6 +52,9 @@ TESTS = {
         "tests/linear/test_ica_laws.py",
         "tests/native/test_ica.py",
         "tests/native/test_subspace.py",
+        "tests/native/test_quality.py",
+        "tests/knn/test_sparse_search.py",
+        "tests/quality/test_measures.py",
         "tests/distance/test_laws.py",
     ],
 }

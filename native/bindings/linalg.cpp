@@ -121,20 +121,21 @@ void half_symmetric_times(const Matrix<T>& strip, std::int64_t start, const Dens
 }
 
 template <class T>
-void row_products(const Matrix<T>& x, const Dense<const T>& v, const Dense<double>& out) {
+void row_products(const Matrix<T>& x, const Dense<const T>& v, std::int64_t columns, const Dense<double>& out) {
     const auto rows = rows_of(x);
     const auto k = static_cast<std::int64_t>(v.shape(1));
     require(v.shape(0) == x.shape(1), "v must have a row for every column of x");
     require(k % lowdim::half_symmetric_padding == 0, "v must be padded to a multiple of 16 columns");
+    require(columns >= 0 && columns <= k, "columns must be at most the columns of v");
     require(out.shape(0) == x.shape(0) && out.shape(1) == v.shape(1), "out must have the rows of x and the columns of v");
     nb::gil_scoped_release unlocked;
-    lowdim::kernels().half_symmetric.row_products.of<T>()(rows, v.data(), k, out.data());
+    lowdim::kernels().half_symmetric.row_products.of<T>()(rows, v.data(), columns, k, out.data());
 }
 
 template <class T>
 void bind_half_symmetric(nb::module_& m) {
-    m.def("row_products", &row_products<T>, "x"_a.noconvert(), "v"_a.noconvert(), "out"_a.noconvert(),
-          "out += x @ v; the bits of a row do not depend on the other rows.");
+    m.def("row_products", &row_products<T>, "x"_a.noconvert(), "v"_a.noconvert(), "columns"_a, "out"_a.noconvert(),
+          "out += x @ v for the first columns of v; the bits of a row do not depend on the other rows.");
     m.def("half_symmetric_times", &half_symmetric_times<T>, "strip"_a.noconvert(), "start"_a, "v"_a.noconvert(), "own"_a.noconvert(),
           "above"_a.noconvert(),
           "For rows from `start` of a symmetric matrix up to their diagonal block: own += strip @ v[:stop], "

@@ -31,6 +31,7 @@ NB_MODULE(_native, m) {
     bind_tsne_repulsion(m);
     bind_umap(m);
     bind_subspace(m);
+    bind_select(m);
     bind_quality(m);
     m.def("idle", &idle, "seconds"_a, "threads"_a, "Wait, polling for Ctrl-C as every long kernel does.");
     m.def("instruction_set", [] { return std::string(lowdim::kernels().name); }, "The instruction set in use.");

@@ -1,5 +1,7 @@
 #include "bindings/run.hpp"
 #include "quality/compare_ranks.hpp"
+#include "quality/group_distortions.hpp"
+#include "quality/hdbscan.hpp"
 #include "quality/inversions.hpp"
 #include "quality/rank_correlation.hpp"
 #include "quality/rank_rows.hpp"
@@ -86,6 +88,33 @@ void rank_correlations(const Ids& rows, const Ids& first, const Ids& second, con
     });
 }
 
+void group_distortions(const Dense<const float>& walked, const Dense<const float>& clustered, const Ranks& neighbors, std::int64_t visits,
+                       double alpha, double worst, std::uint64_t seed, const Dense<double>& numerators, const Dense<double>& denominators,
+                       int threads) {
+    const std::size_t m = walked.shape(0);
+    require(walked.shape(1) == m && same_shape(walked, clustered), "the similarities of both spaces must be square and alike");
+    require(neighbors.shape(0) == m, "there must be neighbors of every row");
+    require(numerators.shape(1) == m && same_shape(numerators, denominators), "numerators and denominators must have a column per row");
+    require(alpha > 0 && worst > 0, "alpha and worst must be positive");
+    require_below(neighbors, m, threads);
+    const lowdim::TwoSpaces spaces{walked.data(), clustered.data(), neighbors.data(), static_cast<std::int64_t>(m),
+                                   static_cast<std::int64_t>(neighbors.shape(1)), visits, alpha, worst, seed};
+    run(threads, [&](const lowdim::ThreadTeam& team) {
+        lowdim::group_distortions(spaces, numerators.shape(0), numerators.data(), denominators.data(), team);
+    });
+}
+
+int hdbscan(const Dense<const float>& distances, const Vector<std::int32_t>& labels) {
+    const std::size_t p = distances.shape(0);
+    require(distances.shape(1) == p && labels.shape(0) == p, "distances must be square, and labels have an entry per row");
+    int found = 0;
+    run(1, [&](const lowdim::ThreadTeam&) {
+        lowdim::Hdbscan clusterer;
+        found = clusterer.cluster(distances.data(), static_cast<std::int32_t>(p), labels.data());
+    });
+    return found;
+}
+
 template <class T>
 void bind_distances(nb::module_& m) {
     m.def("rank_rows", &rank_rows<T>, "distances"_a.noconvert(), "own"_a.noconvert(), "ranks"_a.noconvert(), "nearest"_a.noconvert(),
@@ -110,4 +139,9 @@ void bind_quality(nb::module_& m) {
           "out"_a.noconvert(), "threads"_a, "The share of pairs of partners that both spaces order alike.");
     m.def("rank_correlations", &rank_correlations, "rows"_a.noconvert(), "first"_a.noconvert(), "second"_a.noconvert(),
           "weights"_a.noconvert(), "out"_a.noconvert(), "threads"_a, "Spearman's correlation of pairs, by the weights of their rows.");
+    m.def("group_distortions", &group_distortions, "walked"_a.noconvert(), "clustered"_a.noconvert(), "neighbors"_a.noconvert(), "visits"_a,
+          "alpha"_a, "worst"_a, "seed"_a, "numerators"_a.noconvert(), "denominators"_a.noconvert(), "threads"_a,
+          "Distortions between the clusters of groups that random walks find, per walk and row.");
+    m.def("hdbscan", &hdbscan, "distances"_a.noconvert(), "labels"_a.noconvert(),
+          "HDBSCAN* of a table of distances; returns the number of clusters.");
 }

@@ -24,6 +24,7 @@ void bind_tsne(nb::module_& m);
 void bind_tsne_repulsion(nb::module_& m);
 void bind_umap(nb::module_& m);
 void bind_subspace(nb::module_& m);
+void bind_select(nb::module_& m);
 void bind_quality(nb::module_& m);
 
 // Runs Python's signal handlers; true if one of them raised (Ctrl-C). The error stays set, and `run` throws it once every

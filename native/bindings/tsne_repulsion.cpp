@@ -96,7 +96,7 @@ void scatter_to_mesh(const Embedding& y, const Vector<const float>& origin, doub
 
 lowdim::MeshFields fields_of(const ConstGrid& fields, const Cells& cells) {
     const std::size_t axes = cells.size();
-    require(fields.ndim() == axes + 1 && fields.shape(0) == axes + 1, "there must be one more field than dimensions");
+    require(fields.ndim() == axes + 1 && fields.shape(0) == axes, "there must be as many fields as dimensions");
     for (std::size_t a = 0; a < axes; ++a)
         require(a + 1 == axes ? static_cast<std::int64_t>(fields.shape(a + 1)) >= cells[a]
                               : static_cast<std::int64_t>(fields.shape(a + 1)) == cells[a],
@@ -104,37 +104,40 @@ lowdim::MeshFields fields_of(const ConstGrid& fields, const Cells& cells) {
     return {fields.data(), static_cast<std::int64_t>(fields.size() / fields.shape(0)), static_cast<std::int64_t>(fields.shape(axes))};
 }
 
-double gather_from_mesh(const ConstGrid& fields, const Cells& cells, const Vector<const float>& origin, double spacing, const Embedding& y,
-                        const Dense<float>& out, int threads) {
+void gather_from_mesh(const ConstGrid& fields, const Cells& cells, const Vector<const float>& origin, double spacing, const Embedding& y,
+                      const Dense<float>& out, int threads) {
     require(cells.size() == y.shape(1) && same_shape(out, y), "out must have the shape of the embedding");
     const auto mesh = mesh_of(origin, spacing, cells);
     const auto values = fields_of(fields, cells);
     const auto n = static_cast<std::int64_t>(y.shape(0));
-    constexpr std::int64_t rows_per_block = 512;
-    std::vector<double> parts(static_cast<std::size_t>(lowdim::block_count(n, rows_per_block)));
     run(threads, [&](const lowdim::ThreadTeam& team) {
         for_mesh_axes(y.shape(1), [&]<int D>() {
-            lowdim::parallel_ranges(n, rows_per_block, team, [&](std::int64_t begin, std::int64_t end) {
-                parts[begin / rows_per_block] =
-                    lowdim::kernels().tsne.mesh<D>().gather_from_mesh(mesh, values, y.data(), begin, end, out.data());
+            lowdim::parallel_ranges(n, 512, team, [&](std::int64_t begin, std::int64_t end) {
+                lowdim::kernels().tsne.mesh<D>().gather_from_mesh(mesh, values, y.data(), begin, end, out.data());
             });
         });
     });
-    return in_order(parts);
 }
 
-void multiply_spectra(const nb::ndarray<const std::complex<float>, nb::c_contig, nb::device::cpu>& density, const ConstGrid& spectra,
-                      const nb::ndarray<std::complex<float>, nb::c_contig, nb::device::cpu>& out, int threads) {
-    require(spectra.ndim() == density.ndim() + 1 && spectra.size() == spectra.shape(0) * density.size() && out.size() == spectra.size(),
-            "spectra and out must have one field after another, each of the density's shape");
-    const auto count = static_cast<std::int64_t>(density.size());
+double multiply_spectra(const nb::ndarray<const std::complex<float>, nb::c_contig, nb::device::cpu>& density, const ConstGrid& spectra,
+                        bool even, const nb::ndarray<std::complex<float>, nb::c_contig, nb::device::cpu>& out, int threads) {
+    const std::size_t axes = density.ndim();
+    require(axes >= 1 && spectra.ndim() == axes + 1 && spectra.shape(0) == axes + 1 && spectra.size() == (axes + 1) * density.size(),
+            "spectra must have one field more than axes, each of the density's shape");
+    require(out.ndim() == axes + 1 && out.shape(0) == axes && out.size() == axes * density.size(),
+            "out must have one field per axis, each of the density's shape");
+    require(density.size() > 0, "the spectra must not be empty");
+    const auto count = static_cast<std::int64_t>(density.size()), columns = static_cast<std::int64_t>(density.shape(axes - 1));
+    const lowdim::Spectra all = {
+        reinterpret_cast<const float*>(density.data()), spectra.data(), count, columns, even, static_cast<int>(axes)};
+    constexpr std::int64_t rows_per_block = 16;
+    std::vector<double> parts(static_cast<std::size_t>(lowdim::block_count(count / columns, rows_per_block)));
     run(threads, [&](const lowdim::ThreadTeam& team) {
-        lowdim::parallel_ranges(count, 1 << 14, team, [&](std::int64_t begin, std::int64_t end) {
-            lowdim::kernels().tsne.multiply_spectra(reinterpret_cast<const float*>(density.data()), spectra.data(),
-                                                    static_cast<int>(spectra.shape(0)), count, begin, end,
-                                                    reinterpret_cast<float*>(out.data()));
+        lowdim::parallel_ranges(count / columns, rows_per_block, team, [&](std::int64_t begin, std::int64_t end) {
+            parts[begin / rows_per_block] = lowdim::kernels().tsne.multiply_spectra(all, begin, end, reinterpret_cast<float*>(out.data()));
         });
     });
+    return in_order(parts);
 }
 
 void tsne_out_of_sample(const Starts& starts, const Ids& columns, const Values& values, const Embedding& y,
@@ -190,9 +193,11 @@ void bind_tsne_repulsion(nb::module_& m) {
     m.def("scatter_to_mesh", &scatter_to_mesh, "y"_a.noconvert(), "origin"_a.noconvert(), "spacing"_a, "grid"_a.noconvert(), "threads"_a,
           "Scatter unit masses at the rows of y to a mesh, by cubic B-splines.");
     m.def("gather_from_mesh", &gather_from_mesh, "fields"_a.noconvert(), "cells"_a, "origin"_a.noconvert(), "spacing"_a, "y"_a.noconvert(),
-          "out"_a.noconvert(), "threads"_a, "Gather forces at the rows of y from a mesh into `out`; returns the sum of the first field.");
-    m.def("multiply_spectra", &multiply_spectra, "density"_a.noconvert(), "spectra"_a.noconvert(), "out"_a.noconvert(), "threads"_a,
-          "The density's spectrum times each kernel's: the first real, the others i times real.");
+          "out"_a.noconvert(), "threads"_a, "Gather forces at the rows of y from a mesh into `out`.");
+    m.def("multiply_spectra", &multiply_spectra, "density"_a.noconvert(), "spectra"_a.noconvert(), "even"_a, "out"_a.noconvert(),
+          "threads"_a,
+          "The density's spectrum times i times those of the forces, after the first; returns the sum of the first kernel over all pairs.\n\n"
+          "even: whether the last axis of the mesh is, of which the spectra hold one half.");
     m.def("tsne_out_of_sample", &tsne_out_of_sample, "starts"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(),
           "y"_a.noconvert(), "fields"_a.none(), "cells"_a, "origin"_a.noconvert(), "spacing"_a, "options"_a, "positions"_a.noconvert(),
           "threads"_a,

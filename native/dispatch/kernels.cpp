@@ -136,7 +136,7 @@ const Kernels& table() {
          multiply_spectra,
          {summarize_node, repulsion_barnes_hut}},
         {row_lanes,
-         schedule_edges,
+         sample_rows,
          {sgd_half_step<0>, sgd_half_step<1>, sgd_half_step<2>, sgd_half_step<3>},
          {sgd_fixed<0>, sgd_fixed<1>, sgd_fixed<2>, sgd_fixed<3>},
          densmap_sums,

@@ -28,26 +28,32 @@ void add_row_products(const RowBlock<T>& x, std::int64_t i, std::int64_t first, 
         }
 }
 
-// All rows of X with C vectors of columns of V, which start at v. A row is summed in the same order, in whichever tile it is.
+// Rows i … end of X with C vectors of columns of V, which start at v. A row is summed in the same order, in whichever tile it is.
 template <class T, int C>
-void multiply_row_tiles(const RowBlock<T>& x, std::int64_t first, std::int64_t last, const T* v, std::int64_t k, double* out) {
+void multiply_row_tiles(const RowBlock<T>& x, std::int64_t i, std::int64_t end, std::int64_t first, std::int64_t last, const T* v,
+                        std::int64_t k, double* out) {
     constexpr int R = product_registers / C;
-    std::int64_t i = 0;
-    for (; i + R <= x.rows; i += R) add_row_products<T, R, C>(x, i, first, last, v, k, out);
-    for (; i < x.rows; ++i) add_row_products<T, 1, C>(x, i, first, last, v, k, out);
+    for (; i + R <= end; i += R) add_row_products<T, R, C>(x, i, first, last, v, k, out);
+    for (; i < end; ++i) add_row_products<T, 1, C>(x, i, first, last, v, k, out);
 }
 
-// out (m, k) += X V for rows X (m, d). The bits of a row do not depend on the rows beside it, as those of BLAS do.
-// k must be a multiple of half_symmetric_padding.
+constexpr std::int64_t product_rows = 24;  // that stay in the first cache while all columns of V pass
+
+// out (m, k) += X V for rows X (m, d) and the first `columns` columns of V, of k; of the others it may add some too.
+// The bits of a row do not depend on the rows beside it, as those of BLAS do. k must be a multiple of half_symmetric_padding.
 template <class T>
-void row_products(const RowBlock<T>& x, const T* v, std::int64_t k, double* out) {
+void row_products(const RowBlock<T>& x, const T* v, std::int64_t columns, std::int64_t k, double* out) {
     constexpr std::int64_t width = VectorOf<T>::width;
     for (std::int64_t first = 0; first < x.columns; first += panel_columns) {
         const auto last = std::min(first + panel_columns, x.columns);
-        std::int64_t c = 0;
-        if constexpr (lanes >= 16)
-            for (; c + 4 * width <= k; c += 4 * width) multiply_row_tiles<T, 4>(x, first, last, v + c, k, out + c);
-        for (; c + 2 * width <= k; c += 2 * width) multiply_row_tiles<T, 2>(x, first, last, v + c, k, out + c);
-        for (; c < k; c += width) multiply_row_tiles<T, 1>(x, first, last, v + c, k, out + c);
+        for (std::int64_t i = 0; i < x.rows; i += product_rows) {
+            const auto end = std::min(i + product_rows, x.rows);
+            std::int64_t c = 0;
+            if constexpr (lanes >= 16)
+                for (; c + 3 * width < columns; c += 4 * width)
+                    multiply_row_tiles<T, 4>(x, i, end, first, last, v + c, k, out + c);
+            for (; c + width < columns; c += 2 * width) multiply_row_tiles<T, 2>(x, i, end, first, last, v + c, k, out + c);
+            for (; c < columns; c += width) multiply_row_tiles<T, 1>(x, i, end, first, last, v + c, k, out + c);
+        }
     }
 }

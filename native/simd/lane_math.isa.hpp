@@ -110,33 +110,29 @@ inline void gather_pairs(const float* base, RowInts at, RowFloats& first, RowFlo
 #endif
 }
 
-// floor(word * count / 2^32): maps a 32-bit word to 0 … count - 1.
-inline RowInts scale_to_range(RowUints word, std::uint32_t count) {
-#if defined(__AVX512F__)
-    const __m512i v = (__m512i)word, n = _mm512_set1_epi64(count);
-    const __m512i even = _mm512_srli_epi64(_mm512_mul_epu32(v, n), 32);
-    const __m512i odd = _mm512_mul_epu32(_mm512_srli_epi64(v, 32), n);
-    return (RowInts)_mm512_mask_blend_epi32(0xAAAA, even, odd);
-#elif defined(__AVX2__)
-    const __m256i v = (__m256i)word, n = _mm256_set1_epi64x(count);
-    const __m256i even = _mm256_srli_epi64(_mm256_mul_epu32(v, n), 32);
-    const __m256i odd = _mm256_mul_epu32(_mm256_srli_epi64(v, 32), n);
-    return (RowInts)_mm256_blend_epi32(even, odd, 0xAA);
-#elif defined(__GNUC__)
-    RowInts out;
-    for (int l = 0; l < row_lanes; ++l) out[l] = static_cast<std::int32_t>((std::uint64_t{word[l]} * count) >> 32);
-    return out;
-#else
-    return static_cast<std::int32_t>((std::uint64_t{word} * count) >> 32);
-#endif
+// Loads p[0], p[2], p[4], … and p[1], p[3], p[5], …
+#ifdef LOWDIM_SHUFFLES
+template <int... l>
+inline void load_pairs(const float* p, RowFloats& first, RowFloats& second, std::integer_sequence<int, l...>) {
+    const RowFloats low = load_floats(p), high = load_floats(p + row_lanes);
+    first = __builtin_shufflevector(low, high, (2 * l)...);
+    second = __builtin_shufflevector(low, high, (2 * l + 1)...);
 }
+inline void load_pairs(const float* p, RowFloats& first, RowFloats& second) {
+    load_pairs(p, first, second, std::make_integer_sequence<int, row_lanes>{});
+}
+#else
+inline void load_pairs(const float* p, RowFloats& first, RowFloats& second) {
+    for (int l = 0; l < row_lanes; ++l) floats_of(first)[l] = p[2 * l], floats_of(second)[l] = p[2 * l + 1];
+}
+#endif
 
 // An integer hash (two rounds of multiply and xor-shift): every output bit depends on every input bit.
-inline RowUints mix_bits(RowUints v) {
+inline std::uint32_t mixed(std::uint32_t v) {
     v ^= v >> 16;
-    v *= set_uints(0x7feb352du);
+    v *= 0x7feb352du;
     v ^= v >> 15;
-    v *= set_uints(0x846ca68bu);
+    v *= 0x846ca68bu;
     return v ^ (v >> 16);
 }
 

@@ -52,11 +52,11 @@ void scatter_to_mesh(const Mesh& mesh, const float* y, std::int64_t begin, std::
     }
 }
 
-// The D + 1 fields at one point: the sum of the kernel, then the force.
+// The force at one point.
 template <int D>
-inline void fields_at(const Mesh& mesh, const MeshFields& fields, const float* point, float* out) {
+inline void force_at(const Mesh& mesh, const MeshFields& fields, const float* point, float* out) {
     const Stencil<D> at(mesh, point);
-    for (int f = 0; f <= D; ++f) {
+    for (int f = 0; f < D; ++f) {
         const float* field = fields.values + f * fields.field + at.first[D - 1];
         float sums[4] = {0, 0, 0, 0};
         for (std::int64_t s = 0; s < (D > 1 ? 4 : 1); ++s) {
@@ -69,35 +69,35 @@ inline void fields_at(const Mesh& mesh, const MeshFields& fields, const float* p
     }
 }
 
-// Forces at rows begin … end; returns the sum of the kernel.
+// Forces at rows begin … end.
 template <int D>
-double gather_from_mesh(const Mesh& mesh, const MeshFields& fields, const float* y, std::int64_t begin, std::int64_t end, float* forces) {
-    double total = 0;
-    for (std::int64_t i = begin; i < end; ++i) {
-        float values[D + 1];
-        fields_at<D>(mesh, fields, y + i * D, values);
-        total += static_cast<double>(values[0]);
-        for (int a = 0; a < D; ++a) forces[i * D + a] = values[a + 1];
-    }
-    return total;
+void gather_from_mesh(const Mesh& mesh, const MeshFields& fields, const float* y, std::int64_t begin, std::int64_t end, float* forces) {
+    for (std::int64_t i = begin; i < end; ++i) force_at<D>(mesh, fields, y + i * D, forces + i * D);
 }
 
-// out_f = spectrum_f · density for a range of complex numbers: the sum's spectrum is real, the forces' are i times real.
-inline void multiply_spectra(const float* density, const float* spectra, int fields, std::int64_t count, std::int64_t begin,
-                             std::int64_t end, float* out) {
-    for (int f = 0; f < fields; ++f) {
-        const float* factor = spectra + f * count;
-        float* target = out + f * 2 * count;
-        if (f == 0) {
-            for (std::int64_t i = begin; i < end; ++i) {
-                target[2 * i] = factor[i] * density[2 * i];
-                target[2 * i + 1] = factor[i] * density[2 * i + 1];
-            }
-        } else {
-            for (std::int64_t i = begin; i < end; ++i) {
-                target[2 * i] = -factor[i] * density[2 * i + 1];
-                target[2 * i + 1] = factor[i] * density[2 * i];
-            }
+// For some rows of the density's spectrum: out_f = i · spectrum_f · density for every force. Returns the part of these rows in
+// the sum of the kernel over all pairs of points, which by Parseval's theorem is the sum of the kernel's spectrum, the first
+// one, times |density|². The transform of real numbers holds half of the columns; the others are their mirror images.
+inline double multiply_spectra(const Spectra& all, std::int64_t begin_row, std::int64_t end_row, float* out) {
+    const std::int64_t columns = all.columns, begin = begin_row * columns, end = end_row * columns;
+    for (std::int64_t f = 0; f < all.forces; ++f) {
+        const float* factor = all.spectra + (f + 1) * all.count;
+        float* target = out + f * 2 * all.count;
+        for (std::int64_t i = begin; i < end; ++i) {
+            target[2 * i] = -factor[i] * all.density[2 * i + 1];
+            target[2 * i + 1] = factor[i] * all.density[2 * i];
         }
     }
+    const auto power = [&](std::int64_t i) {
+        const auto real = static_cast<double>(all.density[2 * i]), imaginary = static_cast<double>(all.density[2 * i + 1]);
+        return static_cast<double>(all.spectra[i]) * (real * real + imaginary * imaginary);
+    };
+    double sum = 0;
+    for (std::int64_t row = begin; row < end; row += columns) {
+        double both = 0;
+#pragma omp simd reduction(+ : both)
+        for (std::int64_t i = row; i < row + columns; ++i) both += power(i);
+        sum += 2 * both - power(row) - (all.even ? power(row + columns - 1) : 0.0);
+    }
+    return sum;
 }

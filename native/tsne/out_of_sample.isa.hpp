@@ -13,9 +13,7 @@ class FixedRepulsion {
     void operator()(const float* position, float* force) {
         if constexpr (D < 3) {
             if (fields_.values != nullptr) {
-                float values[D + 1];
-                fields_at<D>(mesh_, fields_, position, values);
-                for (int a = 0; a < D; ++a) force[a] = values[a + 1];
+                force_at<D>(mesh_, fields_, position, force);
                 return;
             }
         } else if (map_.tree.nodes != nullptr) {

@@ -12,49 +12,139 @@
 
 namespace lowdim {
 
-// The rounds of an epoch: one that samples the edges, then one per half step, alternately from one buffer to the other. A
-// final round copies what moved in the half step before, so that both buffers agree again.
-class EpochRounds {
+// Rows are distributed among threads in tasks of so many: whole groups of lanes, and whole blocks of negative samples.
+constexpr std::int64_t umap_rows_per_task = 512;
+
+// The samples of an epoch, in the order in which the rows take them.
+class EpochSamples {
   public:
-    EpochRounds(UmapStep& step, std::int64_t rows, float* positions, bool fixed)
-        : step_(step), rows_(rows), fixed_(fixed), positions_(positions) {
-        if (!fixed) second_.assign(positions, positions + rows * step.dims);
-        max_samples_.resize(static_cast<std::size_t>(tasks()));
+    EpochSamples(UmapStep& step, std::int64_t rows, int threads)
+        : step_(step), lanes_(kernels().umap.row_lanes), rows_(rows), most_(static_cast<std::size_t>(tasks())) {
+        std::int64_t edges = 0, most_edges = 0;
+        for (std::int64_t task = 0; task < tasks(); ++task) {
+            task_starts_.push_back(edges);
+            std::int64_t longest = 0;
+            for (std::int64_t i = first(task); i < last(task); ++i) longest = std::max(longest, step.starts[i + 1] - step.starts[i]);
+            const std::int64_t here = step.starts[last(task)] - step.starts[first(task)];
+            most_edges = std::max(most_edges, here);
+            edges += here + longest * lanes_;  // lanes idle in one group at most, if its rows are followed by those with fewer samples
+        }
+        const auto padded = static_cast<std::size_t>(rows + lanes_);
+        order_.resize(padded), samples_.resize(padded), group_starts_.resize(padded / static_cast<std::size_t>(lanes_) + 1);
+        // Not initialized: an epoch touches only little of it.
+        tails_ = std::make_unique_for_overwrite<std::int32_t[]>(static_cast<std::size_t>(edges));
+        if (step.density != nullptr) inverse_weights_ = std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(edges));
+        step.row_order = order_.data(), step.samples = samples_.data(), step.group_starts = group_starts_.data();
+        step.sampled_tails = tails_.get(), step.sampled_inverse_weights = inverse_weights_.get();
+        for (int thread = 0; thread < threads; ++thread) scratch_.emplace_back(most_edges + 1, step.density != nullptr);
     }
 
-    std::int64_t tasks() const { return block_count(rows_, rows_per_task); }
-    bool scheduling() const { return scheduling_; }
-    std::int64_t first(std::int64_t task) const { return task * rows_per_task; }
-    std::int64_t last(std::int64_t task) const { return std::min(rows_, first(task) + rows_per_task); }
+    std::int64_t tasks() const { return block_count(rows_, umap_rows_per_task); }
+    std::int64_t first(std::int64_t task) const { return task * umap_rows_per_task; }
+    std::int64_t last(std::int64_t task) const { return std::min(rows_, first(task) + umap_rows_per_task); }
 
-    // Orders the rows of a task by their samples, most first (a counting sort): rows of one vector then finish together.
-    void scheduled(std::int64_t task) {
-        const std::int64_t from = first(task), to = last(task);
-        const std::int32_t most = *std::max_element(step_.samples + from, step_.samples + to);
-        max_samples_[static_cast<std::size_t>(task)] = most;
-        std::vector<std::int64_t> places(static_cast<std::size_t>(most) + 2, from);
-        for (std::int64_t i = from; i < to; ++i) ++places[static_cast<std::size_t>(most - step_.samples[i]) + 1];
-        for (std::size_t less = 1; less < places.size(); ++less) places[less] += places[less - 1] - from;
-        for (std::int64_t i = from; i < to; ++i) {
-            const std::int64_t place = places[static_cast<std::size_t>(most - step_.samples[i])]++;
-            step_.row_order[place] = static_cast<std::int32_t>(i);
-            step_.ordered_samples[place] = step_.samples[i];
-            step_.ordered_starts[place] = static_cast<std::int32_t>(step_.starts[i]);
+    // The largest number of samples of a row of this task.
+    std::int32_t most(std::int64_t task) const { return most_[static_cast<std::size_t>(task)]; }
+
+    // Samples the edges of a task's rows, and orders the rows by their number: rows of one vector then finish together.
+    void draw(std::int64_t task, int thread) {
+        Scratch& scratch = scratch_[static_cast<std::size_t>(thread)];
+        kernels().umap.sample(step_, first(task), last(task), {scratch.counts.data(), scratch.tails.data(), scratch.inverse_weights.data()});
+        order_rows(task, scratch);
+        std::int64_t at = task_starts_[static_cast<std::size_t>(task)];
+        for (std::int64_t i = first(task); i < last(task); i += lanes_) {
+            step_.group_starts[i / lanes_] = at;
+            const int here = static_cast<int>(std::min<std::int64_t>(lanes_, last(task) - i));
+            const std::int32_t most = step_.samples[i];
+            for (int lane = 0; lane < lanes_; ++lane) {
+                const std::int32_t count = lane < here ? step_.samples[i + lane] : 0;
+                const std::int64_t from = lane < here ? scratch.starts[static_cast<std::size_t>(step_.row_order[i + lane] - first(task))] : 0;
+                spread(scratch.tails.data() + from, count, most, step_.sampled_tails + at + lane);
+                if (step_.density != nullptr)
+                    spread(scratch.inverse_weights.data() + from, count, most, step_.sampled_inverse_weights + at + lane);
+            }
+            at += std::int64_t{most} * lanes_;
         }
     }
 
+  private:
+    // What one thread samples, before it is ordered.
+    struct Scratch {
+        std::vector<std::int32_t> counts, starts, tails;
+        std::vector<float> inverse_weights;
+
+        Scratch(std::int64_t edges, bool density)
+            : counts(umap_rows_per_task),
+              starts(umap_rows_per_task),
+              tails(static_cast<std::size_t>(edges)),
+              inverse_weights(density ? static_cast<std::size_t>(edges) : 0) {}
+    };
+
+    // A counting sort, most samples first.
+    void order_rows(std::int64_t task, Scratch& scratch) {
+        const std::int64_t from = first(task), rows = last(task) - from;
+        const std::int32_t most = *std::max_element(scratch.counts.begin(), scratch.counts.begin() + rows);
+        most_[static_cast<std::size_t>(task)] = most;
+        std::vector<std::int64_t> places(static_cast<std::size_t>(most) + 2, from);
+        for (std::int64_t i = 0; i < rows; ++i) ++places[static_cast<std::size_t>(most - scratch.counts[static_cast<std::size_t>(i)]) + 1];
+        for (std::size_t less = 1; less < places.size(); ++less) places[less] += places[less - 1] - from;
+        std::int32_t taken = 0;
+        for (std::int64_t i = 0; i < rows; ++i) {
+            const std::int32_t count = scratch.counts[static_cast<std::size_t>(i)];
+            const std::int64_t place = places[static_cast<std::size_t>(most - count)]++;
+            step_.row_order[place] = static_cast<std::int32_t>(from + i);
+            step_.samples[place] = count;
+            scratch.starts[static_cast<std::size_t>(i)] = taken;
+            taken += count;
+        }
+    }
+
+    // Copies `count` values to one lane, of which there are `most`; a lane that idles reads row 0.
+    template <class T>
+    void spread(const T* from, std::int32_t count, std::int32_t most, T* to) const {
+        for (std::int32_t s = 0; s < count; ++s) to[s * lanes_] = from[s];
+        for (std::int32_t s = count; s < most; ++s) to[s * lanes_] = T{};
+    }
+
+    UmapStep& step_;
+    int lanes_;
+    std::int64_t rows_;
+    std::vector<std::int32_t> most_, order_, samples_;
+    std::vector<std::int64_t> task_starts_, group_starts_;
+    std::unique_ptr<std::int32_t[]> tails_;
+    std::unique_ptr<float[]> inverse_weights_;
+    std::vector<Scratch> scratch_;
+};
+
+// The rounds of an epoch: one that samples the edges, then one per half step, alternately from one buffer to the other. A final
+// round copies what moved in the half step before, so that both buffers agree again.
+class EpochRounds {
+  public:
+    EpochRounds(UmapStep& step, const EpochSamples& samples, std::int64_t rows, float* positions, bool fixed)
+        : step_(step), samples_(samples), rows_(rows), fixed_(fixed), positions_(positions) {
+        most_samples_.resize(static_cast<std::size_t>(samples.tasks()));
+        if (fixed) return;
+        for (std::vector<float>& buffer : buffers_) {
+            buffer.assign(positions, positions + rows * step.dims);
+            buffer.resize(static_cast<std::size_t>((rows + negative_block) * step.dims));
+        }
+    }
+
+    bool sampling() const { return sampling_; }
+
     void begin_epoch() {
-        scheduling_ = true;
+        sampling_ = true;
         step_.half_step = -1;
     }
 
     // Prepares the next round; false when the epoch is over.
     bool next() {
-        if (scheduling_) {
-            scheduling_ = false;
-            for (std::size_t task = max_samples_.size(); task-- > 1;)
-                max_samples_[task - 1] = std::max(max_samples_[task - 1], max_samples_[task]);
-            active_ = tasks();
+        if (sampling_) {
+            sampling_ = false;
+            std::int32_t most = 0;
+            for (std::int64_t task = samples_.tasks(); task-- > 0;)
+                most_samples_[static_cast<std::size_t>(task)] = most = std::max(most, samples_.most(task));
+            active_ = samples_.tasks();
         } else if (fixed_) {
             return false;
         }
@@ -63,24 +153,31 @@ class EpochRounds {
             step_.head_positions = step_.out = positions_;
             return true;
         }
-        const bool even = step_.half_step % 2 == 0;
-        step_.head_positions = step_.tail_positions = even ? positions_ : second_.data();
-        step_.out = even ? second_.data() : positions_;
-        while (active_ > 0 && step_.half_step > 2 * max_samples_[static_cast<std::size_t>(active_ - 1)]) --active_;
+        std::vector<float>&before = buffers_[step_.half_step % 2], &after = buffers_[1 - step_.half_step % 2];
+        // the first rows once more, behind the last
+        const std::int64_t size = rows_ * step_.dims;
+        for (std::int64_t i = 0; i < negative_block * step_.dims; ++i) before[static_cast<std::size_t>(size + i)] = before[static_cast<std::size_t>(i % size)];
+        step_.head_positions = step_.tail_positions = before.data();
+        step_.out = after.data();
+        while (active_ > 0 && step_.half_step > 2 * most_samples_[static_cast<std::size_t>(active_ - 1)]) --active_;
         return active_ > 0;
     }
 
-    std::int64_t active_tasks() const { return scheduling_ || fixed_ ? tasks() : active_; }
+    std::int64_t active_tasks() const { return sampling_ || fixed_ ? samples_.tasks() : active_; }
+
+    // The positions, where all rounds are done.
+    void finish() {
+        if (!fixed_) std::copy_n(buffers_[0].begin(), rows_ * step_.dims, positions_);
+    }
 
   private:
-    static constexpr std::int64_t rows_per_task = 512;
-
     UmapStep& step_;
+    const EpochSamples& samples_;
     std::int64_t rows_, active_ = 0;
-    bool fixed_, scheduling_ = true;
+    bool fixed_, sampling_ = true;
     float* positions_;
-    std::vector<float> second_;
-    std::vector<std::int32_t> max_samples_;  // the largest number of samples of a row in this task or a later one
+    std::vector<float> buffers_[2];
+    std::vector<std::int32_t> most_samples_;  // the largest number of samples of a row in this task or a later one
 };
 
 // Epochs first … last of `total`; the learning rate decreases linearly.
@@ -94,17 +191,9 @@ struct EpochRange {
 inline void umap_epochs(UmapStep step, std::int64_t rows, float* positions, const EpochRange& epochs, const ThreadTeam& team) {
     const auto& kernel = kernels().umap;
     const bool fixed = step.tail_positions != nullptr;
-    const auto edges = static_cast<std::size_t>(step.starts[rows]), padded = static_cast<std::size_t>(rows + kernel.row_lanes);
-    std::vector<std::int32_t> samples(static_cast<std::size_t>(rows)), row_order(padded), ordered_samples(padded), ordered_starts(padded);
-    // One extra entry, read by idle lanes. Not initialized: an epoch touches only little of it.
-    const auto sampled_tails = std::make_unique_for_overwrite<std::int32_t[]>(edges + 1);
-    const auto sampled_inverse_weights = std::make_unique_for_overwrite<float[]>(step.density == nullptr ? 1 : edges + 1);
-    sampled_tails[0] = 0, sampled_inverse_weights[0] = 0;
-    step.samples = samples.data(), step.row_order = row_order.data();
-    step.ordered_samples = ordered_samples.data(), step.ordered_starts = ordered_starts.data();
-    step.sampled_tails = sampled_tails.get(), step.sampled_inverse_weights = sampled_inverse_weights.get();
-    EpochRounds rounds(step, rows, positions, fixed);
-    const int threads = static_cast<int>(std::min<std::int64_t>(rounds.tasks(), team.threads));
+    const int threads = static_cast<int>(std::min<std::int64_t>(block_count(rows, umap_rows_per_task), team.threads));
+    EpochSamples samples(step, rows, threads);
+    EpochRounds rounds(step, samples, rows, positions, fixed);
     struct alignas(64) Line {
         float value[16];
     };
@@ -123,18 +212,15 @@ inline void umap_epochs(UmapStep step, std::int64_t rows, float* positions, cons
         return rounds.active_tasks();
     };
     const auto work = [&](std::int64_t task, int thread) {
-        const std::int64_t from = rounds.first(task), to = rounds.last(task);
         float* store = stores[static_cast<std::size_t>(thread) * lines].value;
-        if (rounds.scheduling()) {
-            kernel.schedule(step, from, to);
-            rounds.scheduled(task);
-        } else if (fixed) {
-            kernel.fixed[variant](step, from, to, store);
+        if (rounds.sampling()) {
+            samples.draw(task, thread);
         } else {
-            kernel.half_step[variant](step, from, to, store);
+            (fixed ? kernel.fixed : kernel.half_step)[variant](step, samples.first(task), samples.last(task), store);
         }
     };
     run_rounds({threads, team.stop}, work, next_round);
+    rounds.finish();
 }
 
 }  // namespace lowdim

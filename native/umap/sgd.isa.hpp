@@ -1,9 +1,10 @@
 // Stochastic gradient descent on UMAP's cross-entropy, for some rows. A row is moved only by its owner. A sampled edge takes
 // two half steps: in the first, its head is attracted to the tail and repelled by negative samples; in the second it is
 // attracted once more, in the role of the tail. All rows take a half step at the same time and read the positions before it:
-// moving one row after another through all of its edges would tear the embedding apart.
-// Each vector lane holds one row, so results depend neither on the vector width nor on which rows share a vector: those with
-// equally many samples do (step.row_order), or a quarter of the lanes would idle.
+// moving one row after another through all of its edges would tear the embedding apart, and taking both half steps at once,
+// toward a tail that has not moved yet, draws neighborhoods together (lower trustworthiness and recall).
+// Each vector lane holds one row, and results do not depend on the vector width. Rows with equally many samples share a
+// vector (step.row_order), or a quarter of the lanes would idle.
 // No include guard: kernels.cpp includes this once per instruction set, inside a namespace.
 
 inline RowFloats clipped(RowFloats v) { return bounded(v, -4.0f, 4.0f); }
@@ -41,8 +42,14 @@ class LaneRows {
         if constexpr (D == 0) {
             for (int part = 0; part < 3; ++part) heap_[part] = reinterpret_cast<RowFloats*>(store) + part * step.dims;
         }
-        key_ = mix_bits((step.shared_negatives ? RowUints{} : (RowUints)rows_) * set_uints(0x9e3779b9u) + set_uints(step.key));
-        for (int c = 0; c < dims(); ++c) x(c) = gather(step.head_positions + c, rows_ * dims());
+        const auto block = step.shared_negatives ? 0u : static_cast<std::uint32_t>(first / negative_block);
+        key_ = mixed(block * 0x9e3779b9u + step.key);
+        if (!step.shared_negatives) first_in_block_ = static_cast<std::int32_t>(first % negative_block);
+        if constexpr (D == 2) {
+            gather_pairs(step.head_positions, rows_, x(0), x(1));
+        } else {
+            for (int c = 0; c < dims(); ++c) x(c) = gather(step.head_positions + c, rows_ * dims());
+        }
         if constexpr (dense) {
             density_p_ = gather(step.density, 2 * rows_);
             density_q_ = gather(step.density + 1, 2 * rows_);
@@ -53,7 +60,7 @@ class LaneRows {
     template <class Mask>
     LOWDIM_INLINE void attract(RowInts tail, RowFloats inverse_weights, const Mask& active) {
         const UmapParams& params = step_.params;
-        const RowFloats square = difference_to(tail);
+        const RowFloats square = difference_to_rows(tail);
         const RowFloats p = fast_pow(square, params.b);
         const RowFloats denominator = params.a * p + 1.0f;
         RowFloats attraction = (-2.0f * params.a * params.b) * p / (square * denominator);
@@ -83,8 +90,8 @@ class LaneRows {
         for (std::int32_t draw = 0; draw < params.negative_samples; ++draw) {
             const std::uint32_t sample =
                 static_cast<std::uint32_t>(s) * static_cast<std::uint32_t>(params.negative_samples) + static_cast<std::uint32_t>(draw);
-            const RowFloats gap =
-                difference_to(scale_to_range(mix_bits(key_ + set_uints(sample * 0x85ebca6bu)), static_cast<std::uint32_t>(step_.count)));
+            const std::uint64_t word = mixed(key_ + sample * 0x85ebca6bu);
+            const RowFloats gap = difference_to_adjacent(static_cast<std::int64_t>((word * static_cast<std::uint64_t>(step_.count)) >> 32));
             RowFloats repulsion = (2.0f * params.repulsion * params.b) / ((gap + 0.001f) * (params.a * fast_pow(gap, params.b) + 1.0f));
             repulsion = gap > 0.0f ? repulsion : RowFloats{};
             for (int c = 0; c < dims(); ++c) sum(c) += clipped(repulsion * difference(c));
@@ -120,92 +127,113 @@ class LaneRows {
 
     int dims() const { return D > 0 ? D : static_cast<int>(step_.dims); }
 
-    LOWDIM_INLINE RowFloats difference_to(RowInts rows) {
+    // x minus the coordinates of the tails, and the squared distance.
+    LOWDIM_INLINE RowFloats difference_to_rows(RowInts tails) {
         if constexpr (D == 2) {
             RowFloats first, second;
-            gather_pairs(step_.tail_positions, rows, first, second);
-            difference(0) = x(0) - first;
-            difference(1) = x(1) - second;
-            return difference(0) * difference(0) + difference(1) * difference(1);
+            gather_pairs(step_.tail_positions, tails, first, second);
+            return difference_to(first, second);
         }
         RowFloats square{};
         for (int c = 0; c < dims(); ++c) {
-            difference(c) = x(c) - gather(step_.tail_positions + c, rows * dims());
+            difference(c) = x(c) - gather(step_.tail_positions + c, tails * dims());
             square += difference(c) * difference(c);
         }
         return square;
     }
 
+    // The same for a negative sample: each lane has the row after that of the lane before, or all have row `base`.
+    LOWDIM_INLINE RowFloats difference_to_adjacent(std::int64_t base) {
+        const float* from = step_.tail_positions + (base + first_in_block_) * dims();
+        if (D == 2 && !step_.shared_negatives) {
+            RowFloats first, second;
+            load_pairs(from, first, second);
+            return difference_to(first, second);
+        }
+        RowFloats square{};
+        for (int c = 0; c < dims(); ++c) {
+            difference(c) = x(c) - (step_.shared_negatives ? set_floats(from[c]) : gather(from + c, load_ints(lane_numbers) * dims()));
+            square += difference(c) * difference(c);
+        }
+        return square;
+    }
+
+    LOWDIM_INLINE RowFloats difference_to(RowFloats first, RowFloats second) {
+        difference(0) = x(0) - first;
+        difference(1) = x(1) - second;
+        return difference(0) * difference(0) + difference(1) * difference(1);
+    }
+
     const UmapStep& step_;
     RowInts rows_;
-    RowUints key_;
+    std::uint32_t key_;                // of the negative samples
+    std::int32_t first_in_block_ = 0;  // of the first lane
     RowFloats density_p_{}, density_q_{};
     RowFloats stack_[3][D > 0 ? D : 1];  // coordinates, differences to another row, and a sum
     RowFloats* heap_[3];                 // the same, if D is 0
 };
 
-// Samples the edges of rows first … last for this epoch: their tails, and their number per row.
-void schedule_edges(const UmapStep& step, std::int64_t first, std::int64_t last) {
+// Samples the edges of rows first … last for this epoch.
+void sample_rows(const UmapStep& step, std::int64_t first, std::int64_t last, const UmapSamples& out) {
+    std::int64_t taken = 0;
     for (std::int64_t i = first; i < last; ++i) {
         const std::int64_t begin = step.starts[i], end = step.starts[i + 1];
-        step.samples[i] = sample_edges(step.rates, begin, end, step.epoch_number, step.tails, step.sampled_tails + begin);
+        const std::int32_t count = sample_edges(step.rates, begin, end, step.epoch_number, step.tails, out.tails + taken);
         if (step.density != nullptr)
-            sample_edges(step.rates, begin, end, step.epoch_number, step.inverse_weights, step.sampled_inverse_weights + begin);
+            sample_edges(step.rates, begin, end, step.epoch_number, step.inverse_weights, out.inverse_weights + taken);
+        out.counts[i - first] = count;
+        taken += count;
     }
 }
 
-// One half step of the rows at first … last of the order: toward a neighbor and, in the first half, away from negative
-// samples. Rows without a sample are copied.
+// Sample s of a group of rows: attraction and, in the first half step, repulsion.
 template <int D, bool dense>
-void sgd_half_step_group(const UmapStep& step, std::int64_t first, std::int64_t last, float* store) {
-    const std::int32_t s = step.half_step / 2;
-    LaneRows<D, dense> rows(step, first, store);
-    const auto active = load_ints(step.ordered_samples + first) > s;
-    const RowInts at = active ? load_ints(step.ordered_starts + first) + s : RowInts{};
-    const RowInts tail = active ? bits_as_ints(gather(reinterpret_cast<const float*>(step.sampled_tails), at)) : RowInts{};
-    rows.attract(tail, dense ? gather(step.sampled_inverse_weights, at) : RowFloats{}, active);
-    if (step.half_step % 2 == 0) rows.repel(s, active);
-    rows.write(static_cast<int>(std::min<std::int64_t>(row_lanes, last - first)));
+LOWDIM_INLINE void take_sample(LaneRows<D, dense>& rows, const UmapStep& step, std::int64_t first, std::int32_t s, bool repel) {
+    const auto active = load_ints(step.samples + first) > s;
+    const std::int64_t at = step.group_starts[first / row_lanes] + std::int64_t{s} * row_lanes;
+    const RowInts tail = load_ints(step.sampled_tails + at);
+    const RowFloats inverse_weights = dense ? load_floats(step.sampled_inverse_weights + at) : RowFloats{};
+    rows.attract(tail, inverse_weights, active);
+    if (repel) rows.repel(s, active);
 }
 
+template <int D, bool dense>
+void sgd_half_step_of(const UmapStep& step, std::int64_t first, std::int64_t last, float* store) {
+    for (std::int64_t i = first; i < last; i += row_lanes) {
+        const std::int32_t half_steps = 2 * step.samples[i];
+        if (step.half_step > half_steps) break;  // neither this row nor a later one moved before, so both buffers agree
+        LaneRows<D, dense> rows(step, i, store);
+        if (step.half_step < half_steps) take_sample(rows, step, i, step.half_step / 2, step.half_step % 2 == 0);
+        rows.write(static_cast<int>(std::min<std::int64_t>(row_lanes, last - i)));
+    }
+}
+
+// One half step of the rows at first … last of the order. Those that moved for the last time in the one before are copied.
 template <int D>
 void sgd_half_step(const UmapStep& step, std::int64_t first, std::int64_t last, float* store) {
-    for (std::int64_t i = first; i < last; i += row_lanes) {
-        const std::int64_t end = std::min<std::int64_t>(i + row_lanes, last);
-        // Neither this row nor a later one moved in the half step before, so both buffers agree.
-        if (step.half_step > 2 * step.ordered_samples[i]) break;
-        if (step.density == nullptr) {
-            sgd_half_step_group<D, false>(step, i, end, store);
-        } else {
-            sgd_half_step_group<D, true>(step, i, end, store);
-        }
+    if (step.density == nullptr) {
+        sgd_half_step_of<D, false>(step, first, last, store);
+    } else {
+        sgd_half_step_of<D, true>(step, first, last, store);
     }
 }
 
-// All steps of rows first … last against a fixed embedding.
 template <int D, bool dense>
-void sgd_fixed_group(const UmapStep& step, std::int64_t first, std::int64_t last, float* store) {
-    LaneRows<D, dense> rows(step, first, store);
-    const RowInts count = load_ints(step.ordered_samples + first), starts = load_ints(step.ordered_starts + first);
-    for (std::int32_t s = 0; s < step.ordered_samples[first]; ++s) {
-        const auto active = count > s;
-        const RowInts at = active ? starts + s : RowInts{};
-        const RowInts tail = active ? bits_as_ints(gather(reinterpret_cast<const float*>(step.sampled_tails), at)) : RowInts{};
-        rows.attract(tail, dense ? gather(step.sampled_inverse_weights, at) : RowFloats{}, active);
-        rows.repel(s, active);
+void sgd_fixed_of(const UmapStep& step, std::int64_t first, std::int64_t last, float* store) {
+    for (std::int64_t i = first; i < last; i += row_lanes) {
+        LaneRows<D, dense> rows(step, i, store);
+        for (std::int32_t s = 0; s < step.samples[i]; ++s) take_sample(rows, step, i, s, true);
+        rows.write(static_cast<int>(std::min<std::int64_t>(row_lanes, last - i)));
     }
-    rows.write(static_cast<int>(std::min<std::int64_t>(row_lanes, last - first)));
 }
 
+// All samples of rows first … last against a fixed embedding; an edge has one step there.
 template <int D>
 void sgd_fixed(const UmapStep& step, std::int64_t first, std::int64_t last, float* store) {
-    for (std::int64_t i = first; i < last; i += row_lanes) {
-        const std::int64_t end = std::min<std::int64_t>(i + row_lanes, last);
-        if (step.density == nullptr) {
-            sgd_fixed_group<D, false>(step, i, end, store);
-        } else {
-            sgd_fixed_group<D, true>(step, i, end, store);
-        }
+    if (step.density == nullptr) {
+        sgd_fixed_of<D, false>(step, first, last, store);
+    } else {
+        sgd_fixed_of<D, true>(step, first, last, store);
     }
 }
 

@@ -48,6 +48,7 @@ PEER_METHODS = {
     "picard": "ica",
     "lineardiscriminantanalysis": "lda",
     "fda": "lda",
+    "dr": "directionalregression",
     "incrementalpca": "pca, which reads files and streams chunk by chunk",
     "sparsepca": "pca",
     "randomizedpca": "pca with --solver krylov",

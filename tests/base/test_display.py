@@ -152,3 +152,12 @@ def test_counts_and_lines():
     assert align([("a", "1"), ("long", "2")]) == "a     1\nlong  2"
     assert printable("a\n b\x07") == "a b\\x07"
     assert [p_value(0.0), p_value(1e-310, "= "), p_value(0.0421, "= ")] == ["< 1e-300", "< 1e-300", "= 0.0421"]
+
+
+def test_three_digits_as_people_write_them():
+    from lowdim.runtime.display import rounded
+
+    numbers = (0.54567, 19.123, 938.4, 999.7, 2219.0, 53_940.0, 999_400.0, 2_345_678.0, -6190.0)
+    assert [rounded(number) for number in numbers] == [
+        *("0.546", "19.1", "938", "1,000", "2,220", "53,900", "999,000", "2.35e+06", "-6,190"),
+    ]

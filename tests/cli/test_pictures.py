@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
+import lowdim
 from cli_runner import run_lines
-from lowdim import plot
+from lowdim import PCA, plot
 
 pytest.importorskip("typer")
 pytest.importorskip("pyarrow")
@@ -26,8 +27,19 @@ LINES = (
     "plot old.lowdim --kind scree -o scree.png",
     "transform old.lowdim new.csv --color species --fitted-data old.csv -o new.html -o new.svg -o z.csv",
     "transform old.lowdim new.csv -o alone.html",
+    "transform old.lowdim unlabeled.csv -o unlabeled.html",
+    "transform bare.lowdim new.csv -o bare.html",
     "map old.csv --method umap --n-epochs 5 -o u.csv --save-model u.lowdim",
     "transform u.lowdim new.csv --color species -o u.html",
+    "map old.csv --method lda --plot biplot -o lda-biplot.svg --save-model lda.lowdim",
+    "plot lda.lowdim old.csv --kind correlation-circle -o lda-circle.svg",
+    "plot lda.lowdim --kind loadings -o lda-loadings.svg",
+    "map old.csv --method truncatedsvd --plot biplot -o svd-biplot.svg",
+    "map old.csv --method ica --plot correlation-circle -o ica-circle.svg",
+    "map old.csv --method famd --plot biplot -o famd-biplot.svg",
+    "map old.csv --method famd --plot loadings -o famd-loadings.svg",
+    "map counts.csv --method ca --plot biplot -o ca-biplot.svg",
+    "map counts.csv --method ca --plot loadings -o ca-loadings.svg",
     "map old.csv --method famd -o famd.html -o famd.svg --save-model famd.lowdim",
     "transform famd.lowdim new.csv -o famd-new.html",
 )
@@ -39,6 +51,11 @@ def write_tables(folder) -> None:
     table = table.sample(frac=1, random_state=0)
     table[:100].to_csv(folder / "old.csv", index=False)
     table[100:].to_csv(folder / "new.csv", index=False)
+    table[100:].drop(columns="species").to_csv(folder / "unlabeled.csv", index=False)
+    counts = pd.DataFrame({"word": ["cat", "dog", "cow"], "city": [9, 2, 3], "farm": [1, 4, 8], "sea": [2, 2, 1]})
+    counts.to_csv(folder / "counts.csv", index=False)
+    numbers = table[:100].select_dtypes("number")
+    lowdim.save(PCA(2, standardize=True).fit(numbers), folder / "bare.lowdim")
 
 
 def test_pictures_from_the_command_line(tmp_path) -> None:
@@ -49,6 +66,7 @@ def test_pictures_from_the_command_line(tmp_path) -> None:
     the_page_of_a_map_names_its_columns(done, tmp_path)
     one_category_has_one_color_in_every_picture(done, tmp_path)
     figures_of_models(done, tmp_path)
+    figures_of_other_linear_methods(tmp_path)
     new_rows_are_drawn_on_the_rows_that_the_model_was_fitted_to(done, tmp_path)
 
 
@@ -92,11 +110,38 @@ def figures_of_models(done, folder) -> None:
     assert circle["kind"] == "correlation-circle" and circle["written"] == [str(folder / "circle.svg")]
 
 
+def figures_of_other_linear_methods(folder) -> None:
+    columns = {"sepal length (cm)", "petal width (cm)"}  # names beside arrows are no comments in an SVG
+    said = {
+        "lda-biplot": ("rows at their scores; arrows are correlations", "LD1 ("),
+        "svd-biplot": ("rows at their scores; arrows are correlations",),
+        "lda-circle": ("LD1 (", "LD2 ("),
+        "ica-circle": ("IC1", "IC2"),
+        "famd-biplot": ("categories: means of the scores of their rows", "FAMD 1 (", "species"),
+        "ca-biplot": ("symmetric biplot", "CA 2 (", "columns"),
+    }
+    for name, beginnings in said.items():
+        texts = texts_of(folder / f"{name}.svg")
+        assert all(any(text.startswith(begin) for text in texts) for begin in beginnings), (name, texts)
+    for name in ("lda-loadings", "famd-loadings"):
+        assert columns <= texts_of(folder / f"{name}.svg"), name
+    assert {"city", "farm", "sea"} <= texts_of(folder / "ca-loadings.svg")
+
+
 def new_rows_are_drawn_on_the_rows_that_the_model_was_fitted_to(done, folder) -> None:
     assert "50 rows on the map of 100 others (pale)" in (folder / "new.html").read_text(encoding="utf-8")
     assert any("50 rows on the map of 100 others" in text for text in texts_of(folder / "new.svg"))
     assert len(pd.read_csv(folder / "z.csv")) == 50
     assert "50 rows on the map of 100 others" in (folder / "u.html").read_text(encoding="utf-8")  # UMAP keeps its map
-    alone = done["transform old.lowdim new.csv -o alone.html"]
-    assert "--fitted-data DATA draws them" in alone.out
-    assert "on the map of" not in (folder / "alone.html").read_text(encoding="utf-8")
+    kept = done["transform old.lowdim new.csv -o alone.html"]  # the file of a PCA has the old rows' scores
+    assert "--fitted-data" not in kept.out
+    page = (folder / "alone.html").read_text(encoding="utf-8")
+    assert "50 rows on the map of 100 others (pale)" in page
+    new, old = legend((folder / "new.html").read_text(encoding="utf-8")), legend(page)
+    assert new == old  # the labels of the old rows came with the model
+    unlabeled = (folder / "unlabeled.html").read_text(encoding="utf-8")
+    assert "50 rows on the map of 100 others (pale)" in unlabeled and legend(unlabeled) == new
+    assert "<h2>species</h2>" in unlabeled
+    bare = done["transform bare.lowdim new.csv -o bare.html"]  # saved by Python, which keeps what `transform` needs
+    assert "--fitted-data DATA draws them" in bare.out
+    assert "on the map of" not in (folder / "bare.html").read_text(encoding="utf-8")

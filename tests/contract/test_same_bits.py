@@ -15,8 +15,9 @@ import pytest
 from threadpoolctl import threadpool_info
 
 import lowdim
-from determinism import QUICK, VARIANTS, digest, estimators, fit_digest
+from determinism import QUICK, VARIANTS, digest, estimators, fit_digest, fit_other, others
 from lowdim.runtime.blas import run_single, single_blas
+from other_estimators import apply, savable
 from subprocesses import run_python
 from targets import table_for, target_for
 
@@ -117,6 +118,13 @@ def test_the_limit_of_blas_is_restored_whoever_set_it():
 
 @every_estimator
 def test_after_load(name, tmp_path):
+    if name in others():
+        model, _, new = fit_other(name, 60)
+        lowdim.save(savable(model), tmp_path / "model.lowdim")
+        with ThreadPoolExecutor(1) as pool:
+            found = pool.submit(apply, lowdim.load(tmp_path / "model.lowdim"), new).result()
+        assert digest(found) == digest(apply(model, new))
+        return
     rng = np.random.default_rng(0)
     method, options = VARIANTS.get(name, (name, {}))
     X, new = (table_for(method, rng.normal(size=(n, 6))) for n in (100, 9))

@@ -85,6 +85,16 @@ def test_row_numbers_and_numeric_ids(tmp_path, header, values, role):
     assert header in read_table(save(tmp_path, f"{header},a,b\n{rows}\n"), columns=[header, "a"]).names
 
 
+def test_names_of_rows_come_before_the_row_numbers_that_r_and_pandas_write(tmp_path):
+    numbered = read_table(save(tmp_path, ",name,a,b\n1,cat,1,2\n2,dog,2,1\n3,cow,4,7\n"))
+    assert numbered.ids.tolist() == ["cat", "dog", "cow"] and numbered.report.id == "name"
+    assert numbered.names == ("a", "b")
+    named = read_table(save(tmp_path, ",name,a,b\nx,cat,1,2\ny,dog,2,1\nz,cow,4,7\n"))
+    assert named.ids.tolist() == ["x", "y", "z"] and named.report.id is None
+    alone = read_table(save(tmp_path, ",a,b\n1,1,2\n2,2,1\n3,4,7\n"))
+    assert alone.ids.tolist() == [1, 2, 3] and alone.names == ("a", "b")
+
+
 def test_empty_constant_and_mixed_columns_are_named(tmp_path):
     text = "a,b,c,d\n1,,5,1\n2,,5,x\n3,,5,3\n"
     report = read_table(save(tmp_path, text)).report
@@ -151,7 +161,7 @@ def test_calendar_years_are_numbers_that_are_told(tmp_path, name):
     content = "a,{},b\n1.5,1900,2\n2.5,,3\n0.5,2100,5\n"
     table = read_table(save(tmp_path, content.format(name)))
     assert table.names == ("a", name, "b") == table.report.numbers and table.report.years == (name,)
-    assert ("years", f"{name} (used as a number; --drop {name} leaves out)") in summarize_columns(table.report)
+    assert ("years", f"{name} (used as a number; leave out by --drop {name})") in summarize_columns(table.report)
     for beyond in ("1899", "2101", "2000.5"):
         assert read_table(save(tmp_path, content.format(name).replace("1900", beyond))).report.years == ()
     assert read_table(save(tmp_path, content.format(name)), columns=["a", name]).report is None  # they were named

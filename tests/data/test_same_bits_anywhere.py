@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -90,6 +91,86 @@ def test_files_and_memory_maps_too(tmp_path):
     equal(lowdim.moments(tmp_path / "x.parquet"), expected)
     equal(lowdim.moments(np.load(tmp_path / "x.npy", mmap_mode="r")), expected)
     equal(lowdim.moments(dd.from_pandas(frame, npartitions=7)), expected)  # of unknown lengths
+
+
+MOMENTS = {
+    "PCA": lowdim.PCA(2),
+    "PCA-standardized": lowdim.PCA(2, standardize=True),
+    "TruncatedSVD": lowdim.TruncatedSVD(2),
+    "CA": lowdim.CA(2),
+    "LDA": lowdim.LDA(2),
+    "SIR": lowdim.SIR(2),
+    "SAVE": lowdim.SAVE(2),
+    "PHD": lowdim.PHD(2),
+    "DirectionalRegression": lowdim.DirectionalRegression(2),
+    "ICA": lowdim.ICA(2),
+    "VarianceThreshold": lowdim.select.VarianceThreshold(),
+    "FTest": lowdim.select.FTest(),
+    "FisherScore": lowdim.select.FisherScore(),
+    "CorrelationPruning": lowdim.select.CorrelationPruning(),
+}
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory):
+    """One table in every place that rows can live."""
+    folder, X = tmp_path_factory.mktemp("sources"), np.abs(table(np.float64))
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    frame.to_csv(folder / "x.csv", index=False)
+    frame.to_parquet(folder / "x.parquet", row_group_size=50)
+    (folder / "parts").mkdir()
+    for i, start in enumerate(range(0, N, 47)):
+        frame[start : start + 47].to_parquet(folder / "parts" / f"{i}.parquet")
+    np.save(folder / "x.npy", X)
+    return {
+        "array": X,
+        "memory map": np.load(folder / "x.npy", mmap_mode="r"),
+        "CSV": folder / "x.csv",
+        "Parquet": folder / "x.parquet",
+        "folder": folder / "parts",
+        "dataframe": frame,
+        "iterator": lambda: iter(np.array_split(X, 9)),
+        "Dask array": da.from_array(X, chunks=((90, 1, 140, 100), D)),
+        "Dask dataframe": dd.from_pandas(frame, npartitions=7),
+        "Dask of unknown sizes": dd.from_pandas(frame, npartitions=3).to_dask_array(),
+        "delayed": [dask.delayed(part) for part in np.array_split(X, 5)],
+        "Parquet by Dask": dd.read_parquet(folder / "parts"),
+    }
+
+
+def learned(model):
+    """What a model found, for a comparison of bits."""
+    names = ("components_", "mean_", "eigenvalues_", "scores_", "explained_variance_ratio_")
+    found = {name: np.asarray(getattr(model, name)) for name in names if getattr(model, name, None) is not None}
+    return found | ({"support": model.get_support()} if hasattr(model, "get_support") else {})
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", MOMENTS)
+def test_every_method_that_reads_moments_has_the_same_bits_from_every_source(sources, name, monkeypatch):
+    from sklearn.base import clone
+
+    from lowdim.data.io import arrow_source
+
+    monkeypatch.setattr(arrow_source, "IN_MEMORY_BYTES", 1)  # files are read in passes
+    X = sources["array"]
+    y = (X[:, 0] + X[:, 1] ** 2 > 12).astype(int) + (X[:, 2] > 3)
+    expected = learned(clone(MOMENTS[name]).fit(X, y))
+    assert expected
+    for source, rows in sources.items():
+        model, target = clone(MOMENTS[name]), y
+        if source == "iterator" and model._method.supervised:
+            if name in ("FTest", "PHD"):
+                continue  # these need the whole response before they read rows
+            rows = partial(zip, np.array_split(X, 9), np.array_split(y, 9), strict=True)
+        if source == "iterator":
+            target = None
+        found = learned(model.fit(rows, target))
+        for what, values in expected.items():
+            if source == "iterator" and name == "CA":  # one pass, where the others make two: equal to rounding
+                assert np.allclose(found[what], values, rtol=1e-9), what
+            else:
+                assert np.array_equal(found[what], values), (source, what)
 
 
 def test_column_chunks_are_put_together_with_a_word():

@@ -135,3 +135,31 @@ def test_numeric_responses():
 def test_open_rows_have_blocks_of_one_size():
     sizes = [chunk.stop - chunk.start for chunk in open_rows(X).chunks()]
     assert set(sizes[:-1]) == {73} and sum(sizes) == 503
+
+
+def every_use_of_a_target():
+    from lowdim import select
+
+    supervised = [method.cls() for method in lowdim.methods() if method.supervised]
+    own = [lowdim.UMAP(), lowdim.UMAP(target_metric="numeric"), lowdim.ProjectionPursuit(1, index="lda")]
+    fits = {type(model).__name__ + str(i): model.fit for i, model in enumerate([*supervised, *own, select.FTest()])}
+    return fits | {
+        "recommend labels": lowdim.recommend,
+        "recommend target": lambda X, y: lowdim.recommend(X, target=y),
+        "quality": lambda X, y: lowdim.quality.measure(X, X, labels=y),
+        "compare": lambda X, y: lowdim.compare(X, ["pca"], y=y),
+    }
+
+
+@pytest.mark.parametrize("name", every_use_of_a_target())
+@pytest.mark.parametrize("y", [[[1]] * 19 + [[1, 2]], 3, [[1, 2]] * 10], ids=["ragged", "a number", "too few rows"])
+def test_a_target_of_another_shape_is_named_everywhere(name, y):
+    with pytest.raises((BadInput, BadInputType), match=r"per row|y must hold numbers"):
+        every_use_of_a_target()[name](np.random.default_rng(0).normal(size=(20, 3)), y)
+
+
+def test_a_masked_label_is_unknown_to_umap():
+    X, y = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60.0) % 3
+    masked = np.ma.masked_array(y, mask=np.arange(60) < 20)
+    expected = lowdim.UMAP(n_epochs=10).fit_transform(X, np.where(masked.mask, np.nan, y))
+    np.testing.assert_array_equal(lowdim.UMAP(n_epochs=10).fit_transform(X, masked), expected)

@@ -195,6 +195,12 @@ def test_rows_without_a_common_column_are_no_neighbors(rng):
         ({"weights": np.zeros(6)}, "one positive"),
         ({"range": [-1, 1, 1, 1, 1, 1]}, "not be negative"),
         ({"kinds": "n"}, "no parameter 'kinds'"),
+        ({"levels": [None] * 6}, "come with low and range"),
+        ({"levels": [["a"]] * 6, "low": [0] * 6, "range": [1] * 6}, "must hold numbers"),
+        ({"categories": 3}, "categories of .gower. must have one entry per column"),
+        ({"categories": [1] * 6}, "categories of .gower. must have one entry per column"),
+        ({"weights": {0: "heavy"}}, "must hold numbers"),
+        ({"range": 10**400}, "must hold numbers"),
     ],
 )
 def test_wrong_parameters_are_refused(rng, params, words):

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 import lowdim
+from lowdim.subspace import planted_clusters
+from other_estimators import apply, clusterers, fitted_arrays, quick, selectors
 from targets import table_for, target_for
 
 THREADS = (1, 2, 4, 8)
@@ -60,15 +62,35 @@ VARIANTS = {  # beside every estimator with its defaults: the routes that call L
 
 
 def estimators() -> list[str]:
-    """Names for `fit_digest`: every estimator, and variants."""
-    return [method.name for method in lowdim.methods()] + list(VARIANTS)
+    """Names for `fit_digest`: every estimator with variants, every selector and every subspace clusterer."""
+    return [method.name for method in lowdim.methods()] + list(VARIANTS) + others()
+
+
+def others() -> list[str]:
+    """The selectors and subspace clusterers."""
+    return [*selectors(), *clusterers()]
 
 
 def fit_digest(name: str, n: int = 420) -> str:
     """The bits of an estimator's embedding, and of new rows. So many rows that BLAS would share the work."""
+    if name in others():
+        model, X, new = fit_other(name, n)
+        return digest(*fitted_arrays(model), apply(model, X), apply(model, new))
     rng = np.random.default_rng(0)
     X, new = rng.normal(size=(n, 24)), rng.normal(size=(30, 24))
     method, options = VARIANTS.get(name, (name, {}))
     X, new = table_for(method, X), table_for(method, new)
     model = getattr(lowdim, method)(3, **QUICK.get(method, {}), **options)
     return digest(model.fit_transform(X, target_for(method, X)), model.transform(new))
+
+
+def fit_other(name: str, n: int = 420) -> tuple[Any, np.ndarray, np.ndarray]:
+    """A fitted selector or clusterer, its rows and new ones: few columns for one that fits other models."""
+    rng, model = np.random.default_rng(0), quick(name)
+    if name in clusterers():
+        X = planted_clusters(200, 6, 3, 3, width=0.12).X
+        return model.fit(X), X, X[:30] + rng.normal(scale=0.01, size=(30, 6))
+    d = 5 if "estimator" in model.get_params() else 24
+    X, new, y = rng.random((n, d)), rng.random((30, d)), np.arange(n) % 3
+    X[:, 0] += y
+    return model.fit(X, y), X, new

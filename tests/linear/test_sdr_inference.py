@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import chi2, kstest
 
 from lowdim import PHD, SAVE, SIR, DirectionalRegression
+from lowdim.base.fit_summary import describe_fit
 from lowdim.errors import BadInput, BadParameter, LowdimWarning
 from lowdim.linear.sdr.weighted_chi2 import weighted_chi2_sf
 from sdr_models import largest_angle, rational_model, symmetric_model
@@ -278,3 +279,13 @@ def test_weighted_chi2_tail():
     ]  # across the mean, where the formula is 0/0
     assert (np.diff(near) < 0).all()
     assert weighted_chi2_sf(1e5, weights) == 0.0 or weighted_chi2_sf(1e5, weights) < 1e-300
+
+
+def test_a_fitted_model_tells_what_its_tests_found():
+    X, y, _ = rational_model(1500)
+    assert "2 directions by the order tests (p < 0.0001, < 0.0001, 0." in words_of(SIR(2).fit(X, y))
+    assert "order tests" not in words_of(SIR(2, ridge=0.1).fit(X, y))
+
+
+def words_of(model):
+    return ", ".join(describe_fit(model))

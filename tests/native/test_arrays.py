@@ -6,7 +6,21 @@ import numpy as np
 import pytest
 
 from lowdim import _native
-from native_calls import CALLS, CONVERTED, FREE, INDICES, PLAIN, STARTS, affinities, graph, numbers, ring
+from native_calls import (
+    CALLS,
+    CONVERTED,
+    FREE,
+    INDICES,
+    NO_INDICES,
+    PLAIN,
+    STARTS,
+    affinities,
+    graph,
+    inverted_index,
+    lists,
+    numbers,
+    ring,
+)
 
 STRETCH = 1 << 18  # indices that one thread looks at at once
 
@@ -147,6 +161,33 @@ def test_nothing_is_written_into_read_only_arrays(name):
         assert part.shape == before.shape
 
 
+def test_every_array_of_whole_numbers_is_tried_out_of_range_or_said_to_hold_no_indices():
+    tried = {(name, place) for name, place, _ in INDICES} | set(STARTS)
+    whole = {(name, place) for name in CALLS for place, part in arrays_of(name) if part.dtype.kind == "i"}
+    assert whole - tried == NO_INDICES and not tried & NO_INDICES
+
+
+def test_codes_of_intervals_out_of_range():
+    for column, row, bad in ((0, 0, 3), (0, 69, -1), (1, 0, 2), (1, 69, 2**15 - 1)):
+        arguments = CALLS["interval_bitmaps"]()
+        arguments[0][column, row] = bad
+        with pytest.raises(ValueError, match="beyond the intervals"):
+            call("interval_bitmaps", arguments)
+
+
+def test_columns_of_queries_beyond_the_index_share_nothing_with_it():
+    parts = [np.array([0, 2]), np.array([1, 2**31 - 2], np.int32), np.array([1.0, 5.0]), np.ones(1), np.zeros(1)]
+    found = lists(1, 2)
+    _native.sparse_queries(inverted_index(), *parts, None, *found, 1)
+    shared = numbers(3, dtype=np.float64)[2]  # of row 1, in column 1; row 0 has nothing there
+    others = (numbers(3, dtype=np.float64)[:2] ** 2).sum()
+    np.testing.assert_allclose(sorted(found[0][0]), sorted([(shared - 1) ** 2 + 25, others + 26]) ** np.array(0.5))
+    for bad in (-1, 2**31 - 1):
+        parts[1][1] = bad
+        with pytest.raises(ValueError, match=r"range|ascend"):
+            _native.sparse_queries(inverted_index(), *parts, None, *lists(1, 2), 1)
+
+
 @pytest.mark.parametrize(("name", "place", "bound"), INDICES)
 @pytest.mark.parametrize("at", [0, -1])
 def test_indices_out_of_range(name, place, bound, at):
@@ -154,7 +195,7 @@ def test_indices_out_of_range(name, place, bound, at):
         arguments = CALLS[name]()
         arguments[place] = arguments[place].copy()
         arguments[place].reshape(-1)[at] = bad
-        with pytest.raises(ValueError, match=r"range|every|ascend"):
+        with pytest.raises(ValueError, match=r"range|every|ascend|not there"):
             call(name, arguments)
 
 

@@ -156,6 +156,30 @@ def test_the_random_rows_are_uniform():
     assert ((counts - 30) ** 2 / 30).sum() < 90  # χ² with 49 degrees of freedom: beyond 90 in 3 of 10,000
 
 
+def test_moving_rows_draw_all_others_equally_often():
+    """Negative samples of rows that move together are adjacent; each by itself is uniform, the last rows included."""
+    n, epochs = 21, 600  # more than one block of negative samples, and not a multiple of it
+    angle = 2 * np.pi * np.arange(n) / n
+    ring = np.column_stack([np.cos(angle), np.sin(angle)]).astype(np.float32)
+    apart = ring[:, None] - ring[None]
+    lengths = np.linalg.norm(apart, axis=2)
+    directions = apart / np.where(lengths > 0, lengths, 1)[:, :, None]
+    starts, itself = np.arange(n + 1, dtype=np.int64), np.arange(n, dtype=np.int32)
+    rates = np.full(n, 2**32 - 1, np.uint32)
+    forces = np.array([A, B, 1.0], np.float32)
+    counts = np.zeros((n, n))
+    for seed in range(epochs):
+        out = ring.copy()
+        _native.umap_epochs(out, None, starts, itself, rates, 1, 2, 2, 2.0, forces, 1, seed, None, None, 1)
+        step = out - ring  # away from the row that was drawn, and none if that was the row itself
+        moved = np.flatnonzero(np.abs(step).max(axis=1) > 0)
+        drawn = np.einsum("ijc,ic->ij", directions, step).argmax(axis=1)
+        counts[moved, drawn[moved]] += 1
+    counts[np.arange(n), np.arange(n)] = epochs - counts.sum(axis=1)
+    surprise = ((counts - epochs / n) ** 2 / (epochs / n)).sum(axis=1)  # χ² with 20 degrees of freedom in each row
+    assert surprise.max() < 55  # beyond it, one row in 25,000
+
+
 def test_radii_are_those_of_the_definition(rng):
     graph = graph_of(rng)
     Z = rng.standard_normal((60, 3)).astype(np.float32)

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import matplotlib
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn.decomposition
 from hypothesis import given
@@ -252,6 +253,45 @@ def test_biplots_of_a_scikit_learn_model_and_of_constant_rows(iris) -> None:
     plot.biplot(peer, iris.data).figure.draw_without_rendering()
     flat = np.ones((5, 3))
     plot.biplot(PCA(2).fit(flat), flat).figure.draw_without_rendering()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        lowdim.LDA(2),
+        lowdim.ICA(2, random_state=0),
+        lowdim.TruncatedSVD(2),
+        lowdim.SIR(2),
+        Standardized(lowdim.TruncatedSVD(2)),
+    ],
+    ids=lambda model: type(getattr(model, "model", model)).__name__ + type(model).__name__,
+)
+def test_biplots_of_other_linear_methods_show_scores_and_correlations(iris, model) -> None:
+    X = iris.data.to_numpy()
+    model = model.fit(X, iris.target if isinstance(model, lowdim.LDA) else X[:, 0] + X[:, 1])
+    rows, columns = plot.biplot_coordinates(model, X)
+    scores = model.transform(X)
+    np.testing.assert_array_equal(rows, scores)
+    want = np.corrcoef(np.column_stack([X, scores]).T)[:4, 4:]
+    np.testing.assert_allclose(columns, want, atol=1e-9)
+    ax = plot.biplot(model, X, iris.target)
+    assert note_of(ax).startswith("rows at their scores; arrows are correlations")
+    circle = plot.correlation_circle(model, X)
+    (arrows,) = [c for c in circle.collections if isinstance(c, Quiver)]
+    order = np.argsort(-np.linalg.norm(want, axis=1))
+    np.testing.assert_allclose(np.column_stack([arrows.U, arrows.V]), want[order], atol=1e-6)
+
+
+def test_loadings_of_correspondence_analyses() -> None:
+    counts = np.array([[9, 2, 3], [1, 8, 2], [3, 1, 7], [5, 5, 4]])
+    ca = lowdim.CA(2).fit(counts)
+    np.testing.assert_allclose(plot.loadings(ca).images[0].get_array(), ca.column_coordinates_)
+    mixed = pd.DataFrame({"a": [1.0, 2, 3, 5, 8, 13], "b": [2.0, 1, 4, 3, 6, 5], "c": list("xyxyxx")})
+    famd = lowdim.FAMD(2).fit(mixed)
+    ax = plot.loadings(famd)
+    np.testing.assert_allclose(ax.images[0].get_array(), famd.eta_squared_)
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["a", "b", "c"]
+    assert {text.get_text() for text in plot.correlation_circle(famd).texts if text.get_text()} == {"a", "b"}
 
 
 def test_errors_of_biplot(iris) -> None:
@@ -514,10 +554,11 @@ def test_models_without_loadings_are_told_which_have_them(iris) -> None:
     ):
         with pytest.raises(errors.BadInput, match=r"UMAP has no loadings.*Models with loadings: .*PCA"):
             draw(umap)
-        with pytest.raises(errors.BadInput, match=r"Standardized has no loadings.*PCA\(standardize=True\)"):
-            draw(Standardized(PCA()).fit(X))
         with pytest.raises(errors.BadInput, match=r"this PCA has no components_.*Call fit first"):
             draw(PCA())
+    for draw in (plot.loadings, lambda model: plot.eigenimages(model, (2, 2))):
+        with pytest.raises(errors.BadInput, match=r"Standardized has no loadings.*PCA\(standardize=True\)"):
+            draw(Standardized(PCA()).fit(X))
     with pytest.raises(errors.BadInput, match="UMAP has no eigenvalues"):
         plot.scree(umap)
 

@@ -16,7 +16,7 @@ from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.colors import to_hex, to_rgba
 from matplotlib.text import Text
 
-from lowdim import errors, plot
+from lowdim import ICA, errors, plot
 from lowdim.plot import _density_shading
 from lowdim.plot._colors import ABSENT, GRAY, PALETTE, color_distance, palette
 from lowdim.plot._density import density_cells
@@ -422,6 +422,8 @@ def test_save_writes_by_extension_and_closes_the_figure(tmp_path, rng) -> None:
     assert not pyplot.fignum_exists(number)
     assert "<svg" in plot.save(plot.scatter(np.eye(2)), tmp_path / "map.svg").read_text()
     assert sorted(p.name for p in tmp_path.iterdir()) == ["map.png", "map.svg"]
+    panels = plot.sources(ICA(2).fit(X := rng.laplace(size=(200, 2))), X)
+    assert plot.save(panels, tmp_path / "sources.png", dpi=50).exists()  # of an array of axes
 
 
 def test_errors_of_save(tmp_path) -> None:

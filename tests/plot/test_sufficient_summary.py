@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import matplotlib
 import numpy as np
+import pandas as pd
 import pytest
 from statsmodels.nonparametric.smoothers_lowess import lowess
 
@@ -33,6 +34,9 @@ def test_scores_slices_and_means(fitted):
     edges = [line.get_ydata()[0] for line in ax.lines if len(line.get_ydata()) == 2]
     np.testing.assert_allclose(edges, model.slice_edges_)
     assert "eigenvalue" in ax.texts[0].get_text() and "of the variance" in ax.texts[0].get_text()
+    assert ax.texts[0].get_text().endswith("◆ means of slices")
+    named = plot.sufficient_summary(model, X, pd.Series(y, name="amount"))
+    assert named.get_ylabel() == "amount" and "◆" not in named.figure.axes[1].texts[0].get_text()
 
 
 def test_classes_are_rows_of_points():

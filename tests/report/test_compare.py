@@ -7,7 +7,7 @@ import pytest
 
 import lowdim
 from lowdim import errors
-from lowdim.report.page_sections import best_maps
+from lowdim.report.page_table import best_maps
 
 
 def test_maps_are_those_of_the_methods_on_standardized_rows(blobs, result):

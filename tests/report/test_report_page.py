@@ -40,7 +40,8 @@ def test_every_number_of_the_page_is_the_librarys(result, page):
         )
         for measure, text in drawn["trust"].items():
             low, high = ranges[measure]
-            values = low + (high - low) * array(text, "<u2") / 65534
+            steps = array(text, "<u2")
+            values = np.where(steps == 65535, np.nan, low + (high - low) * steps / 65534)
             np.testing.assert_allclose(values, quality.point_values[measure], atol=(high - low) / 65534)
         for figure in found["quality"][name]["measures"]:
             assert figure["value"] == pytest.approx(quality[figure["name"]].value)
@@ -52,6 +53,45 @@ def test_every_number_of_the_page_is_the_librarys(result, page):
         shown = [float(text.replace("−", "-")) for text in re.findall(r'class="value">([−\d.]+)<', row)]
         wanted = [quality[measure.name].value for quality in result.table.maps.values()]
         np.testing.assert_allclose(shown, wanted, atol=5.1e-4)
+        the_row_shows_intervals_and_baselines(row, measure, result)
+
+
+def numbers(row: str, pattern: str) -> list[float]:
+    return [float(text.replace("−", "-")) for text in re.findall(pattern, row)]
+
+
+def the_row_shows_intervals_and_baselines(row, measure, result):
+    qualities = result.table.maps.values()
+    bounds = [(q[measure.name].low, q[measure.name].high) for q in qualities if q[measure.name].low is not None]
+    shown = re.findall(r'class="interval">([−\d.]+)–([−\d.]+)<', row)
+    assert len(shown) == len(bounds)
+    for texts, values in zip(shown, bounds, strict=True):
+        np.testing.assert_allclose([float(text.replace("−", "-")) for text in texts], values, atol=5.1e-3)
+    nulls = [q[measure.name].baselines["null"] for q in qualities if q.null is not None]
+    np.testing.assert_allclose(numbers(row, r'class="null">([−\d.]+)<'), nulls, atol=5.1e-4)
+    random = numbers(row, r'class="baseline" data-map="random map">([−\d.]+)<')
+    np.testing.assert_allclose(random, [measure.baselines["random"]], atol=5.1e-4)
+    if "original" in measure.baselines:
+        inside = numbers(row, r"In the data it is ([−\d.]+)\.<")
+        np.testing.assert_allclose(inside, [measure.baselines["original"]], atol=5.1e-4)
+
+
+def test_words_rules_and_curves_are_the_librarys(result, page):
+    from html import unescape
+
+    html = unescape(page.read_text(encoding="utf-8"))
+    text = " ".join(re.sub(r"<[^>]+>", " ", html).split())
+    for quality in result.table.maps.values():
+        assert " ".join(quality.verdict()) in text
+        if quality.null is not None:
+            assert " ".join(quality.null.words()) in text
+    rules = re.search(r'<table class="rules">.*?</table>', html, re.DOTALL)[0]
+    for verdict in result.choices.verdicts:
+        assert f">{verdict.rule}</th><td>{verdict.k}</td>" in rules
+    found = payload(page)
+    for name, quality in result.table.maps.items():
+        np.testing.assert_allclose(found["quality"][name]["r_nx"]["values"], quality.r_nx.values)
+    assert {name for name, quality in result.table.maps.items() if quality.null is None} == {"mine"}
 
 
 def test_no_text_of_the_data_is_markup(page):
@@ -100,6 +140,11 @@ def test_the_page_in_a_browser(browser, page, result):
             " c.dispatchEvent(new Event('change')); lowdimReport.views[0].draw(); })()"
         )
         seen["recolored"] = before != await tab.value("lowdimReport.views[0].base.toDataURL()")
+        seen["printed"] = await tab.value(
+            "(() => { const c = lowdimReport.views[0].base, before = c.toDataURL();"
+            " window.dispatchEvent(new Event('beforeprint'));"
+            " return before === c.toDataURL() && c.width >= 2 * c.clientWidth - 1; })()"
+        )
         seen["hostile"] = await tab.value("[document.images.length, document.querySelectorAll('[onerror]').length]")
         await tab.call("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=True)
         seen["overflow"] = await tab.value(
@@ -110,6 +155,7 @@ def test_the_page_in_a_browser(browser, page, result):
     seen = visit(browser, page, look, READY)
     assert min(seen["ink"]) > 500 and min(seen["lines"]) > 30
     assert seen["selected"] == seen["half"] and 0 < len(seen["half"]) < 120
+    assert seen["printed"]  # what is drawn during printing would leave the paper blank
     assert seen["panel"].startswith(f"{len(seen['half'])} rows selected") and seen["cleared"] == 0
     i = seen["hovered"]
     assert i >= 0 and seen["recolored"] and seen["hostile"] == [0, 0] and seen["overflow"] == 0

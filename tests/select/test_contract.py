@@ -33,6 +33,7 @@ ALL = {
     "MutualInformation": select.MutualInformation(),
     "MRMR": select.MRMR(),
     "MRMR, information": select.MRMR(measure="mutual_information", scheme="difference"),
+    "HSICLasso": select.HSICLasso(),
     "ReliefF": select.ReliefF(n_neighbors=3),
     "SURF": select.SURF(),
     "MultiSURF": select.MultiSURF(),
@@ -202,6 +203,7 @@ def test_bad_targets_are_named(name):
     for bad, message in (
         (None, "requires y"),
         (y[:-1], "one label per row"),
+        (3, "one label per row"),
         (np.zeros(60), "1 class"),
         (np.where(y, np.nan, 0.0), "NaN"),
     ):

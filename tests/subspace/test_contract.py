@@ -17,7 +17,7 @@ from lowdim.base.state import fitted_names
 from lowdim.errors import BadInput, BadParameter, Cancelled, LowdimError, ModelFileError, NotEnoughData
 from lowdim.persistence.allowlist import documented_attributes
 from lowdim.runtime.param import parameters
-from lowdim.subspace import CLIQUE, PROCLUS, SUBCLU, PCluster, planted_clusters
+from lowdim.subspace import CLIQUE, DOC, PROCLUS, SUBCLU, MineClus, PCluster, planted_clusters
 
 MODELS = {
     "CLIQUE": CLIQUE(8, 0.03),
@@ -28,6 +28,9 @@ MODELS = {
     "PROCLUS standardized": PROCLUS(3, n_init=2, standardize=True),
     "SUBCLU": SUBCLU(0.08, 40),
     "SUBCLU standardized": SUBCLU(0.28, 40, standardize=True),
+    "DOC": DOC(max_sets=200),
+    "MineClus": MineClus(),
+    "MineClus standardized": MineClus(width=0.35, standardize=True),
 }
 every_model = pytest.mark.parametrize("name", MODELS)
 
@@ -43,7 +46,9 @@ def fitted(X):
 
 
 @pytest.mark.filterwarnings("ignore")  # the checks provoke warnings of scikit-learn's own
-@parametrize_with_checks([CLIQUE(), CLIQUE(grid="adaptive"), PROCLUS(3, n_init=2), PCluster(), SUBCLU(0.3, 6)])
+@parametrize_with_checks(
+    [CLIQUE(), CLIQUE(grid="adaptive"), PROCLUS(3, n_init=2), PCluster(), SUBCLU(0.3, 6), DOC(max_sets=50), MineClus()]
+)
 def test_estimator_check(estimator, check):
     check(estimator)
 
@@ -161,6 +166,11 @@ def test_a_contradictory_state_is_refused(fitted, name, X, tmp_path):
         refused(lambda model: set_state(model, spheres=-model._state.spheres))
         refused(lambda model: set_state(model, dimensions=~np.ones_like(model._state.dimensions)))
         refused(lambda model: set_state(model, cluster_of=model._state.cluster_of + 5))
+    elif name.startswith(("DOC", "MineClus")):
+        refused(lambda model: set_state(model, lower=model._state.lower[1:]))
+        refused(lambda model: set_state(model, upper=model._state.upper * np.nan))
+        refused(lambda model: set_state(model, found=model._state.found + 1))
+        refused(lambda model: set_state(model, lower=np.roll(model._state.lower, 1, axis=1)))
     else:
         refused(lambda model: set_state(model, X=model._state.X[:, 1:]))
     if name.startswith("SUBCLU"):
@@ -235,6 +245,9 @@ def test_refusals_name_what_is_wrong(name, X):
         (PCluster(-1), "delta must be"),
         (PCluster(min_rows=1), "min_rows must be"),
         (SUBCLU(0), "eps must be a number above 0"),
+        (DOC(beta=0.5), "beta must be"),
+        (MineClus(width=0), "width must be"),
+        (MineClus(alpha=1.5), "alpha must be"),
     ],
 )
 def test_bad_parameters(model, text, X):

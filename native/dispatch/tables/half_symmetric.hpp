@@ -13,7 +13,7 @@ template <class T>
 using HalfSymmetricTimes = void (*)(const RowBlock<T>&, std::int64_t, const T*, std::int64_t, double*, T*);
 
 template <class T>
-using RowProducts = void (*)(const RowBlock<T>&, const T*, std::int64_t, double*);
+using RowProducts = void (*)(const RowBlock<T>&, const T*, std::int64_t, std::int64_t, double*);
 
 struct HalfSymmetricKernels {
     PerPrecision<HalfSymmetricTimes> times;

@@ -25,9 +25,19 @@ struct Mesh {
 };
 
 struct MeshFields {
-    const float* values;  // one field after another; null if there are none
+    const float* values;  // the force along each axis, one field after another; null if there are none
     std::int64_t field;   // offset from one field to the next
     std::int64_t row;     // offset from one row of the last axis to the next
+};
+
+// Spectra of the density of points on a mesh and of the kernels, by the transform of real numbers.
+struct Spectra {
+    const float* density;  // complex
+    const float* spectra;  // that of the sum, which is real, and those of the forces, divided by i
+    std::int64_t count;    // complex numbers in each
+    std::int64_t columns;  // of the last axis
+    bool even;             // whether the last axis of the mesh is even: the last column is then its own mirror image
+    int forces;
 };
 
 // A node of an octree over points in three dimensions; nodes are stored in depth-first order.
@@ -78,7 +88,7 @@ template <int D>
 struct MeshKernels {
     void (*first_nodes)(const Mesh&, const float*, std::int64_t, std::int64_t, std::int32_t*);
     void (*scatter_to_mesh)(const Mesh&, const float*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, float*);
-    double (*gather_from_mesh)(const Mesh&, const MeshFields&, const float*, std::int64_t, std::int64_t, float*);
+    void (*gather_from_mesh)(const Mesh&, const MeshFields&, const float*, std::int64_t, std::int64_t, float*);
 };
 
 struct BarnesHutKernels {
@@ -88,7 +98,7 @@ struct BarnesHutKernels {
 
 struct TsneKernels : GradientKernels<1>, GradientKernels<2>, GradientKernels<3>, MeshKernels<1>, MeshKernels<2> {
     void (*calibrate_row)(const float*, std::int64_t, double, double*, double*);
-    void (*multiply_spectra)(const float*, const float*, int, std::int64_t, std::int64_t, std::int64_t, float*);
+    double (*multiply_spectra)(const Spectra&, std::int64_t, std::int64_t, float*);
     BarnesHutKernels barnes_hut;
 
     template <int D>

@@ -12,15 +12,18 @@ struct UmapParams {
     std::int32_t negative_samples;
 };
 
-// One half step of all sampled edges, or one epoch against a fixed embedding.
+// Negative samples of this many rows are adjacent rows of the embedding, which are loaded together. Where rows move, the
+// embedding is followed by its first rows once more, so that the last ones have neighbors, too.
+constexpr std::int64_t negative_block = 16;
+
+// One half step of a sampled edge of every row, or one epoch against a fixed embedding.
 struct UmapStep {
     const std::int64_t* starts;  // row i owns edges starts[i] … starts[i + 1]
     const std::int32_t* tails;
-    const std::uint32_t* rates;      // sampling frequency of an edge, as a fraction of 2^32
-    std::int32_t* samples;           // edges sampled by row i in this epoch; their tails and inverse weights begin at starts[i]
-    std::int32_t* row_order;         // within each task, the rows with the most samples first; like the next two, padded to
-    std::int32_t* ordered_samples;   // a whole group of lanes: the samples of these rows
-    std::int32_t* ordered_starts;    // and their starts, in 32 bits
+    const std::uint32_t* rates;  // sampling frequency of an edge, as a fraction of 2^32
+    std::int32_t* row_order;     // within each task, the rows with the most samples first; like the next, padded to a whole group of lanes
+    std::int32_t* samples;       // edges that these rows sample in this epoch
+    std::int64_t* group_starts;  // where the samples of each group of lanes begin: the first of every lane, then the second of every lane …
     std::int32_t* sampled_tails;
     float* sampled_inverse_weights;
     const float* head_positions;  // (m, dims)
@@ -32,16 +35,23 @@ struct UmapStep {
     float alpha;
     std::uint32_t epoch_number;
     std::uint32_t key;  // of the random numbers of this epoch
-    std::int32_t half_step;
+    std::int32_t half_step;  // 2 s and 2 s + 1 are those of sample s of every row
     bool shared_negatives;         // all heads draw the same negative samples
     const float* density;          // densMAP: two terms per row, or null
     const float* tail_density;     // the same for the tails, if they move
     const float* inverse_weights;  // one over the weight of each edge
 };
 
+// What some rows sample in an epoch, one after another.
+struct UmapSamples {
+    std::int32_t* counts;  // per row
+    std::int32_t* tails;   // one more than there are edges, as are the next
+    float* inverse_weights;
+};
+
 struct UmapKernels {
     int row_lanes;  // rows that are moved together
-    void (*schedule)(const UmapStep&, std::int64_t, std::int64_t);
+    void (*sample)(const UmapStep&, std::int64_t, std::int64_t, const UmapSamples&);
     void (*half_step[4])(const UmapStep&, std::int64_t, std::int64_t, float*);  // the last argument is scratch for 3 dims row_lanes values
     void (*fixed[4])(const UmapStep&, std::int64_t, std::int64_t, float*);
     void (*densmap_sums)(const UmapStep&, std::int64_t, std::int64_t, float*, float*);

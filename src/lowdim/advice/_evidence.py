@@ -18,6 +18,7 @@ from lowdim.data.categories import CategoricalRows
 from lowdim.data.mixed import MixedTable, read_mixed
 from lowdim.data.rows import Rows, as_frame
 from lowdim.data.table import Table, is_distance_matrix
+from lowdim.data.target import target_array
 from lowdim.data.validation import FeatureRecord
 from lowdim.diagnosis._columns import Columns
 from lowdim.diagnosis._diagnose import Diagnosis, examine
@@ -187,7 +188,7 @@ def _of_object(X: Any) -> _Known:
         if all(dtype.is_numeric() or dtype == nw.Boolean for dtype in frame.schema.values()):
             return _Known(Evidence(len(frame), len(frame.columns)), X)
         return _mixed(read_mixed(FeatureRecord(), X, fitting=True))
-    if isinstance(X, list | tuple | np.ndarray) and np.ndim(X) == 2:
+    if isinstance(X, list | tuple | np.ndarray) and _dimensions(X) == 2:
         A = np.asarray(X)
         if A.dtype.kind in "USO":
             return _mixed(read_mixed(FeatureRecord(), X, fitting=True))
@@ -195,6 +196,14 @@ def _of_object(X: Any) -> _Known:
             return _distances(A)
         return _Known(Evidence(*A.shape), A)
     return _Known(Evidence(0, 0), X)  # a stream, a file or AnnData: the diagnosis counts its rows
+
+
+def _dimensions(X: Any) -> int:
+    """Those of an array or of lists; 0 for lists of different lengths, which the diagnosis refuses by name."""
+    try:
+        return np.ndim(X)
+    except ValueError:
+        return 0
 
 
 def _mixed(table: MixedTable) -> _Known:
@@ -232,7 +241,7 @@ def _supervision(labels: Any, target: Any, n: int) -> dict[str, Any]:
         return {"target": _kind(found), "classes": None if found.classes is None else len(found.classes)}
     if labels is None:
         return {}
-    values = np.asarray(labels)
+    values = target_array(labels)
     if values.ndim != 1 or (n and len(values) != n):
         raise BadInput(f"labels must have one label per row ({n}); got shape {values.shape}.")
     try:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from lowdim.advice._evidence import CURVED, Evidence
 from lowdim.diagnosis._diagnose import Diagnosis
-from lowdim.runtime.display import count
+from lowdim.runtime.display import count, rounded
 
 __all__ = ["findings"]
 
@@ -44,7 +44,7 @@ def _values(e: Evidence) -> Iterator[Finding]:
     elif e.answers is not None:
         yield "values", f"answers from {e.answers[0]} to {e.answers[1]} on one scale: not standardized"
     elif e.standardized and columns is not None and columns.scale_ratio is not None:
-        ratio = f"one varies {columns.scale_ratio:.3g} times as much as another"
+        ratio = f"one varies {rounded(columns.scale_ratio)} times as much as another"
         yield "values", f"columns have units of their own ({ratio}): standardized"
     if e.missing and e.diagnosis is not None:
         rows = count(e.diagnosis.complete, "complete row")

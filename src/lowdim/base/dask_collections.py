@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.data.rows.base import float_dtype
-from lowdim.data.rows.dask import compute, is_dask, open_dask
+from lowdim.data.rows.dask import DaskRows, compute, is_dask, open_dask
 from lowdim.runtime.random import seed_of
 from lowdim.runtime.warning import warn
 
@@ -45,10 +45,10 @@ def accept_dask(cls: type[Any]) -> None:
 def _fit(method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
     def fit(self: Any, X: Any, y: Any = None, *args: Any, **settings: Any) -> Any:
-        if not is_dask(X):
+        if not (is_dask(X) or isinstance(X, DaskRows)):
             return method(self, X, y, *args, **settings)
         y, args, settings = _gathered(y), tuple(map(_gathered, args)), {k: _gathered(v) for k, v in settings.items()}
-        rows = open_dask(X)
+        rows = X if isinstance(X, DaskRows) else open_dask(X)
         kept = _sampled_rows(self, rows.count)
         if kept is None:
             return method(self, rows, y, *args, **settings)
@@ -61,6 +61,7 @@ def _fit(method: Callable[..., Any]) -> Callable[..., Any]:
             warn(
                 f"{type(self).__name__} was fitted to a random sample of {len(kept)} of the {rows.n} rows, since it is "
                 "computed on one machine; fitted_rows_ has their numbers, and transform maps all rows."
+                f"{_otherwise(self)}"
             )
             self.fitted_rows_ = kept
         return found
@@ -163,6 +164,14 @@ def _sampled_rows(model: Any, n: int) -> Array | None:
         return np.arange(n)
     random = np.random.Generator(np.random.Philox(seed_of(getattr(inner, "random_state", 0))))
     return np.sort(random.choice(n, size=most, replace=False))
+
+
+def _otherwise(model: Any) -> str:
+    """How to lay out all rows instead, for methods that take a graph, which workers can make."""
+    about = getattr(type(model), "_method", None)
+    if about is None or about.summary != "graph":
+        return ""
+    return f" {about.name}().fit(lowdim.neighbors(X, k)) lays out all of them, from a graph that workers compute."
 
 
 def _named(table: Any, names: Any) -> Any:

@@ -23,6 +23,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 
 from lowdim.base.axis_names import axis_names
 from lowdim.base.dask_collections import accept_dask
+from lowdim.base.fit_memory import FitMemoryMixin
 from lowdim.base.fit_summary import FIT_SECONDS, describe_model
 from lowdim.base.peer_parameters import check_arguments, unknown_parameter
 from lowdim.base.state import StateCheck, fitted_names
@@ -69,7 +70,7 @@ class Method:
     own_scale: bool = False  # weighs the columns itself, or means zero by 0: standardizing first would be wrong
 
 
-class DeclaredEstimator(BaseEstimator):  # type: ignore[misc]
+class DeclaredEstimator(FitMemoryMixin, BaseEstimator):  # type: ignore[misc]
     """Base of all estimators: declared parameters, one fit at a time, a private state that model files keep.
 
     Estimators are made by `@estimator` and write `fit` and `_check_state`. Those that map rows derive from `Estimator`.

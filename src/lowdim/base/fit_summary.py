@@ -26,6 +26,7 @@ MEASURES: dict[str, Callable[[Any], str]] = {
     "residual_variance_": lambda residual: f"residual variance {residual[-1]:.1%}",
     "reconstruction_error_": lambda error: f"reconstruction error {error:.3g}",
     "kl_divergence_": lambda divergence: f"KL divergence {divergence:.3g}",
+    "order_p_values_": lambda values: _order_tests(values),
     "index_": lambda values: f"index {' + '.join(f'{value:.4g}' for value in values)}",
     "verdict_": lambda verdict: verdict,
     "n_connected_components_": lambda components: count(components, "connected component"),
@@ -47,6 +48,7 @@ def describe_fit(model: Any, max_iter: str = "max_iter") -> list[str]:
         total = f"{float(np.sum(ratios)):.1%} of the {type(model)._explained}"
         parts.append(total + (f" ({each})" if len(ratios) > 1 else ""))
     parts += [describe(getattr(model, name)) for name, describe in MEASURES.items() if hasattr(model, name)]
+    parts = [part for part in parts if part]
     parts += _adjusted(model)
     if getattr(model, "solver_", None) == "nystrom":
         error = model.nystrom_error_
@@ -70,6 +72,16 @@ def describe_model(model: Any) -> str | None:
     if seconds is not None:
         found.append(f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s")
     return f"fitted to {' × '.join(size) or 'a graph'}: {', '.join(found)}".removesuffix(": ")
+
+
+def _order_tests(p_values: Any) -> str:
+    """How many directions the tests of a sufficient reduction find, with the p-values up to the first above 0.05."""
+    if p_values is None:
+        return ""
+    enough = np.flatnonzero(np.asarray(p_values) >= 0.05)
+    found = int(enough[0]) if len(enough) else len(p_values)
+    each = ", ".join("< 0.0001" if p < 1e-4 else f"{p:.2g}" for p in p_values[: found + 1])
+    return f"{count(found, 'direction')} by the order tests (p {each})"
 
 
 def _adjusted(model: Any) -> list[str]:

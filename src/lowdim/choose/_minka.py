@@ -10,6 +10,7 @@ from scipy.special import gammaln
 
 from lowdim.choose._rules import Rule, Verdict, axes, degrees_of_freedom, rounding
 from lowdim.decomposition.component_count import Spectrum
+from lowdim.runtime.display import rounded
 
 __all__ = ["log_evidence", "minka"]
 
@@ -31,7 +32,7 @@ class minka(Rule):
         evidence = log_evidence(values / values[0], spectrum.n, spectrum.d, rounding(spectrum) / float(values[0]))
         k = int(np.argmax(evidence))
         second = np.partition(evidence, -2)[-2] if len(evidence) > 1 else -np.inf
-        ahead = f", ahead of the next by {evidence[k] - second:.3g} nats" if np.isfinite(second) else ""
+        ahead = f", ahead of the next by {rounded(evidence[k] - second)} nats" if np.isfinite(second) else ""
         return self._answer(k, f"the greatest evidence under probabilistic PCA{ahead}")
 
 

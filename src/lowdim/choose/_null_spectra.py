@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.choose._rules import degrees_of_freedom
-from lowdim.data.rows import Rows
+from lowdim.data.rows import Chunk, Rows
+from lowdim.data.rows.dask import DaskRows, compute, partition_block
 from lowdim.decomposition.component_count import Spectrum
 from lowdim.decomposition.principal_axes import PCAOptions, center_rows
 from lowdim.errors import BadInput
+from lowdim.linalg.centered import Centered
 from lowdim.linalg.dense_eigen import eigh_largest
+from lowdim.runtime.blas import single_blas
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.threads import interruptible, ordered_map
 
@@ -38,17 +42,54 @@ def permuted_values(spectrum: Spectrum, seed: int, replicates: int, threads: int
         f"shuffling {n} × {d} values (dense; one copy, and one more per thread)",
         "Use parallel_analysis(form='gaussian'), which does not read the rows again, or fewer threads.",
     )
-    base = _centered_columns(rows, spectrum, threads)  # (d, n)
+    _, centered, _ = center_rows(rows, None, PCAOptions(1, spectrum.ddof, spectrum.standardized, threads=threads))
+    count, divisor = len(spectrum.values), n - spectrum.ddof
+    if isinstance(rows, DaskRows):
+        return _permuted_by_workers(rows, centered, seed, replicates, (count, divisor))
+    base = np.empty((d, n), dtype=rows.dtype)
+    for chunk in rows.chunks():
+        base[:, chunk.start : chunk.stop] = centered.panel(chunk, chunk.load()).T
     own = threading.local()
 
     def work(replicate: int) -> Array:
         if not hasattr(own, "copy"):
             own.copy = np.empty_like(base)
         np.copyto(own.copy, base)
-        generator(seed, replicate).permuted(own.copy, axis=1, out=own.copy)
-        return _squared_values(own.copy, len(spectrum.values)) / (n - spectrum.ddof)
+        return _permuted(own.copy, seed, replicate, count, divisor)
 
     return ordered_map(work, range(replicates), threads)
+
+
+def _permuted_by_workers(
+    rows: DaskRows, centered: Centered, seed: int, replicates: int, size: tuple[int, float]
+) -> Iterator[Array]:
+    """The same by workers: the columns come together on one of them, and every replicate is a task."""
+    from dask.delayed import delayed
+
+    base = delayed(_gathered_columns, pure=False)(rows.parts, rows.bounds, rows, centered)
+    work = delayed(_permuted_copy, pure=False)
+    return iter(compute(*(work(base, seed, replicate, *size) for replicate in range(replicates))))
+
+
+def _gathered_columns(
+    parts: list[Any], bounds: NDArray[np.int64], rows: DaskRows, centered: Centered
+) -> NDArray[np.floating]:
+    base = np.empty((rows.d, rows.count), dtype=rows.dtype)
+    for part, start, stop in zip(parts, bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+        block = partition_block(part, start, stop, start, rows)
+        base[:, start:stop] = centered.panel(Chunk(start, stop, lambda: block), block).T  # noqa: B023
+    return base
+
+
+def _permuted_copy(base: NDArray[np.floating], seed: int, replicate: int, count: int, divisor: float) -> Array:
+    with single_blas():
+        return _permuted(base.copy(), seed, replicate, count, divisor)
+
+
+def _permuted(columns: NDArray[np.floating], seed: int, replicate: int, count: int, divisor: float) -> Array:
+    """The eigenvalues of columns (d, n), which are permuted in place."""
+    generator(seed, replicate).permuted(columns, axis=1, out=columns)
+    return _squared_values(columns, count) / divisor
 
 
 def gaussian_values(
@@ -113,15 +154,6 @@ def _rows(spectrum: Spectrum) -> Rows:
             "Repeat the rows instead, or use another rule."
         )
     return rows
-
-
-def _centered_columns(rows: Rows, spectrum: Spectrum, threads: int) -> NDArray[np.floating]:
-    """The centered (and standardized) columns, each contiguous, (d, n)."""
-    _, centered, _ = center_rows(rows, None, PCAOptions(1, spectrum.ddof, spectrum.standardized, threads=threads))
-    base = np.empty((rows.d, rows.count), dtype=rows.dtype)
-    for chunk in rows.chunks():
-        base[:, chunk.start : chunk.stop] = centered.panel(chunk, chunk.load()).T
-    return base
 
 
 def _squared_values(F: NDArray[np.floating], count: int) -> Array:

@@ -13,6 +13,7 @@ from lowdim.choose._random_matrix import gavish_donoho, marchenko_pastur
 from lowdim.choose._recommendation import RecommendedCount, recommend
 from lowdim.choose._rules import Rule, Verdict, broken_stick, elbow, kaiser, share
 from lowdim.data.rows import is_stream
+from lowdim.data.rows.dask import is_dask, open_dask
 from lowdim.decomposition.component_count import Spectrum
 from lowdim.errors import MissingExtra
 from lowdim.linear.pca import PCA
@@ -33,6 +34,8 @@ RULES: tuple[Rule, ...] = (
     elbow("chord"),
     elbow("likelihood"),
 )
+
+MOST_PERMUTED = 2 << 30  # bytes of a Dask collection
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,9 +147,9 @@ def table(
 
     Parameters
     ----------
-    X : array, sparse matrix, memory map, dataframe, iterator of chunks, or `lowdim.moments(X)`
-        n rows of d columns. Parallel analysis permutes its columns; where the rows can be read only once, it draws
-        normal columns of the same variances instead.
+    X : array, sparse matrix, memory map, dataframe, iterator of chunks, Dask collection, or `lowdim.moments(X)`
+        n rows of d columns. Parallel analysis permutes its columns; where the rows can be read only once, and for more
+        than 2 GiB of them on a cluster, it draws normal columns of the same variances instead.
     standardize : bool
         Use the correlation matrix: divide every column by its standard deviation.
     replicates : int
@@ -167,7 +170,7 @@ def table(
     """
     horn = parallel_analysis(replicates, random_state=seed_of(random_state), n_jobs=n_jobs)
     variances = None
-    if is_stream(X):
+    if is_stream(X) or _is_large(X):
         X = moments(X, n_jobs=n_jobs)
     found = spectrum(X, standardize=standardize, ddof=ddof, n_jobs=n_jobs)
     if isinstance(X, Moments):
@@ -176,6 +179,14 @@ def table(
     parallel = horn.run(found, variances)
     first, *others = (rule.verdict(found) for rule in RULES)
     return Choices(found, (first, horn.explain(parallel), *others), parallel)
+
+
+def _is_large(X: Any) -> bool:
+    """Whether X is a Dask collection whose columns no worker could permute: all of them at once are needed for it."""
+    if not is_dask(X):
+        return False
+    rows = open_dask(X)
+    return rows.count * rows.d * rows.dtype.itemsize > MOST_PERMUTED
 
 
 def spectrum(X: Any, *, standardize: bool = False, ddof: int = 1, n_jobs: int | None = None) -> Spectrum:

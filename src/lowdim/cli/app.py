@@ -31,6 +31,7 @@ START = "Start with `lowdim map digits`; `lowdim datasets` lists more data that 
 COMMANDS: dict[str, tuple[type[Command], Callable[..., CommandOutput]]] = {
     "map": (MethodCommand, commands_map.draw_map),
     "compare": (Command, commands_compare.compare),
+    "quality": (Command, commands_compare.measure_maps),
     "tour": (Command, commands_tour.draw_tour),
     "recommend": (Command, commands_explore.recommend),
     "choose": (Command, commands_explore.choose),

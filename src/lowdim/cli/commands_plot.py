@@ -14,7 +14,11 @@ __all__ = ["plot_model"]
 
 Rows = Annotated[
     str | None,
-    typer.Argument(metavar="[DATA]", help="Rows for a biplot: usually those that the model was fitted to."),
+    typer.Argument(
+        metavar="DATA",
+        help="Rows for a biplot, or for the correlation circle of a method other than PCA: usually those that the "
+        "model was fitted to.",
+    ),
 ]
 Kind = Annotated[
     str, typer.Option("--kind", metavar="KIND", help="biplot, loadings, correlation-circle, varimax or scree.")
@@ -54,7 +58,7 @@ def plot_model(  # noqa: PLR0913  (one argument per flag)
 
     check_figure(kind, "--kind")
     paths = check_outputs(output or [f"{kind}.png"], FIGURES, [model, *([data] if data else [])])
-    fitted = load_fitted(model)
+    fitted, _ = load_fitted(model)
     title = f"{printable(Path(data or model).name)}, {type(inner_estimator(fitted)).__name__}"
     drawn = ModelFigure(fitted, title)
     if data is not None and needs_rows(kind):

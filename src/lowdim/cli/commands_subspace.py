@@ -15,7 +15,8 @@ from lowdim.runtime.display import count
 __all__ = ["subspace"]
 
 ClustererName = Annotated[
-    str, typer.Option("--method", metavar="NAME", help="The clusterer: clique, proclus, pcluster or subclu.")
+    str,
+    typer.Option("--method", metavar="NAME", help="The clusterer: clique, proclus, pcluster, subclu, doc or mineclus."),
 ]
 ClusterOutputs = Annotated[
     list[str] | None,
@@ -46,7 +47,7 @@ def subspace(  # noqa: PLR0913  (one argument per flag)
 ) -> CommandOutput:
     """Find clusters that live in some of the columns.
 
-    Prints the rows, columns and, for CLIQUE, the region of each cluster in words.
+    Prints the rows, columns and, for CLIQUE, DOC and MineClus, the region of each cluster in words.
 
     Examples:
       lowdim subspace wine --xi 5 --tau 0.1 -o wine.png

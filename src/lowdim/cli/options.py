@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,9 +15,11 @@ if TYPE_CHECKING:
     from lowdim.data.io.column_roles import ColumnSelection
 
 __all__ = [
+    "Cluster",
     "Color",
     "Columns",
     "Data",
+    "DataFiles",
     "Drop",
     "Encode",
     "Id",
@@ -30,6 +33,8 @@ __all__ = [
     "TableOutputs",
     "Target",
     "column_selection",
+    "one_table",
+    "split_names",
 ]
 
 Data = Annotated[
@@ -37,6 +42,23 @@ Data = Annotated[
     typer.Argument(
         metavar="DATA",
         help="A file (.csv, .parquet, .xlsx, .npy, …), - for standard input, or a built-in data set.",
+    ),
+]
+DataFiles = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="DATA",
+        help="A file (.csv, .parquet, .xlsx, .npy, …), a folder or pattern of Parquet files, - for standard input, or "
+        "a built-in data set.",
+    ),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Address of a Dask scheduler (tcp://host:8786), whose workers read the Parquet files of DATA; 'local' "
+        "starts workers on this machine.",
+        show_default="this process",
     ),
 ]
 ModelPath = Annotated[str, typer.Argument(metavar="MODEL", help="A file written by `fit` or `map --save-model`.")]
@@ -112,11 +134,25 @@ def column_selection(
     """The columns that --columns, --label, --id and --drop name, and what becomes of the others."""
     from lowdim.data.io.column_roles import ColumnSelection
 
-    used = _split_names(columns) or None
-    return ColumnSelection.of(used, label, id, _split_names(drop), flags=True, encode=encode, numeric_only=numeric_only)
+    used = split_names(columns) or None
+    return ColumnSelection.of(used, label, id, split_names(drop), flags=True, encode=encode, numeric_only=numeric_only)
 
 
-def _split_names(words: Sequence[str] | None) -> tuple[str, ...]:
+def one_table(data: Sequence[str]) -> str:
+    """DATA as one argument: a shell may have replaced a pattern by the files that match it."""
+    if len(data) == 1:
+        return data[0]
+    folder, ending = Path(data[0]).parent, Path(data[0]).suffix
+    pattern = folder / f"*{ending}"
+    if ending and sorted(map(Path, data)) == sorted(folder.glob(f"*{ending}")):
+        return str(pattern)
+    raise BadParameter(
+        f"DATA is {len(data)} files, which are not all {ending or 'the'} files of one folder. Give the folder, or a "
+        "quoted pattern: 'folder/part-*.parquet'."
+    )
+
+
+def split_names(words: Sequence[str] | None) -> tuple[str, ...]:
     """The column names of a repeatable flag, split at commas; quotes protect a comma in a name."""
     if not words:
         return ()

@@ -15,8 +15,11 @@ from lowdim.cli.output import CommandOutput, print_to_stderr, to_json
 from lowdim.cli.progress_bars import show_progress
 from lowdim.cli.spelling import as_flags
 from lowdim.errors import LowdimWarning, MissingExtra
+from lowdim.runtime.memory import announcing_memory, available_bytes
 
 __all__ = ["run"]
+
+LARGE_BYTES = 256 << 20  # a fit that takes more says so first
 
 
 def run(words: list[str]) -> int:
@@ -24,7 +27,7 @@ def run(words: list[str]) -> int:
     _replace_unencodable()
     flags, words = GlobalFlags.parse(words)
     try:
-        with _print_warnings(flags.quiet) as warned, show_progress(flags.quiet):
+        with _print_warnings(flags.quiet) as warned, show_progress(flags.quiet), _print_memory(flags.quiet):
             output = _invoke(words or ["--help"])
         _print_output(output, flags, warned)
     except BrokenPipeError:  # the reader has closed the pipe
@@ -89,6 +92,20 @@ def _print_warnings(quiet: bool) -> Iterator[list[str]]:
         warnings.simplefilter("always", LowdimWarning)
         warnings.showwarning = show
         yield warned
+
+
+@contextmanager
+def _print_memory(quiet: bool) -> Iterator[None]:
+    """Print, before a fit that takes much memory, how much it will take."""
+
+    def tell(what: str, needed: int) -> None:
+        if needed >= LARGE_BYTES and not quiet:
+            available = available_bytes()
+            free = "" if available is None else f" ({available / 2**30:.1f} GiB are available)"
+            print_to_stderr(f"{what} takes about {needed / 2**30:.1f} GiB of memory{free}")
+
+    with announcing_memory(tell):
+        yield
 
 
 def _replace_unencodable() -> None:

@@ -35,7 +35,7 @@ class ColumnReport:
     """What became of the columns of a file that were not named as label, id or drop."""
 
     numbers: tuple[str, ...]  # used as they are
-    label: str | None = None  # text of few values, taken as the label
+    label: str | None = None  # text with few values, taken as the label
     id: str | None = None  # text or whole numbers that are all different, taken as row names
     annotations: tuple[str, ...] = ()  # text and dates, kept beside the numbers
     encoded: tuple[str, ...] = ()  # text, turned into a column of 0 and 1 per value, or into codes

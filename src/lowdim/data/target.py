@@ -16,7 +16,15 @@ from lowdim.data.table import Table
 from lowdim.data.validation import read_rows
 from lowdim.errors import BadInput, BadInputType
 
-__all__ = ["ClassLabels", "block_labels", "class_labels", "numeric_responses", "read_supervised", "union_of_classes"]
+__all__ = [
+    "ClassLabels",
+    "block_labels",
+    "class_labels",
+    "numeric_responses",
+    "read_supervised",
+    "target_array",
+    "union_of_classes",
+]
 
 Array = NDArray[Any]
 
@@ -70,6 +78,14 @@ def _require_classes(labels: Array) -> None:
         )
 
 
+def target_array(y: Any) -> Array:
+    """The target as an array of any kind and shape."""
+    try:
+        return np.asarray(unmasked(y))
+    except ValueError as error:  # rows of different lengths
+        raise BadInput(f"y must have one value per row: {str(error).rstrip('.')}.") from error
+
+
 def class_labels(y: Any, n: int | None) -> ClassLabels:
     """One class per row: text, whole numbers or booleans. Numbers with decimals and missing labels are refused."""
     labels = _one_dimensional(y, n, "label")
@@ -117,6 +133,8 @@ def numeric_responses(y: Any, n: int | None) -> NDArray[np.float64]:
     """One or several numbers per row, finite, (n, q)."""
     try:
         values = number_kind(np.asarray(unmasked(y)), "y").astype(np.float64)
+    except BadInputType:  # names y already
+        raise
     except (TypeError, ValueError, OverflowError) as error:
         raise BadInputType(f"y must hold numbers: {str(error).rstrip('.')}.") from error
     values = values[:, None] if values.ndim == 1 else values
@@ -131,7 +149,7 @@ _DROP = "Drop such rows, or give their target."
 
 
 def _one_dimensional(y: Any, n: int | None, what: str) -> Array:
-    values = np.asarray(unmasked(y))
+    values = target_array(y)
     if values.ndim == 2 and values.shape[1] == 1:
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "

@@ -48,7 +48,8 @@ def read_rows(owner: Any, X: Any, *, fitting: bool, min_rows: int = 1) -> Rows:
     """Rows of X for an estimator, with shape and dtype checked; the features are recorded, or compared with the fit.
 
     X may also be the path of a file, which is read by `lowdim.read_table`. Finiteness is checked later, chunk by
-    chunk, in the pass that uses the rows. An estimator that compares categories turns text into codes (`_encode_rows`).
+    chunk, in the pass that uses the rows. An estimator that compares categories turns text into codes (`_encode_rows`),
+    and one that knows how much memory a fit takes refuses too many rows (`_require_fit_memory`).
     """
     if isinstance(X, str | os.PathLike):
         from lowdim.data.io.read import read_table  # may import pyarrow
@@ -83,7 +84,16 @@ def read_rows(owner: Any, X: Any, *, fitting: bool, min_rows: int = 1) -> Rows:
             f"Found array with {rows.n} sample(s) (shape=({rows.n}, {rows.d})) while a minimum of {min_rows} "
             f"is required by {type(owner).__name__}."
         )
+    if rows.n is None and fitting and not isinstance(rows, StreamRows) and _needs_target(owner):
+        rows.count  # noqa: B018  (a pass over a text file: y must have as many values)
+    if fitting and hasattr(owner, "_require_fit_memory"):
+        owner._require_fit_memory(rows)
     return rows
+
+
+def _needs_target(owner: Any) -> bool:
+    method = getattr(type(owner), "_method", None)
+    return method is not None and bool(method.supervised)
 
 
 def read_scores(Z: Any, n_components: int) -> NDArray[Any]:

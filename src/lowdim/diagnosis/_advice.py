@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from lowdim.runtime.display import count
+from lowdim.runtime.display import count, rounded
 
 if TYPE_CHECKING:
     from lowdim.diagnosis._diagnose import Diagnosis
@@ -67,10 +67,10 @@ def _table(found: Diagnosis, remedies: dict[str, str]) -> Iterator[str]:
 
 def _scale(found: Diagnosis, remedies: dict[str, str]) -> Iterator[str]:
     columns = found.columns
-    if found.standardize_advised:
+    if found.standardize_advised and columns.scale_ratio is not None:
         done = ", as these figures do" if found.standardized else ""
         yield (
-            f"Standardize the columns{done}: {columns.widest} varies {columns.scale_ratio:.3g} times as much as "
+            f"Standardize the columns{done}: {columns.widest} varies {rounded(columns.scale_ratio)} times as much as "
             f"{columns.narrowest} and would dominate every distance and component."
         )
     elif found.standardized and columns.are_counts:

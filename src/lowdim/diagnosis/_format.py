@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from lowdim.runtime.display import count, p_value
+from lowdim.runtime.display import count, p_value, rounded
 
 if TYPE_CHECKING:
     from lowdim.diagnosis._diagnose import Diagnosis
@@ -41,7 +41,10 @@ def _columns(found: Diagnosis) -> Iterator[Line]:
         yield "values", f"whole numbers from {columns.answers[0]} to {columns.answers[1]}, as in a questionnaire"
     elif columns.scale_ratio is not None and not columns.are_counts:
         before = " before standardizing" if found.standardized else ""
-        yield "scale of columns", f"the widest varies {columns.scale_ratio:.3g} times as much as the narrowest{before}"
+        yield (
+            "scale of columns",
+            f"the widest varies {rounded(columns.scale_ratio)} times as much as the narrowest{before}",
+        )
 
 
 def _correlations(found: Diagnosis) -> Iterator[Line]:
@@ -76,8 +79,11 @@ def _distances(found: Diagnosis) -> Iterator[Line]:
         yield "modes of the density", f"{found.modes}: groups with fewer rows between them"
     here, noise = found.concentration, found.concentration_noise
     if here is not None and noise is not None:
-        ratio = f"the farthest row is {1 + here.relative_contrast:.3g} times as far as the nearest"
-        yield "relative contrast", f"{here.relative_contrast:.3g} (noise: {noise.relative_contrast:.3g}): {ratio}"
+        ratio = f"the farthest row is {rounded(1 + here.relative_contrast)} times as far as the nearest"
+        yield (
+            "relative contrast",
+            f"{rounded(here.relative_contrast)} (noise: {rounded(noise.relative_contrast)}): {ratio}",
+        )
         yield "variation of distances", f"{here.variation:.3f} (noise: {noise.variation:.3f})"
     hubs, even = found.hubness, found.hubness_noise
     if hubs is not None and even is not None:

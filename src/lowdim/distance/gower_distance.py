@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from lowdim.data.rows import Chunk, Rows
 from lowdim.data.validation import not_finite_error
-from lowdim.distance.metric_params import vector_param
+from lowdim.distance.metric_params import numeric_param, vector_param
 from lowdim.distance.value_codes import codes_of, distinct_values
 from lowdim.errors import BadInput, BadParameter
 
@@ -74,7 +74,9 @@ def gower_map(given: Mapping[str, Any], rows: Rows) -> tuple[dict[str, Any], Gow
     categorical, ordinal, asymmetric = (
         _column_mask(kind, params.get(kind), d, names) for kind in ("categorical", "ordinal", "asymmetric")
     )
-    categories = params.get("categories", getattr(rows, "categories", None)) or [None] * d
+    found = params.get("categories", getattr(rows, "categories", None))
+    categories: Any = [None] * d if found is None else found
+    _require_whole_fit(params, categories, d)
     ranked = getattr(rows, "ordered", None)
     if ranked is not None and "levels" not in params:  # ordered categories of a dataframe
         ordinal = ordinal | (np.asarray(ranked) & ~categorical)
@@ -88,8 +90,8 @@ def gower_map(given: Mapping[str, Any], rows: Rows) -> tuple[dict[str, Any], Gow
     if (extent < 0).any():
         raise BadParameter("metric_params: range of 'gower' must not be negative.")
     levels = params["levels"]
-    if not isinstance(levels, list) or len(levels) != d or len(categories) != d:
-        raise BadParameter(f"metric_params: levels and categories of 'gower' must have one entry per column ({d}).")
+    if not isinstance(levels, list) or len(levels) != d:
+        raise BadParameter(f"metric_params: levels of 'gower' must have one entry per column ({d}).")
     levels = [None if values is None else _level_array(values) for values in levels]
     complete = {
         "weights": weights,
@@ -111,6 +113,17 @@ def undefined_gower_error() -> BadInput:
         "Gower's distance is not defined for some pairs of rows: there is no column in which both have a value (in "
         "asymmetric columns, one that is not 0). Drop rows or columns of few values."
     )
+
+
+def _require_whole_fit(params: Mapping[str, Any], categories: Any, d: int) -> None:
+    """Refuse a part of what an earlier fit found: levels need the ranges, and every column has an entry of both."""
+    if any("levels" in params and name not in params for name in ("low", "range")):
+        raise BadParameter(
+            "metric_params: levels of 'gower' come with low and range, all from metric_params_ of a fit."
+        )
+    right = isinstance(categories, Sequence) and not isinstance(categories, str) and len(categories) == d
+    if not right or not all(values is None or isinstance(values, Iterable) for values in categories):
+        raise BadParameter(f"metric_params: categories of 'gower' must have one entry per column ({d}).")
 
 
 def _fit(
@@ -147,7 +160,7 @@ def _weights(given: Any, d: int, names: Sequence[str] | None) -> Floats:
     if isinstance(given, Mapping):
         weights = np.ones(d)
         for name, weight in given.items():
-            weights[_column_mask("weights", [name], d, names)] = float(weight)
+            weights[_column_mask("weights", [name], d, names)] = vector_param("weights", [weight], 1, "gower")[0]
     else:
         weights = vector_param("weights", given, d, "gower")
     if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
@@ -195,7 +208,7 @@ def _require_one_kind(categorical: Mask, ordinal: Mask, asymmetric: Mask) -> Non
 
 
 def _level_array(values: Any) -> Floats:
-    out = np.asarray(values, dtype=np.float64)
+    out = numeric_param("levels", values, "gower")
     if out.ndim != 1 or np.isnan(out).any() or (np.diff(out) <= 0).any():
         raise BadParameter("metric_params: the levels of a column must be ascending numbers.")
     return out

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lowdim.errors import BadParameter
 from lowdim.runtime.param import Domain
 
-__all__ = ["MetricParams", "params_key", "require_known_params", "square_param", "vector_param"]
+__all__ = ["MetricParams", "numeric_param", "params_key", "require_known_params", "square_param", "vector_param"]
 
 Array = NDArray[Any]
 
@@ -54,7 +54,7 @@ def require_known_params(metric: str, params: Mapping[str, Any]) -> None:
 
 def vector_param(name: str, value: Any, d: int, metric: str) -> NDArray[np.float64]:
     """A parameter with one finite number per column."""
-    out = _numbers(name, value, metric)
+    out = numeric_param(name, value, metric)
     if out.shape != (d,) or not np.isfinite(out).all():
         raise BadParameter(
             f"metric_params: {name} of {metric!r} must have one finite number per column ({d}); got shape {out.shape}."
@@ -64,7 +64,7 @@ def vector_param(name: str, value: Any, d: int, metric: str) -> NDArray[np.float
 
 def square_param(name: str, value: Any, d: int, metric: str) -> NDArray[np.float64]:
     """A parameter that is a symmetric matrix (d, d) of finite numbers."""
-    out = _numbers(name, value, metric)
+    out = numeric_param(name, value, metric)
     if out.shape != (d, d) or not np.isfinite(out).all():
         raise BadParameter(
             f"metric_params: {name} of {metric!r} must be a finite matrix of shape ({d}, {d}); got shape {out.shape}."
@@ -87,8 +87,9 @@ def _key(value: Any) -> Any:
     return value if isinstance(value, str | float | int | bool | type(None)) else repr(value)
 
 
-def _numbers(name: str, value: Any, metric: str) -> NDArray[np.float64]:
+def numeric_param(name: str, value: Any, metric: str) -> NDArray[np.float64]:
+    """A parameter as numbers of any shape."""
     try:
         return np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise BadParameter(f"metric_params: {name} of {metric!r} must hold numbers; {error}.") from error

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim.base.estimator import Estimator, SeedMixin, ThreadsMixin, estimator
+from lowdim.base.fit_memory import FitMemory
 from lowdim.base.state import StateCheck
 from lowdim.data.ownership import dense_table, owned
 from lowdim.data.rows import Rows, open_rows
@@ -28,7 +29,7 @@ from lowdim.runtime.param import Choice, Integer, Maybe, Real, param
 from lowdim.runtime.random import seed_of
 from lowdim.runtime.threads import thread_count
 from lowdim.runtime.warning import warn
-from lowdim.summaries.gram import Gram
+from lowdim.summaries.gram import MEMORY_FRACTION, Gram
 from lowdim.summaries.kernel_sources import (
     ComputedKernel,
     KernelSource,
@@ -121,6 +122,13 @@ class KernelPCA(ThreadsMixin, SeedMixin, Estimator):
         None, Maybe(Real(0, open=True)), "Convergence tolerance of Lanczos; None for a default by dtype."
     )
 
+    _fit_memory = FitMemory(
+        keeps=True,
+        copies=2,
+        pair_values=0.5,
+        pairs_kept=MEMORY_FRACTION,
+        advice="Use solver='nystrom' with few n_landmarks.",
+    )
     _state_classes = (KernelPCAState,)
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -165,9 +173,17 @@ class KernelPCA(ThreadsMixin, SeedMixin, Estimator):
                 return self._fit_gram(Gram(PrecomputedKernel(matrix), None, threads))
             table = finite_rows(rows)
             kernel = kernel.resolve(table)
-            if self.solver == "nystrom" or (self.solver == "auto" and table.shape[0] >= NYSTROM_ROWS):
+            if self._is_nystrom(table.shape[0]):
                 return self._fit_nystrom(table, kernel, scores)
             return self._fit_gram(Gram(ComputedKernel(owned(table, rows), kernel), None, threads))
+
+    def _memory_model(self, rows: Rows) -> FitMemory | None:
+        if not self._is_nystrom(rows.count):
+            return self._fit_memory
+        return FitMemory(other=nystrom_bytes(rows, min(rows.count, self.n_landmarks or LANDMARKS)))
+
+    def _is_nystrom(self, n: int) -> bool:
+        return self.solver == "nystrom" or (self.solver == "auto" and n >= NYSTROM_ROWS)
 
     def _fit_gram(self, gram: Gram) -> Array:
         n, k = gram.n, self.n_components

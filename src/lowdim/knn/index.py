@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from lowdim.data.categories import categorical_rows
 from lowdim.data.ownership import dense_table
 from lowdim.data.rows import Rows, StreamRows
+from lowdim.data.rows.dask import DaskRows
 from lowdim.data.validation import FeatureRecord, read_rows
 from lowdim.distance.gower_distance import undefined_gower_error
 from lowdim.distance.matrix_checks import require_distances
@@ -161,6 +162,8 @@ class NeighborIndex:
     def graph(self, k: int) -> Graph:
         """The k nearest neighbors of every row."""
         self._check_k(k, self.n - 1, "other rows")
+        if isinstance(self._rows, DaskRows):
+            return self._partitioned(self._rows, k)
         if self._is_approximate(k):
             graph = self._approximate(k)[0]
             if graph.recall >= self.options.recall or self.options.algorithm == "approximate":
@@ -249,6 +252,14 @@ class NeighborIndex:
         own = np.arange(self.n, dtype=np.int32)
         found = refine(space, space.source, lists.indices, k, own, cells.members)
         return self._as_graph(found, "approximate", recall), cells
+
+    def _partitioned(self, rows: DaskRows, k: int) -> Graph:
+        """The graph of rows that lie in partitions, by workers; they stay there, and the graph does not keep them."""
+        from lowdim.knn.partition_search import partitioned_neighbors  # imports dask
+
+        options = self.options
+        found = partitioned_neighbors(rows, self.metric, k, options.algorithm, options.recall, self._seed)
+        return dataclasses.replace(self._as_graph(*found), rows=None, measure=None)
 
     def _beam_search(self, rows: Rows, k: int) -> NeighborLists:
         space = self._space(approximate=True)

@@ -32,6 +32,6 @@ def row_products(A: Array, B: Array) -> Array:
     for start in range(0, m, size):
         cut = slice(start, min(start + size, m))
         sums = np.zeros((cut.stop - start, padded.shape[1]))
-        _native.row_products(A[cut], padded, sums)
+        _native.row_products(A[cut], padded, k, sums)
         out[cut] = sums[:, :k]
     return out

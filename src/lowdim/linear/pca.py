@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim.base.estimator import SeedMixin, ThreadsMixin, estimator
+from lowdim.base.fit_memory import FitMemory
 from lowdim.base.linear import check_moments
 from lowdim.base.state import StateCheck
 from lowdim.data.rows import ArrayRows, Rows
@@ -119,6 +120,7 @@ class PCA(ThreadsMixin, SeedMixin, ProbabilisticPCAMixin):
     max_iter: int = param(200, Integer(1), "Maximum number of iterations of krylov and EM.")
 
     _axis = "PC"
+    _fit_memory = FitMemory(scatters=1, iterative=True)
     _state_classes = (PCAState, Moments)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

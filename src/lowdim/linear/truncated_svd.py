@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.base.estimator import SeedMixin, ThreadsMixin, estimator
+from lowdim.base.fit_memory import FitMemory
 from lowdim.base.linear import LinearProjection, check_moments
 from lowdim.base.state import StateCheck
 from lowdim.data.validation import check_weights, overflow_error, read_rows
@@ -90,6 +91,7 @@ class TruncatedSVD(ThreadsMixin, SeedMixin, LinearProjection):
     )
     max_iter: int = param(200, Integer(1), "Maximum number of iterations of krylov.")
 
+    _fit_memory = FitMemory(scatters=1, squares=8, iterative=True)
     _state_classes = (TruncatedSVDState, Moments)
 
     @property

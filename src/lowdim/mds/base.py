@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim.base.estimator import EmbeddingMixin, Estimator, SeedMixin, ThreadsMixin
+from lowdim.base.fit_memory import FitMemory
 from lowdim.base.metric_mixin import MetricMixin
 from lowdim.base.state import StateCheck
 from lowdim.data.ownership import dense_table, owned
@@ -64,6 +65,9 @@ class BaseMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
     tol: float = param(1e-8, Real(0), "Converged when an iteration lowers the stress by less than tol · Σ w δ².")
 
     loss = "stress"
+    _fit_memory = FitMemory(
+        keeps=True, pair_values=0.97, advice="Use MDS(solver='sgd'), ClassicalMDS(n_landmarks=…) or Isomap."
+    )
 
     def transform(self, X: Any) -> Array:
         """Positions (m, k) of new rows in the fitted embedding, which does not change.

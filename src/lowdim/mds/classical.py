@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim.base.estimator import EmbeddingMixin, Estimator, SeedMixin, ThreadsMixin, estimator
+from lowdim.base.fit_memory import FitMemory
 from lowdim.base.metric_mixin import MetricMixin
 from lowdim.base.state import StateCheck
 from lowdim.data.ownership import owned
@@ -94,6 +95,7 @@ class ClassicalMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimat
 
     """
 
+    _fit_memory = FitMemory(keeps=True, pair_values=0.5, advice="Use ClassicalMDS(n_landmarks=1000).")
     _state_classes = (ClassicalMDSState,)
 
     n_components: int | None = param(
@@ -236,6 +238,10 @@ class ClassicalMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimat
     @property
     def _euclidean(self) -> bool:
         return MetricLike().accepts(self.metric) and metric_of(self.metric).name == "euclidean"
+
+    def _memory_model(self, rows: Rows) -> FitMemory | None:
+        """Euclidean distances need the moments alone."""
+        return FitMemory(scatters=1, iterative=True, scores=8) if self._euclidean else self._fit_memory
 
     def _check_state(self, check: StateCheck) -> None:
         embedding = check.floats("embedding_", "n", "k")

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.base.estimator import estimator
+from lowdim.base.fit_memory import FitMemory
 from lowdim.data.rows import Rows
 from lowdim.distance.condensed import Pairs, pairs_of_matrix
 from lowdim.distance.matrix_checks import precomputed_distances
@@ -164,6 +165,10 @@ class MDS(BaseMDS):
             )
         if self.solver == "sgd" and (self.loss != "stress" or self.transformation != "ratio"):
             raise BadParameter("MDS: solver='sgd' needs loss='stress' and transformation='ratio'. Use solver='smacof'.")
+
+    def _memory_model(self, rows: Rows) -> FitMemory | None:
+        by_sgd = self.solver == "sgd" or (self.solver == "auto" and rows.count >= SGD_ROWS)
+        return FitMemory(keeps=True, rows=16 * self.n_components) if by_sgd else self._fit_memory
 
     def _uses_sgd(self, rows: Rows, weights: Any) -> bool:
         metric = self._fitted_metric

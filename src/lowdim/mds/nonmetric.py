@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from lowdim.base.estimator import estimator
+from lowdim.base.fit_memory import FitMemory
 from lowdim.distance.condensed import Pairs
 from lowdim.errors import BadInput
 from lowdim.mds.base import BaseMDS
@@ -51,6 +52,8 @@ class NonmetricMDS(BaseMDS):
         The fitted rows, which `transform` compares new ones with; None for precomputed dissimilarities.
 
     """
+
+    _fit_memory = FitMemory(keeps=True, pair_values=6.8, advice="Use fewer rows, or MDS(solver='sgd').")
 
     ties: str = param(
         "primary",

@@ -19,8 +19,9 @@ from typing import Any
 from lowdim.errors import BadParameter, ModelFileError
 from lowdim.persistence.container import read_container, write_container
 from lowdim.persistence.manifest import describe, from_text, restore, to_text
+from lowdim.persistence.saved_map import SECTION, SavedMap
 
-__all__ = ["load", "save"]
+__all__ = ["SavedMap", "load", "load_with_map", "save", "save_with_map"]
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -39,8 +40,15 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         new one, and an error leaves the old one unchanged.
 
     """
+    save_with_map(model, path, None)
+
+
+def save_with_map(model: Any, path: str | os.PathLike[str], saved_map: SavedMap | None) -> None:
+    """Save an estimator, and beside it the map of the rows that it was fitted to."""
     target = _decoded_path(path)
     manifest, tensors = describe(model)
+    if saved_map is not None:
+        manifest[SECTION] = saved_map.encode(tensors)
     write_container(target, to_text(manifest, tensors), tensors)
 
 
@@ -56,10 +64,17 @@ def load(path: str | os.PathLike[str]) -> Any:
         The file, whatever its suffix.
 
     """
+    return load_with_map(path)[0]
+
+
+def load_with_map(path: str | os.PathLike[str]) -> tuple[Any, SavedMap | None]:
+    """Load a model, and the map of its fitted rows if the file has one."""
     target = _decoded_path(path)
     try:
         text, tensors = read_container(target)
-        return restore(from_text(text, tensors), tensors)
+        manifest = from_text(text, tensors)
+        saved_map = SavedMap.decode(manifest.pop(SECTION), tensors) if SECTION in manifest else None
+        return restore(manifest, tensors), saved_map
     except ModelFileError as error:
         raise ModelFileError(f"{target}: {error}") from error
     except RecursionError as error:

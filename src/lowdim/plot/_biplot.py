@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 
 from lowdim.errors import BadInput, BadParameter
 from lowdim.plot._colors import palette
-from lowdim.plot._inputs import plain_scores, read_texts, require_fitted
+from lowdim.plot._inputs import (
+    column_correlations,
+    is_pca,
+    plain_scores,
+    read_texts,
+    require_fitted,
+    require_linear,
+)
 from lowdim.plot._label_placement import LabelPlacer, label_rows
 from lowdim.plot._model_names import component_name, feature_names
 from lowdim.plot._point_colors import read_labels
@@ -29,20 +36,26 @@ _SCALINGS = {
     "symmetric": "symmetric scaling: rows and columns share the singular values",
     "form": "form scaling: rows in principal coordinates, their distances are kept",
     "covariance": "covariance scaling: arrows in principal coordinates, cosines between them are correlations",
+    "correlation": "rows at their scores; arrows are correlations of the columns with the axes",
 }
 
 
-def biplot_coordinates(model: Any, X: Any, scaling: str = "symmetric") -> tuple[Array, Array]:
+def biplot_coordinates(model: Any, X: Any, scaling: str | None = None) -> tuple[Array, Array]:
     """Coordinates of rows (n, k) and columns (d, k), whose product approximates the centered (and scaled) X.
 
-    With P = U S Vᵀ and all components, rows · columnsᵀ = P in every scaling:
+    With P = U S Vᵀ and all components, rows · columnsᵀ = P in every scaling of a PCA:
 
         form         rows U S,          columns V
         covariance   rows U √(n - 1),   columns V S / √(n - 1)
         symmetric    rows U S^½,        columns V S^½
+
+    "correlation" is for every linear method, and the default of all but PCA: rows at their scores, and the correlations
+    of columns and scores.
     """
-    if scaling not in _SCALINGS:
-        raise BadParameter(f"scaling must be one of {', '.join(map(repr, _SCALINGS))}; got {scaling!r}.")
+    scaling = _scaling(model, scaling)
+    if scaling == "correlation":
+        require_linear(model)
+        return np.asarray(model.transform(X), dtype=np.float64), column_correlations(model, X)
     require_fitted(model, "components_", "explained_variance_", "n_samples_")
     scores = plain_scores(model, X)  # (n, k)
     V = np.asarray(model.components_, dtype=np.float64).T  # (d, k)
@@ -57,6 +70,15 @@ def biplot_coordinates(model: Any, X: Any, scaling: str = "symmetric") -> tuple[
     return scores * inverse, V * share
 
 
+def _scaling(model: Any, scaling: str | None) -> str:
+    """The scaling, or that which suits the model: only the axes of PCA are those of the products U S Vᵀ."""
+    if scaling is None:
+        return "symmetric" if is_pca(model) else "correlation"
+    if scaling not in _SCALINGS:
+        raise BadParameter(f"scaling must be one of {', '.join(map(repr, _SCALINGS))}; got {scaling!r}.")
+    return scaling
+
+
 @themed
 def biplot(  # noqa: PLR0913  (one argument per thing that is drawn)
     model: Any,
@@ -64,7 +86,7 @@ def biplot(  # noqa: PLR0913  (one argument per thing that is drawn)
     labels: Any = None,
     *,
     ax: Axes | None = None,
-    scaling: str = "symmetric",
+    scaling: str | None = None,
     n_arrows: int = 12,
     title: str | None = None,
     names: Any = None,
@@ -80,8 +102,9 @@ def biplot(  # noqa: PLR0913  (one argument per thing that is drawn)
 
     Parameters
     ----------
-    model : a fitted PCA
-        With at least two components.
+    model : a fitted linear method
+        With at least two components: PCA, LDA, ICA, TruncatedSVD, SIR, …. CA has `correspondence_biplot`, and MCA and
+        FAMD have `category_map`.
     X : table (n, d)
         Rows to draw, usually those it was fitted on.
     labels, names, label_name, colors, legend
@@ -90,14 +113,16 @@ def biplot(  # noqa: PLR0913  (one argument per thing that is drawn)
         Written beside the points wherever there is room, the most isolated first.
     ax : matplotlib axes, optional
         Where to draw; None makes a new figure.
-    scaling : "symmetric", "form" or "covariance"
-        Which side is in principal coordinates: both by half, the rows, or the columns.
+    scaling : "symmetric", "form", "covariance" or "correlation", optional
+        Which side is in principal coordinates: both by half, the rows, or the columns. "correlation" draws scores, and
+        correlations of the columns with them. None: "symmetric" of a PCA, "correlation" of another method.
     n_arrows : int
         Number of arrows to draw and label, the longest first.
     title : str, optional
         Above the axes.
 
     """
+    scaling = _scaling(model, scaling)
     rows, columns = biplot_coordinates(model, X, scaling)
     if rows.shape[1] < 2:
         raise BadInput(f"a biplot needs a model with at least 2 components; this one has {rows.shape[1]}.")

@@ -91,6 +91,7 @@ def category_map(
     ax: Axes | None = None,
     title: str | None = None,
     names: Any = None,
+    label_name: str | None = None,
 ) -> Axes:
     """Draw the categories of an MCA or FAMD, colored by their column, over the rows if X is given.
 
@@ -100,7 +101,7 @@ def category_map(
         With at least two components.
     X : table (n, d), optional
         Rows to draw beneath the categories.
-    labels, names
+    labels, names, label_name
         Colors of the rows, as for `scatter`.
     axes : two whole numbers
         The axes to draw, counted from 0.
@@ -121,7 +122,7 @@ def category_map(
         if labels is None:
             ax.scatter(rows[:, 0], rows[:, 1], s=9, color=FADED, alpha=0.7 if len(rows) <= 2000 else 0.2, zorder=1)
         else:
-            point_colors = read_labels(labels, len(rows), names)
+            point_colors = read_labels(labels, len(rows), names, title=label_name)
             draw_points(ax, rows, point_colors)
             draw_key(ax, point_colors)
     owners = np.asarray(model._state.coding.category_columns)

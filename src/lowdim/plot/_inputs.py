@@ -102,3 +102,22 @@ def plain_scores(model: Any, X: Any) -> NDArray[np.float64]:
     if getattr(model, "whiten", False):
         scores = scores * np.sqrt(np.maximum(np.asarray(model.explained_variance_, dtype=np.float64), 0.0))
     return scores
+
+
+def is_pca(model: Any) -> bool:
+    """Whether the model's axes are those of a covariance matrix, as of PCA here and in scikit-learn."""
+    return type(model).__name__ == "PCA"
+
+
+def require_linear(model: Any) -> None:
+    """Raise BadInput unless the model is a fitted linear method, also inside `Standardized`."""
+    inner = getattr(model, "model_", model)
+    if not hasattr(inner, "components_"):
+        require_fitted(inner, "components_")
+
+
+def column_correlations(model: Any, X: Any) -> NDArray[np.float64]:
+    """Correlations of the columns of X with the scores of its rows, (d, k)."""
+    from lowdim.linear.loadings import correlation_loadings  # scikit-learn comes with it
+
+    return np.asarray(correlation_loadings(model, X), dtype=np.float64)

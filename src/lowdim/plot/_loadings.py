@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from lowdim.errors import BadInput, BadParameter
 from lowdim.plot._colors import DIVERGING, INK, LIGHT, palette
-from lowdim.plot._inputs import require_fitted
+from lowdim.plot._inputs import column_correlations, require_fitted, require_linear
 from lowdim.plot._label_placement import LabelPlacer
 from lowdim.plot._model_names import component_name, feature_names
 from lowdim.plot._text import shorten
@@ -43,7 +43,7 @@ def loadings(
     Parameters
     ----------
     model : a fitted linear method
-        With `components_`.
+        Its coefficients; of CA principal coordinates of the columns, of MCA and FAMD squared correlations.
     ax : matplotlib axes, optional
         Where to draw; None makes a new figure.
     n_components : int, optional
@@ -57,10 +57,11 @@ def loadings(
         Above the axes.
 
     """
-    require_fitted(model, "components_")
+    if not hasattr(model, "eta_squared_") and not hasattr(model, "column_coordinates_"):
+        require_fitted(model, "components_")
     if n_features < 1 or (n_components is not None and n_components < 1):
         raise BadParameter(f"n_features and n_components must be at least 1; got {n_features!r}, {n_components!r}.")
-    V, components = _loadings(model, rotation)  # (d, k)
+    V, components, unit = _loadings(model, rotation)  # (d, k)
     V = V[:, : 8 if n_components is None else n_components]
     d, k = V.shape
     kept = np.sort(np.argsort(-np.abs(V).max(axis=1), kind="stable")[:n_features])
@@ -80,7 +81,7 @@ def loadings(
     for spine in ax.spines.values():
         spine.set_visible(False)
     ax.tick_params(length=0, labelcolor=INK)
-    color_bar(ax, image, "coefficient" if rotation is None else "correlation")
+    color_bar(ax, image, unit)
     notes = [] if rotation is None else [f"correlations with components rotated by {rotation}"]
     if len(kept) < d:
         notes.append(f"the {len(kept)} largest of {d} features")
@@ -88,17 +89,23 @@ def loadings(
     return ax
 
 
-def _loadings(model: Any, rotation: str | None) -> tuple[Array, list[str]]:
-    """Loadings (d, k), and the names of their components."""
+def _loadings(model: Any, rotation: str | None) -> tuple[Array, list[str], str]:
+    """Loadings (d, k), the names of their components, and what the numbers are."""
     if rotation is None:
-        V = np.asarray(model.components_, dtype=np.float64).T
-        return V, [component_name(model, i) for i in range(V.shape[1])]
+        if hasattr(model, "eta_squared_"):  # of MCA and FAMD
+            V, unit = np.asarray(model.eta_squared_, dtype=np.float64), "squared correlation (r² or η²)"
+        elif hasattr(model, "column_coordinates_"):  # of CA
+            V, unit = np.asarray(model.column_coordinates_, dtype=np.float64), "principal coordinate"
+        else:
+            V, unit = np.asarray(model.components_, dtype=np.float64).T, "coefficient"
+        return V, [component_name(model, i) for i in range(V.shape[1])], unit
     from lowdim.linear.rotation import rotate_components  # scikit-learn comes with it
 
     require_fitted(model, "correlation_loadings_")
     rotated = rotate_components(model, rotation)
     shares = rotated.explained_variance_ratio
-    return np.asarray(rotated.loadings, dtype=np.float64), [f"RC{i + 1} ({s:.1%})" for i, s in enumerate(shares)]
+    names = [f"RC{i + 1} ({share:.1%})" for i, share in enumerate(shares)]
+    return np.asarray(rotated.loadings, dtype=np.float64), names, "correlation"
 
 
 def _write_numbers(ax: Axes, shown: Array, limit: float) -> None:
@@ -117,6 +124,7 @@ def _number(value: float) -> str:
 @themed
 def correlation_circle(
     model: Any,
+    X: Any = None,
     *,
     components: tuple[int, int] = (0, 1),
     ax: Axes | None = None,
@@ -130,8 +138,10 @@ def correlation_circle(
 
     Parameters
     ----------
-    model : a fitted PCA
-        With `correlation_loadings_`.
+    model : a fitted linear method
+        PCA has the correlations of the rows that it was fitted to; other methods need rows.
+    X : table (n, d), optional
+        Rows whose correlations are drawn.
     components : two whole numbers
         Which components, from 0.
     ax : matplotlib axes, optional
@@ -142,8 +152,7 @@ def correlation_circle(
         Above the axes.
 
     """
-    require_fitted(model, "correlation_loadings_")
-    correlations = np.asarray(model.correlation_loadings_, dtype=np.float64)  # (d, k)
+    correlations = _correlations(model, X)  # (d, k)
     d, k = correlations.shape
     if len(components) != 2 or not all(0 <= i < k for i in components) or n_arrows < 1:
         if k < 2:
@@ -162,9 +171,23 @@ def correlation_circle(
     caption(ax, title, f"the {len(tips)} longest of {d} arrows" if len(tips) < d else None)
     # Labels keep off the arrows.
     shafts = np.vstack([share * tips for share in np.linspace(0, 0.97, 24)])
-    names = feature_names(model)
+    names = _circle_names(model, d)
     LabelPlacer(ax, tips, 1.0, shafts).place(tips, [names[i] for i in longest], size=9, outward=True, over_markers=True)
     return ax
+
+
+def _correlations(model: Any, X: Any) -> Array:
+    if X is None:
+        require_fitted(model, "correlation_loadings_")
+        return np.asarray(model.correlation_loadings_, dtype=np.float64)
+    require_linear(model)
+    return column_correlations(model, X)
+
+
+def _circle_names(model: Any, d: int) -> list[str]:
+    """Names of the columns with correlations: of a FAMD, its numbers."""
+    names = feature_names(model)
+    return names if len(names) == d else [names[j] for j in model._state.coding.number_columns]
 
 
 def _draw_circle(ax: Axes) -> None:

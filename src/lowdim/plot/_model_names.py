@@ -12,7 +12,8 @@ __all__ = ["component_name", "feature_names"]
 
 
 def feature_names(model: Any) -> list[str]:
-    d = np.shape(model.components_)[1]
+    inner = getattr(model, "model_", model)  # of `Standardized`
+    d = np.shape(inner.components_)[1] if hasattr(inner, "components_") else int(model.n_features_in_)
     return [str(name) for name in getattr(model, "feature_names_in_", [f"x{i}" for i in range(d)])]
 
 

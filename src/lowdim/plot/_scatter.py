@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from lowdim.errors import BadInput
 from lowdim.plot._drawn_rows import DrawnRows, read_drawn_rows
+from lowdim.plot._group_labels import label_groups
 from lowdim.plot._inputs import read_pairs, read_texts
 from lowdim.plot._label_placement import label_rows
 from lowdim.plot._point_colors import Categories, PointColors
 from lowdim.plot._points import (
+    MANY,
     draw_background,
     draw_ellipses,
     draw_key,
@@ -56,7 +58,7 @@ def scatter(  # noqa: PLR0913  (one argument per thing that is drawn)
 
     Two columns are drawn with equal units. One column becomes a strip plot with one strip per category. Of three
     or more the first two are drawn, and the plot says so, unless `ax` is three-dimensional. Above 20,000 rows, cells
-    are shaded by the points inside, instead of markers that overplot.
+    are shaded by the points inside, instead of markers that overplot, and categories are named where they are densest.
 
     Parameters
     ----------
@@ -125,6 +127,8 @@ def scatter(  # noqa: PLR0913  (one argument per thing that is drawn)
     caption(ax, title, "; ".join(notes + rows.background_note) or None)
     if row_names is not None and drawn < 3:
         label_rows(ax, points, row_names, 0.5 * marker_size(n) ** 0.5)
+    elif n > MANY and k > 1 and drawn == 2 and isinstance(rows.colors, Categories):
+        label_groups(ax, points, rows.colors)
     return ax
 
 

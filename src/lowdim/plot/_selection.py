@@ -29,6 +29,7 @@ TITLES = {
     "chi2": "χ²",
     "mutual_information": "mutual\ninform.",
     "mrmr": "mRMR",
+    "hsic_lasso": "HSIC-\nlasso",
     "relieff": "ReliefF",
     "surf": "SURF",
     "multisurf": "MultiSURF",

@@ -14,6 +14,7 @@ from lowdim.plot._colors import FADED, INK, LIGHT, SEQUENTIAL, palette
 from lowdim.plot._inputs import read_points
 from lowdim.plot._text import shorten
 from lowdim.plot._theme import SMALL, axes_for, caption, color_bar, name_axes, new_figure, style_axes, themed
+from lowdim.runtime.display import count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -178,7 +179,8 @@ def subspace_panels(
     figure = new_figure(3.4 * columns, 3.1 * lines + 0.4 * (title is not None)) if figure is None else figure
     panels = [figure.add_subplot(lines, columns, i + 1) for i in range(len(shown))]
     for i, (ax, cluster, color) in enumerate(zip(panels, shown, palette(len(shown)), strict=True)):
-        _draw_panel(ax, read, cluster, color, f"cluster {i}: {cluster.size} rows, {len(cluster.dimensions)} dimensions")
+        said = f"{count(cluster.size, 'row')}, {count(len(cluster.dimensions), 'dimension')}"
+        _draw_panel(ax, read, cluster, color, f"cluster {i}: {said}")
     if title:
         figure.suptitle(shorten(title, 90), x=0.01, ha="left", fontweight="bold", parse_math=False)
     return np.array(panels)

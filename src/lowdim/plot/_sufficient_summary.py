@@ -39,7 +39,7 @@ def sufficient_summary(
     span: float | None = 0.4,
     ax: Axes | None = None,
     title: str | None = None,
-    response: str = "response",
+    response: str | None = None,
 ) -> Axes:
     """Draw the response against the scores on the first directions, one panel for each, with a smooth.
 
@@ -62,8 +62,8 @@ def sufficient_summary(
         Where to draw; None makes a new figure.
     title : str, optional
         Above the axes.
-    response : str
-        The name of the response.
+    response : str, optional
+        The name of the response; None takes that of y, if it has one.
 
     """
     require_fitted(model, "components_", "mean_")
@@ -74,16 +74,18 @@ def sufficient_summary(
         raise BadParameter(f"span must be a share of the rows, above 0 and at most 1, or None; got {span!r}.")
     Z = read_points(np.asarray(model.transform(X)), "X")[:, :count].astype(np.float64)
     values, classes = _response(y, len(Z))
+    name = response or str(getattr(y, "name", None) or "response")
     ax = axes_for(ax, 6.4, 1.0 + 3.0 * count)
     panels = [ax, *split_below(ax, [1.0] * count)] if count > 1 else [ax]
     for j, panel in enumerate(panels):
         style_axes(panel)
         _draw_rows(panel, Z[:, j], values, classes)
-        _draw_slices(panel, model, Z[:, j], values, classes)
+        sliced = _draw_slices(panel, model, Z[:, j], values, classes)
         note = f"direction {j + 1}, {_strength(model, j)}" if _strength(model, j) else f"direction {j + 1}"
         if classes is None and span is not None:
             note += _draw_smooth(panel, Z[:, j], values, span)
-        name_axes(panel, f"score on direction {j + 1}", response)
+        note += sliced if j == 0 else ""
+        name_axes(panel, f"score on direction {j + 1}", name)
         caption(panel, title if j == 0 else None, note)
     return ax
 
@@ -138,8 +140,8 @@ def _draw_rows(ax: Axes, scores: Array, values: Array, classes: Categories | Non
     ax.scatter(scores, heights, s=size, c=color, alpha=0.55, linewidths=0, rasterized=n > 2000, zorder=2)
 
 
-def _draw_slices(ax: Axes, model: Any, scores: Array, values: Array, classes: Categories | None) -> None:
-    """Edges of the slices, and the mean of each: all of them of the rows that are drawn."""
+def _draw_slices(ax: Axes, model: Any, scores: Array, values: Array, classes: Categories | None) -> str:
+    """Edges of the slices, and the mean of each, of the rows that are drawn; what the diamonds are, in words."""
     edges = getattr(model, "slice_edges_", None)
     if classes is not None:
         codes = values.astype(np.intp)
@@ -148,12 +150,13 @@ def _draw_slices(ax: Axes, model: Any, scores: Array, values: Array, classes: Ca
         for edge in np.asarray(edges):
             ax.axhline(edge, color=LIGHT, linewidth=0.6, zorder=1)
     else:
-        return
+        return ""
     counts = np.bincount(codes)
     there = counts > 0
     x, height = ((np.bincount(codes, weights=part)[there] / counts[there]) for part in (scores, values))
     color = PALETTE[1] if classes is None else INK
     ax.scatter(x, height, s=34, marker="D", color=color, edgecolors="white", linewidths=0.8, zorder=4)
+    return "; ◆ means of slices" if classes is None else "; ◆ means of classes"
 
 
 def _draw_smooth(ax: Axes, scores: Array, values: Array, span: float) -> str:

@@ -206,9 +206,10 @@ def split_below(ax: Axes, heights: list[float]) -> list[Axes]:
     return panels
 
 
-def save(ax: Axes, path: str | os.PathLike[str], *, dpi: int = 150) -> Path:
-    """Write the figure of `ax` to a file, by its extension (.png, .svg, .pdf …), and close the figure."""
-    figure: Any = ax.get_figure(root=True)
+def save(ax: Any, path: str | os.PathLike[str], *, dpi: int = 150) -> Path:
+    """Write the figure of `ax`, or of an array of axes, by the extension of the path (.png, .svg, …), and close it."""
+    first = ax.flat[0] if hasattr(ax, "flat") else ax
+    figure: Any = first.get_figure(root=True)
     target = Path(path)
     kind = target.suffix[1:].lower()
     known = figure.canvas.get_supported_filetypes()

@@ -167,11 +167,16 @@
     for (const j of named) {
       const x = center + radius * frame[2 * j], y = center - radius * frame[2 * j + 1];
       const width = context.measureText(columns[j]).width;
-      const left = Math.min(Math.max(x >= center ? x + 6 : x - 6 - width, 2), 2 * center - width - 2);
-      if (placed.some(([l, w, t]) => Math.abs(t - y) < 13 && left < l + w && l < left + width)) continue;
-      placed.push([left, width, y]);
+      const beside = x >= center ? x + 6 : x - 6 - width;
+      const left = Math.min(Math.max(beside, 2), 2 * center - width - 2);
+      const top = Math.abs(left - beside) < 4 ? y : y <= center ? y - 12 : y + 12; // not across its own axis
+      if (placed.some(([l, w, t]) => Math.abs(t - top) < 13 && left < l + w && l < left + width)) continue;
+      placed.push([left, width, top]);
+      context.strokeStyle = "rgba(255, 255, 255, 0.85)";
+      context.lineWidth = 3;
+      context.strokeText(columns[j], left, top);
       context.fillStyle = j === state.column ? "#D55E00" : "#222222";
-      context.fillText(columns[j], left, y);
+      context.fillText(columns[j], left, top);
     }
     context.lineWidth = 1;
   };

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from lowdim.data.target import ClassLabels
 from lowdim.distance.metrics import SQUARES
+from lowdim.errors import BadParameter
 from lowdim.knn.graph import Graph
 from lowdim.knn.index import NeighborIndex, neighbors
 from lowdim.quality._distance_source import DistanceSource
@@ -22,6 +23,7 @@ from lowdim.quality._rank_comparison import RankScale
 from lowdim.quality._rank_measures import Figure, as_figure, point_figures, r_nx_curve, rank_figures
 from lowdim.quality._shepard_correlation import shepard_correlation
 from lowdim.quality._space_comparison import MapComparison, OriginalSpace
+from lowdim.quality._steadiness import GroupReliability, MapGroups
 from lowdim.quality._words import sentence
 
 __all__ = ["Evaluation", "assemble"]
@@ -29,6 +31,7 @@ __all__ = ["Evaluation", "assemble"]
 Array = NDArray[Any]
 Lists = NDArray[np.int32]
 
+GROUP_MEASURES = ("steadiness", "cohesiveness")
 MAP, BASELINE = "map", "baseline"  # kinds, so that a map may have the name of a baseline
 
 
@@ -45,6 +48,7 @@ class Evaluation:
     seed: int
     threads: int
     notes: list[str]
+    groups: MapGroups
 
 
 def assemble(
@@ -55,7 +59,11 @@ def assemble(
     for_pairs = Resamples.of(shared.sample, always=True)
     everything = {(MAP, name): Z for name, Z in maps.items()} | {(BASELINE, name): Z for name, Z in others.items()}
     compared = dict(zip(everything, found, strict=True))
-    figures = {name: _figures(shared, everything[name], compared[name], resamples, for_pairs) for name in everything}
+    groups = dict(zip(everything, shared.groups.maps, strict=True))
+    figures = {
+        name: _figures(shared, everything[name], compared[name], resamples, for_pairs, groups[name])
+        for name in everything
+    }
     curves = {name: r_nx_curve(compared[name], shared.scale, resamples) for name in everything}
     beside = {name: figures[BASELINE, name] for name in others}
     baseline_curves = {name: curves[BASELINE, name] for name in others}
@@ -68,7 +76,7 @@ def assemble(
             n=shared.sample.n,
             k=shared.scale.k,
             measures=_measures(shared, figures[MAP, name], beside),
-            point_values=_point_values(shared, compared[MAP, name], true, drawn),
+            point_values=_point_values(shared, compared[MAP, name], groups[MAP, name], true, drawn),
             rows=shared.sample.rows,
             r_nx=curves[MAP, name],
             baseline_curves=baseline_curves,
@@ -83,12 +91,18 @@ def assemble(
 
 
 def _figures(
-    shared: Evaluation, points: Array, found: MapComparison, resamples: Resamples, for_pairs: Resamples
+    shared: Evaluation,
+    points: Array,
+    found: MapComparison,
+    resamples: Resamples,
+    for_pairs: Resamples,
+    groups: Mapping[str, GroupReliability],
 ) -> dict[str, Figure]:
     figures = rank_figures(found, shared.scale, resamples)
     figures["shepard_correlation"] = shepard_correlation(
         shared.space.pairs, found.pairs, shared.sample, for_pairs, shared.threads
     )
+    figures |= {name: group.figure for name, group in groups.items()}
     if shared.labels is not None:
         figures |= _label_figures(shared, points, found, resamples)
     return {name: figures[name] for name in DEFINITIONS if name in figures}
@@ -127,7 +141,7 @@ def _measures(
         n, k = shared.sample.n, shared.scale.k
         best, worst = (1 - k / (n - 1), -k / (n - 1)) if name == "lcmc" else (best, worst)
         worst = -k / (n - 1 - k) if name == "r_nx" else worst
-        used = n if exact else len(shared.sample.rows)
+        used = n if exact else len(shared.groups.rows if name in GROUP_MEASURES else shared.sample.rows)
         measure = Measure(
             name, title, figure.value, figure.low, figure.high, used, exact, best, worst, per_point, others
         )
@@ -146,10 +160,17 @@ def _true_neighbors(shared: Evaluation) -> tuple[Lists | None, float]:
         return shared.space.neighbors, 1.0
     graph, k = shared.graph, shared.scale.k
     if graph is None:
-        source = shared.original
-        index = NeighborIndex(source.rows, metric=source.metric, random_state=shared.seed, n_jobs=shared.threads)
-        graph = index.graph(k)
+        graph = _neighbor_graph(shared.original, k, shared.seed, shared.threads)
     return graph.nearest(k).indices, graph.recall
+
+
+def _neighbor_graph(source: DistanceSource, k: int, seed: int, threads: int) -> Graph:
+    """By an approximate search where there is one: the figures rest on sampled rows, which are compared with all."""
+    options: dict[str, Any] = {"metric": source.metric, "random_state": seed, "n_jobs": threads}
+    try:
+        return NeighborIndex(source.rows, algorithm="approximate", **options).graph(k)
+    except BadParameter:
+        return NeighborIndex(source.rows, **options).graph(k)
 
 
 def _map_neighbors(shared: Evaluation, points: Array, found: MapComparison) -> Lists:
@@ -159,7 +180,11 @@ def _map_neighbors(shared: Evaluation, points: Array, found: MapComparison) -> L
 
 
 def _point_values(
-    shared: Evaluation, found: MapComparison, true: Lists | None, drawn: Lists | None
+    shared: Evaluation,
+    found: MapComparison,
+    groups: Mapping[str, GroupReliability],
+    true: Lists | None,
+    drawn: Lists | None,
 ) -> dict[str, Array]:
     n, rows = shared.sample.n, shared.sample.rows
     figures = point_figures(found, shared.scale)
@@ -168,6 +193,9 @@ def _point_values(
         if DEFINITIONS[name].per_point:
             out[name] = np.full(n, np.nan)
             out[name][rows] = values
+    for name, group in groups.items():
+        out[name] = np.full(n, np.nan)
+        out[name][shared.groups.rows] = group.points
     if not shared.sample.exact and true is not None and drawn is not None:
         recall = shared_neighbors(true, drawn) / shared.scale.k
         recall[rows] = figures["neighbor_recall"]

@@ -22,6 +22,7 @@ from lowdim.quality._quality import Quality
 from lowdim.quality._quality_table import QualityTable
 from lowdim.quality._rank_comparison import RankScale
 from lowdim.quality._space_comparison import compare_spaces
+from lowdim.quality._steadiness import map_groups
 from lowdim.runtime.blas import single_blas
 from lowdim.runtime.param import Integer, Maybe
 from lowdim.runtime.random import Seed, seed_of
@@ -144,7 +145,8 @@ def evaluate(X: Any, maps: Mapping[str, Any], options: EvaluationOptions) -> dic
         scale = RankScale.of(original.n, options.k)
         sources = [embedding_source(Z, threads) for Z in [*points.values(), *others.values()]]
         space, found = compare_spaces(original, sources, sample, scale, threads)
-        evaluation = Evaluation(original, space, sample, scale, labels, options.graph, seed, threads, notes)
+        groups = map_groups(original, sources, seed, threads)
+        evaluation = Evaluation(original, space, sample, scale, labels, options.graph, seed, threads, notes, groups)
         return assemble(evaluation, points, others, found)
 
 

@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 EXACT_ROWS = 10_000  # up to so many, all rows are compared with all
 MOST_SAMPLED, FEWEST_SAMPLED = 2000, 500
-RANKED_VALUES = 140_000_000  # distances that are ranked per space, which bounds the sample of a large table
+RANKED_VALUES = 70_000_000  # distances that are ranked per space, which bounds the sample of a large table
 REPLICATES = 400  # of the bootstrap
 CONFIDENCE = 0.95
 

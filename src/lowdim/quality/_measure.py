@@ -35,6 +35,8 @@ DEFINITIONS = {
     "stress": Definition("stress-1, scale-normalized", 0.0, 1.0, True),
     "shepard_correlation": Definition("Shepard correlation (Spearman)", 1.0, -1.0, False),
     "triplet_accuracy": Definition("random-triplet accuracy", 1.0, 0.0, True),
+    "steadiness": Definition("steadiness", 1.0, 0.0, True),
+    "cohesiveness": Definition("cohesiveness", 1.0, 0.0, True),
     "neighborhood_hit": Definition("neighborhood hit", 1.0, 0.0, True),
     "label_trustworthiness": Definition("label trustworthiness", 1.0, 0.0, False),
     "label_continuity": Definition("label continuity", 1.0, 0.0, False),

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.errors import BadParameter, MissingExtra
+from lowdim.errors import BadInput, BadParameter, MissingExtra
+from lowdim.quality._label_groups import group_values, group_words
 from lowdim.quality._measure import BASELINE_NAMES, Measure
 from lowdim.quality._rank_measures import RnxCurve
 from lowdim.quality._words import far_sentence, near_sentence, point_words, sentence
@@ -64,17 +65,20 @@ class Quality:
     @property
     def points(self) -> Any:
         """The values of all points as a dataframe, one row each: pandas if it is installed, else polars."""
-        for package in ("pandas", "polars"):
-            try:
-                module = __import__(package)
-            except ImportError:
-                continue
-            return module.DataFrame(dict(self.point_values))
-        raise MissingExtra("a table of points needs a dataframe package: pip install pandas (or polars)")
+        return _dataframe(dict(self.point_values))
+
+    @property
+    def groups(self) -> Any:
+        """Means over the rows of every label as a dataframe, one row each; empty without labels."""
+        return _dataframe([{"label": name, **values} for name, values in group_values(self).items()])
 
     def words(self) -> list[str]:
         """One sentence per measure."""
         return [measure.words for measure in self]
+
+    def group_words(self) -> list[str]:
+        """One sentence per label, and on the pairs of labels that overlap in the map or in the data."""
+        return group_words(self)
 
     def verdict(self) -> list[str]:
         """Two sentences: on near neighbors and on far distances, each with its figure and that of baselines."""
@@ -107,9 +111,18 @@ class Quality:
             "measures": [measure.to_dict() for measure in self],
             "r_nx": curve_dict(self.r_nx),
             "baseline_r_nx": {name: curve_dict(curve) for name, curve in self.baseline_curves.items()},
+            "groups": group_values(self),
+            "group_words": self.group_words(),
             "points": {name: plain_values(values) for name, values in self.point_values.items()},
             "notes": list(self.notes),
         }
+
+    def add_to_obs(self, adata: Any, prefix: str = "map_") -> None:
+        """Write the values of points into the `obs` of an AnnData object, one column per measure."""
+        if len(getattr(adata, "obs", ())) != self.n:
+            raise BadInput(f"adata must have an `obs` of {self.n} rows, one per point; got {type(adata).__name__}.")
+        for name, values in self.point_values.items():
+            adata.obs[f"{prefix}{name}"] = values
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """The R_NX curve beside those of the baselines."""
@@ -142,6 +155,15 @@ class Quality:
     def _title(self) -> str:
         compared = "all rows" if self.exact else f"{count(len(self.rows), 'sampled row')} against all"
         return f"Quality of a map of {count(self.n, 'row')}: k = {self.k}, {compared}"
+
+
+def _dataframe(values: Any) -> Any:
+    for package in ("pandas", "polars"):
+        try:
+            return __import__(package).DataFrame(values)
+        except ImportError:
+            continue
+    raise MissingExtra("a table of points needs a dataframe package: pip install pandas (or polars)")
 
 
 def baseline_names(quality: Quality) -> list[str]:

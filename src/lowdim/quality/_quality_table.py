@@ -7,10 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from lowdim.errors import BadParameter
+from lowdim.quality._measure import Measure
 from lowdim.quality._quality import Quality, baseline_names, baseline_title
 from lowdim.runtime.display import count, grid, titled
 
 __all__ = ["QualityTable"]
+
+
+NULL_KEY = "After the bar: the same method on shuffled columns."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,10 +51,10 @@ class QualityTable:
     def rows(self) -> tuple[list[str], list[list[str]]]:
         """The head and the rows of the table: one measure per row, one map or baseline per column."""
         first = next(iter(self.maps.values()))
-        names = [name for name in baseline_names(first) if name != "original"]
+        names = [name for name in baseline_names(first) if name not in ("original", "null")]
         body = []
         for name, measure in first.measures.items():
-            cells = [quality[name].text if name in quality else "" for quality in self.maps.values()]
+            cells = [_cell(quality[name]) if name in quality else "" for quality in self.maps.values()]
             others = [f"{measure.baselines[other]:.3f}" if other in measure.baselines else "" for other in names]
             body.append([measure.title, *cells, *others])
         return ["measure", *self.maps, *map(baseline_title, names)], body
@@ -63,7 +67,8 @@ class QualityTable:
             "  ".join(f"{c:<{w}}" if j == 0 else f"{c:>{w}}" for j, (c, w) in enumerate(zip(row, widths, strict=True)))
             for row in rows
         ]
-        return "\n".join(line.rstrip() for line in [self._title(), "", *lines, "", *self.words()])
+        key = [NULL_KEY, ""] if any(quality.null is not None for quality in self.maps.values()) else []
+        return "\n".join(line.rstrip() for line in [self._title(), "", *lines, "", *key, *self.words()])
 
     __repr__ = __str__
 
@@ -75,3 +80,9 @@ class QualityTable:
         first = next(iter(self.maps.values()))
         compared = "all rows" if first.exact else f"{count(len(first.rows), 'sampled row')} against all"
         return f"Quality of {count(len(self.maps), 'map')} of {count(first.n, 'row')}: k = {first.k}, {compared}"
+
+
+def _cell(measure: Measure) -> str:
+    """The value with its interval, and that of the method on shuffled columns if it was fitted to them."""
+    null = measure.baselines.get("null")
+    return measure.text if null is None else f"{measure.text} | {null:.3f}"

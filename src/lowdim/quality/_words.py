@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lowdim.quality._measure import Measure, beside
+from lowdim.quality._neighbor_places import neighbor_places
 
 if TYPE_CHECKING:
     from lowdim.quality._quality import Quality
@@ -31,14 +32,16 @@ def sentence(measure: Measure, k: int) -> str:
         "shepard_correlation": f"True and map distances have rank correlation {value}{other}.",
         "triplet_accuracy": f"Which of two rows is nearer to a third, the map shows in {share} of cases"
         f"{beside(measure.baselines, '.0%')}.",
+        "steadiness": f"Steadiness {value}: 1 if groups of the map are groups in the data{other}.",
+        "cohesiveness": f"Cohesiveness {value}: 1 if groups in the data are groups of the map{other}.",
         "neighborhood_hit": f"Of the {k} drawn nearest, {share} have the label of the point"
         f"{beside(measure.baselines, '.0%')}.",
         "label_trustworthiness": f"Label trustworthiness {value}: 1 if none overlap more than in the data{other}.",
         "label_continuity": f"Label continuity {value}: 1 if no two classes are further apart than in the data{other}.",
         "centroid_triplet_accuracy": f"Which of two groups is nearer to a third, the map shows in {share} of cases"
         f"{beside(measure.baselines, '.0%')}.",
-        "cluster_distance_correlation": f"Distances between the groups have rank correlation {value} with the true ones"
-        f"{other}.",
+        "cluster_distance_correlation": f"Distances between groups {_readable(measure.value)}: "
+        f"rank correlation {value} with the true ones{other}.",
     }
     return said[measure.name]
 
@@ -51,9 +54,14 @@ def near_sentence(recall: Measure, k: int) -> str:
 
 def far_sentence(correlation: Measure) -> str:
     """The verdict on far distances."""
-    rho = correlation.value
-    how = "can be read" if rho >= READABLE else "can be read roughly" if rho >= ROUGHLY else "can't be read"
-    return f"Far distances {how}: ρ = {_number(correlation, 2)} with the true ones{beside(correlation.baselines)}."
+    return (
+        f"Far distances {_readable(correlation.value)}: ρ = {_number(correlation, 2)} with the true ones"
+        f"{beside(correlation.baselines)}."
+    )
+
+
+def _readable(rho: float) -> str:
+    return "can be read" if rho >= READABLE else "can be read roughly" if rho >= ROUGHLY else "can't be read"
 
 
 def _recall(measure: Measure, k: int, start: str = "On") -> str:
@@ -80,6 +88,10 @@ def point_words(quality: Quality, i: int) -> list[str]:
     words = [f"{kept} of its {k} true neighbors are drawn near it."]
     if kept < k:
         words.append(f"{k - kept} of the {k} drawn near it are false.")
+    places = neighbor_places(quality, i)
+    if len(places) > 1:
+        number = {2: "two", 3: "three", 4: "four", 5: "five"}[len(places)]
+        words.append(f"Its true neighbors are drawn in {number} places ({', '.join(map(str, places))}).")
     if "neighborhood_hit" in values and values["neighborhood_hit"][i] == values["neighborhood_hit"][i]:
         drawn, true = (round(float(values[name][i]) * k) for name in ("neighborhood_hit", "neighborhood_hit_original"))
         words.append(f"{drawn} of the {k} drawn near it have its label, and {true} of its {k} true neighbors.")

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from lowdim.data.rows import Rows, StreamRows
 from lowdim.data.table import NamedArrayRows, Table, default_names
+from lowdim.data.target import target_array
 from lowdim.data.validation import FeatureRecord, read_rows
 from lowdim.decomposition.ppca_em import impute_by_em
 from lowdim.errors import BadInput, NotEnoughData
@@ -65,7 +66,7 @@ def _read(X: Any) -> Rows:
 
 
 def _vector(values: Any, n: int, what: str) -> Array:
-    out = np.asarray(values)
+    out = target_array(values)
     if out.ndim != 1 or len(out) != n:
         raise BadInput(f"{what} must have one entry per row ({n}); got shape {out.shape}.")
     return out

@@ -21,6 +21,7 @@ from lowdim.quality import QualityTable
 from lowdim.quality import table as quality_table
 from lowdim.report.compared_table import class_labels, complete_rows, data_facts, read_compared
 from lowdim.report.fit_maps import ComparedRows, fit_maps, read_methods
+from lowdim.report.null_maps import MOST_SHUFFLED, beside_shuffled
 from lowdim.report.reproduce import Reproduction, python_code
 from lowdim.runtime.display import align, count, facts, paragraph, printable, titled
 from lowdim.runtime.random import Seed, seed_of
@@ -44,6 +45,7 @@ class CompareOptions:
     title: str | None = None
     random_state: Seed = 0
     n_jobs: int | None = None
+    null: bool | None = None  # None: up to `MOST_SHUFFLED` rows
 
     def __post_init__(self) -> None:
         if isinstance(self.k, bool) or not isinstance(self.k, int | np.integer) or self.k < 1:
@@ -138,6 +140,7 @@ def compare(  # noqa: PLR0913  (one argument per thing that can be said about a 
     k: int = 15,
     baselines: Sequence[str] = ("random", "pca"),
     sample: int | None = None,
+    null: bool | None = None,
     title: str | None = None,
     random_state: Seed = 0,
     n_jobs: int | None = None,
@@ -178,6 +181,9 @@ def compare(  # noqa: PLR0913  (one argument per thing that can be said about a 
         Maps that every figure stands beside: "random", "pca".
     sample : int, optional
         Rows that are measured against all; None takes all of up to 10,000 rows.
+    null : bool, optional
+        Fit every method to shuffled columns too: its figures there are one more baseline, and every point is compared
+        with those of that map. None does so up to 5,000 rows.
     title : str, optional
         Of the report.
     random_state : int, generator or None
@@ -186,7 +192,7 @@ def compare(  # noqa: PLR0913  (one argument per thing that can be said about a 
         Threads. The result has the same bits for any number of them.
 
     """
-    options = CompareOptions(standardize, metric, k, baselines, sample, title, random_state, n_jobs)
+    options = CompareOptions(standardize, metric, k, baselines, sample, title, random_state, n_jobs, null)
     own = [("y", y), ("labels", labels), ("label_name", label_name), ("ids", ids)]
     asked = {name: value for name, value in vars(options).items() if name != "n_jobs"}
     again = Reproduction(python_code(methods, asked, given=[name for name, value in own if value is not None]))
@@ -228,6 +234,10 @@ def compare_table(
         **settings,
     )
     fitted.seconds["quality"] = perf_counter() - start
+    start = perf_counter()
+    if options.null or (options.null is None and rows.rows.count <= MOST_SHUFFLED):
+        quality = beside_shuffled(quality, fitted, rows, class_labels(table), options.sample, settings)
+        fitted.seconds["shuffled columns"] = perf_counter() - start
     start = perf_counter()
     choices, sampled = _choices(rows, settings)
     fitted.seconds["number of components"] = perf_counter() - start

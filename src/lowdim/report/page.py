@@ -13,6 +13,7 @@ from lowdim.plot._standalone_page import json_for_script, with_content_security_
 from lowdim.plot._text import drawable, shorten
 from lowdim.report import page_sections
 from lowdim.report.page_data import page_data
+from lowdim.report.page_table import trust_html
 from lowdim.runtime.atomic_write import atomic_write
 from lowdim.runtime.display import count
 
@@ -46,7 +47,7 @@ def page_html(result: MethodComparison) -> str:
         "left_out": page_sections.left_out_html(result.left_out),
         "columns": str(COLUMNS.get(len(result.maps), 3)),
         "maps": "".join(page_sections.map_html(result, name) for name in result.maps),
-        "trust": page_sections.trust_html(result),
+        "trust": trust_html(result),
         "sections": "\n".join(section.html for section in sections),
         "again": page_sections.again_html(result.again),
         "style": _asset("page.css"),

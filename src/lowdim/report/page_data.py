@@ -24,8 +24,9 @@ Array = NDArray[Any]
 
 RECALL = "neighbor_recall"
 MOST_CATEGORIES = 60  # with a color or a place in the legend
-MOST_COLUMNS, MOST_COLUMN_VALUES = 100, 1_000_000  # that rows can be colored by: 4 MB
+MOST_COLUMNS, MOST_COLUMN_VALUES = 100, 500_000  # that rows can be colored by: 2.7 MB
 MOST_PIXELS = 3_000_000  # of all thumbnails
+FEWEST_KNOWN = 0.1  # of the rows must have a value that others can be colored by: of many rows, few are measured
 FINE_ROWS = 30_000  # up to so many, values per row are stored in two bytes; beyond, in one
 MOST_TEXT_ROWS = 20_000  # with texts that are no categories
 # What the values of single rows are called, and what they say.
@@ -36,6 +37,9 @@ TRUST = {
     "r_nx_auc": ("neighbors at all scales", "Gain over a random map, small neighborhoods weighing most."),
     "stress": ("stress", "How far distances to a row are from the true ones; small is good."),
     "triplet_accuracy": ("triplets", "Share of pairs of rows of which the map shows rightly which is nearer."),
+    "reliability": ("reliability", "Do distances to the nearest half of the rows grow as they truly do? 1 is best."),
+    "steadiness": ("steadiness", "1 if the groups of the map that a row is in are groups in the data."),
+    "cohesiveness": ("cohesiveness", "1 if the groups in the data that a row is in are groups of the map."),
     "neighborhood_hit": ("neighborhood hit", "Share of the rows drawn near a row that have its label."),
 }
 
@@ -108,7 +112,7 @@ def _ranges(qualities: dict[str, Quality]) -> dict[str, tuple[float, float]]:
     for name in TRUST:
         found = [quality.point_values[name] for quality in qualities.values() if name in quality.point_values]
         known = np.concatenate([values[~np.isnan(values)] for values in found]) if found else np.zeros(0)
-        if len(known):
+        if len(known) > FEWEST_KNOWN * sum(map(len, found)):
             out[name] = (min(0.0, float(known.min())), max(1.0, float(known.max())))
     return out
 

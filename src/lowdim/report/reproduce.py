@@ -21,6 +21,7 @@ DEFAULTS: dict[str, Any] = {
     "sample": None,
     "title": None,
     "random_state": 0,
+    "null": None,
 }
 
 

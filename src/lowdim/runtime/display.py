@@ -19,6 +19,7 @@ __all__ = [
     "p_value",
     "paragraph",
     "printable",
+    "rounded",
     "titled",
 ]
 
@@ -52,6 +53,11 @@ def count(number: float, noun: str, plural: str | None = None) -> str:
     """A number with its noun: 1 row, 1,797 rows, 2.5 rows."""
     exact = f"{int(number):,}" if number == int(number) else f"{number:,.6g}"
     return f"{exact} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def rounded(number: float) -> str:
+    """Three digits as people write them: 0.546, 19.1, 2,220; only of a million and more with an exponent."""
+    return f"{float(f'{number:.3g}'):,.0f}" if 999.5 <= abs(number) < 999_500 else f"{number:.3g}"
 
 
 def p_value(p: float, relation: str = "") -> str:

@@ -3,14 +3,42 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 from lowdim.errors import MemoryTooSmall
 
-__all__ = ["available_bytes", "require_memory", "require_thread_memory", "thread_start_errors"]
+__all__ = [
+    "announce_memory",
+    "announcing_memory",
+    "available_bytes",
+    "require_memory",
+    "require_thread_memory",
+    "thread_start_errors",
+]
 
 THREAD_BYTES = 48 << 20  # what a thread that calls BLAS takes: its stack, and the work buffer of OpenBLAS
+
+Announcement = Callable[[str, int], None]
+_announcement: ContextVar[Announcement | None] = ContextVar("lowdim_memory_announcement", default=None)
+
+
+@contextmanager
+def announcing_memory(tell: Announcement) -> Iterator[None]:
+    """Call `tell` with what will be done and its bytes, before every fit inside that has an estimate."""
+    token = _announcement.set(tell)
+    try:
+        yield
+    finally:
+        _announcement.reset(token)
+
+
+def announce_memory(what: str, needed: int) -> None:
+    """Say how much memory is about to be taken, if somebody wants to know."""
+    tell = _announcement.get()
+    if tell is not None:
+        tell(what, needed)
 
 
 def available_bytes() -> int | None:

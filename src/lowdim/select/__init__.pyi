@@ -3,6 +3,7 @@ from lowdim.select._boruta import Boruta as Boruta
 from lowdim.select._compare import compare as compare
 from lowdim.select._comparison import Comparison as Comparison
 from lowdim.select._correlation import CorrelationPruning as CorrelationPruning
+from lowdim.select._hsic_lasso import HSICLasso as HSICLasso
 from lowdim.select._laplacian_score import LaplacianScore as LaplacianScore
 from lowdim.select._mrmr import MRMR as MRMR
 from lowdim.select._mutual_information import MutualInformation as MutualInformation

@@ -18,6 +18,7 @@ FILTERS = {
     "chi2": "ChiSquared",
     "mutual_information": "MutualInformation",
     "mrmr": "MRMR",
+    "hsic_lasso": "HSICLasso",
     "relieff": "ReliefF",
     "surf": "SURF",
     "multisurf": "MultiSURF",

@@ -8,13 +8,14 @@ its standard deviation, as Kraskov et al. advise, but by the same numbers always
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import KDTree
 from scipy.special import digamma
 
+from lowdim import _native
 from lowdim.runtime.random import normal
 
 __all__ = [
@@ -31,7 +32,10 @@ __all__ = [
 JITTER = 1e-10  # standard deviations that tied values are moved by
 
 Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
+Codes = NDArray[np.int32]
+Order = NDArray[np.int32]
+
+NO_ORDER = np.empty(0, dtype=np.int32)
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,7 @@ class Column:
 
     values: NDArray[Any]  # (n,)
     discrete: bool
+    order: Order  # (n,) the rows in ascending order; empty if it is discrete
 
 
 @dataclass(frozen=True)
@@ -55,10 +60,10 @@ class MutualInformationEstimate:
         if a.discrete and b.discrete:
             return plug_in(a.values, b.values)
         if a.discrete:
-            return ross(b.values, a.values, self.n_neighbors)
+            return ross(b, a, self.n_neighbors)
         if b.discrete:
-            return ross(a.values, b.values, self.n_neighbors)
-        return ksg(a.values, b.values, self.n_neighbors)
+            return ross(a, b, self.n_neighbors)
+        return ksg(a, b, self.n_neighbors)
 
 
 def column_of(values: NDArray[Any], discrete: bool, estimate: MutualInformationEstimate, stream: int) -> Column:
@@ -67,98 +72,78 @@ def column_of(values: NDArray[Any], discrete: bool, estimate: MutualInformationE
     `stream` is another number for every column, so that ties of two columns are broken independently.
     """
     if discrete:
-        return Column(distinct_codes(values), True)
+        return Column(distinct_codes(values), True, NO_ORDER)
     if estimate.estimator == "histogram":
-        return Column(quantile_codes(values, estimate.bins), True)
+        return Column(quantile_codes(values, estimate.bins), True, NO_ORDER)
     values = np.asarray(values, dtype=np.float64)
     largest = np.abs(values - values[0]).max()
     if largest == 0:
-        return Column(np.zeros(len(values)), False)
+        return Column(np.zeros(len(values)), False, np.arange(len(values), dtype=np.int32))
     shifted = (values - values[0]) / largest  # so that squares neither overflow nor underflow
     scaled = shifted / shifted.std()
-    if len(np.unique(scaled)) < len(scaled):
+    order = ascending(scaled)
+    if (np.diff(scaled[order]) == 0).any():
         scaled += JITTER * normal((len(scaled),), 0, stream)
-    return Column(scaled, False)
+        order = ascending(scaled)
+    return Column(scaled, False, order)
 
 
 def plug_in(a: Codes, b: Codes) -> float:
     """Mutual information of the joint frequencies of two discrete variables."""
     width = int(b.max()) + 1
-    joint = np.bincount(a * width + b, minlength=(int(a.max()) + 1) * width).reshape(-1, width) / len(a)
+    joint = np.bincount(a.astype(np.int64) * width + b, minlength=(int(a.max()) + 1) * width).reshape(-1, width) / len(
+        a
+    )
     expected = np.outer(joint.sum(axis=1), joint.sum(axis=0))
     there = joint > 0
     return max(0.0, float((joint[there] * np.log(joint[there] / expected[there])).sum()))
 
 
-def ksg(x: Floats, y: Floats, k: int) -> float:
+def ksg(x: Column, y: Column, k: int) -> float:
     """ψ(n) + ψ(k) - ⟨ψ(n_x + 1) + ψ(n_y + 1)⟩, with the neighbors closer than the k-th in the joint maximum norm."""
-    n = len(x)
+    n = len(x.values)
     k = min(k, n - 1)
-    joint = np.column_stack([x, y])
-    # Two columns: a k-d tree is exact in double precision, and several times faster than a search by blocks.
-    tree = KDTree(joint, balanced_tree=False, compact_nodes=False)
-    radii = tree.query(joint, k + 1, p=np.inf)[0][:, -1]  # the first is the point itself
-    near = [np.mean(digamma(_closer(part, part, radii))) for part in (x, y)]
-    return max(0.0, float(digamma(n) + digamma(k) - near[0] - near[1]))
+    closer = np.empty((2, n), dtype=np.int32)
+    _native.ksg_counts(x.values, y.values, x.order, y.order, k, closer[0], closer[1], 1)
+    psi = digamma_table(n)
+    return max(0.0, float(psi[n] + psi[k] - psi[closer[0]].mean() - psi[closer[1]].mean()))
 
 
-def ross(x: Floats, codes: Codes, k: int) -> float:
+def ross(x: Column, classes: Column, k: int) -> float:
     """ψ(n) + ⟨ψ(k)⟩ - ⟨ψ(n_c)⟩ - ⟨ψ(m)⟩, with the m points closer than the k-th neighbor of the same class.
 
     Points that are alone in their class are left out.
     """
+    values, order, codes = x.values, x.order, classes.values
     counts = np.bincount(codes)
     kept = counts[codes] > 1
-    x, codes = x[kept], codes[kept]
-    if len(x) == 0:
+    if not kept.any():
         return 0.0
-    radii, neighbors = np.empty(len(x)), np.empty(len(x))
-    for label in np.flatnonzero(counts > 1):
-        members = np.flatnonzero(codes == label)
-        neighbors[members] = own = min(k, len(members) - 1)
-        radii[members] = _kth_neighbor(x[members], own)
-    closer = _closer(x, x, radii)
-    means = [np.mean(digamma(part)) for part in (neighbors, counts[codes], closer)]
-    return max(0.0, float(digamma(len(x)) + means[0] - means[1] - means[2]))
+    if not kept.all():
+        values, codes = values[kept], codes[kept]
+        order = ascending(values)
+    n = len(values)
+    closer = np.empty(n, dtype=np.int32)
+    _native.ross_counts(values, order, codes, min(len(counts), n), k, closer, 1)
+    psi, sizes = digamma_table(n), counts[codes]
+    means = [psi[part].mean() for part in (np.minimum(k, sizes - 1), sizes, closer)]
+    return max(0.0, float(psi[n] + means[0] - means[1] - means[2]))
 
 
-def _kth_neighbor(x: Floats, k: int) -> Floats:
-    """Distance to the k-th nearest other point on a line, (n,): the best of the k + 1 windows around each."""
-    order = np.argsort(x, kind="stable")
-    s, n = x[order], len(x)
-    nearest = np.full(n, np.inf)
-    for before in range(k + 1):  # neighbors on the left
-        i = np.arange(before, n - k + before)
-        nearest[i] = np.minimum(nearest[i], np.maximum(s[i] - s[i - before], s[i - before + k] - s[i]))
-    out = np.empty(n)
-    out[order] = nearest
-    return out
+@lru_cache(maxsize=4)
+def digamma_table(n: int) -> Floats:
+    """ψ(0), …, ψ(n); the first is not used."""
+    return np.asarray(digamma(np.maximum(np.arange(n + 1), 1)))
 
 
-def _closer(x: Floats, centers: Floats, radii: Floats) -> NDArray[np.int64]:
-    """Points of x closer than each radius to each center; those that coincide with it if the radius is 0, (m,)."""
-    values, counts = np.unique(x, return_counts=True)
-    below = np.concatenate([[0], np.cumsum(counts)])
-    last = len(values) - 1
-    # A search by sums is right up to rounding; the differences, which are what distances are, have the last word.
-    right = np.searchsorted(values, centers + radii)
-    while (more := (right <= last) & (values[np.minimum(right, last)] - centers < radii)).any():
-        right += more
-    while (less := (right > 0) & (values[np.maximum(right - 1, 0)] - centers >= radii)).any():
-        right -= less
-    left = np.searchsorted(values, centers - radii)
-    while (less := (left > 0) & (centers - values[np.maximum(left - 1, 0)] < radii)).any():
-        left -= less
-    while (more := (left <= last) & (centers - values[np.minimum(left, last)] >= radii)).any():
-        left += more
-    own = np.searchsorted(values, centers)
-    left, right = np.where(radii > 0, left, own), np.where(radii > 0, right, own + 1)
-    return below[right] - below[left]
+def ascending(values: Floats) -> Order:
+    """The rows in ascending order, (n,)."""
+    return np.argsort(values, kind="stable").astype(np.int32)
 
 
 def distinct_codes(values: NDArray[Any]) -> Codes:
     """The number of each distinct value, from 0, (n,)."""
-    return np.unique(values, return_inverse=True)[1].reshape(-1)
+    return np.unique(values, return_inverse=True)[1].reshape(-1).astype(np.int32)
 
 
 def quantile_codes(values: NDArray[Any], bins: int) -> Codes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -87,8 +87,20 @@ class ReliefF(ReliefFilter):
         return self.sigma
 
 
+@dataclasses.dataclass(eq=False, repr=False)
+class RadiusRelief(ReliefFilter):
+    """Base of Relief filters whose neighbors are all rows within a radius: a subclass gives the radius."""
+
+    def _neighborhoods(self, table: Differences, target: Target) -> Neighborhoods:
+        return rows_within(table, self._radius(table))
+
+    def _radius(self, table: Differences) -> Callable[[Floats], Floats]:
+        """The radius of each row, from its distances to all others."""
+        raise NotImplementedError
+
+
 @estimator(title="hits against misses within the mean distance", summary="graph", supervised=True, sparse=True)
-class SURF(ReliefFilter):
+class SURF(RadiusRelief):
     """Select by SURF (Greene et al. 2009): Relief with all rows nearer than the mean distance between two rows.
 
     {parameters}
@@ -99,13 +111,13 @@ class SURF(ReliefFilter):
 
     """
 
-    def _neighborhoods(self, table: Differences, target: Target) -> Neighborhoods:
+    def _radius(self, table: Differences) -> Callable[[Floats], Floats]:
         mean = table.mean_distance()
-        return rows_within(table, lambda distances: np.full(len(distances), mean))
+        return lambda distances: np.full(len(distances), mean)
 
 
 @estimator(title="hits against misses within a radius of each row's own", summary="graph", supervised=True, sparse=True)
-class MultiSURF(ReliefFilter):
+class MultiSURF(RadiusRelief):
     """Select by MultiSURF (Urbanowicz et al. 2018): Relief with a radius of its own for each row.
 
     A neighbor is nearer than the mean of the row's distances less half their standard deviation. There is no number of
@@ -119,5 +131,5 @@ class MultiSURF(ReliefFilter):
 
     """
 
-    def _neighborhoods(self, table: Differences, target: Target) -> Neighborhoods:
-        return rows_within(table, lambda distances: distances.mean(axis=1) - distances.std(axis=1) / 2)
+    def _radius(self, table: Differences) -> Callable[[Floats], Floats]:
+        return lambda distances: distances.mean(axis=1) - distances.std(axis=1) / 2

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.data.rows import unmasked
-from lowdim.data.target import class_labels, numeric_responses, read_supervised
+from lowdim.data.target import class_labels, numeric_responses, read_supervised, target_array
 from lowdim.errors import BadInput, NotEnoughData
 from lowdim.runtime.param import Choice, param
 from lowdim.select._selector import Filter, finite_table
@@ -64,9 +63,9 @@ def is_classification(y: Any, task: str) -> bool:
     """Whether y is read as classes."""
     if task != "auto":
         return task == "classification"
-    values = np.asarray(unmasked(y))
-    if values.dtype.kind not in "iuf":
-        return True
+    values = target_array(y)
+    if values.dtype.kind not in "iuf" or not values.ndim:
+        return True  # class_labels refuses what has no rows
     if values.dtype.kind == "f" and not np.array_equal(values, np.round(values)):
         return bool(np.isnan(values).any())  # which class_labels refuses by name
     return bool(len(np.unique(values)) <= max(FEW_CLASSES, len(values) / ROWS_PER_CLASS))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from lowdim.runtime.progress import report
 
-__all__ = ["ProclusOptions", "ProclusResult", "assign_rows", "find_dimensions", "proclus"]
+__all__ = ["ProclusOptions", "ProclusResult", "assign_rows", "find_dimensions", "proclus", "robust_limit"]
 
 Array = NDArray[Any]
 Dimensions = list[NDArray[np.intp]]  # of each cluster
@@ -31,6 +31,7 @@ class ProclusOptions:
     pool_factor: int  # B: medoids in the pool per cluster
     min_deviation: float  # clusters below this share of n / k are bad
     max_stale: int  # iterations without an improvement
+    spread: float | None  # rows beyond so many robust deviations of their cluster are outliers; None: as in the paper
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +52,7 @@ def proclus(X: Array, options: ProclusOptions, rng: np.random.Generator) -> Proc
     medoids, labels, n_iter = _climb(X, pool, options, rng)
     localities = [np.flatnonzero(labels == i) for i in range(options.k)]
     dimensions = find_dimensions(X, medoids, localities, options.l)
-    return _refine(X, medoids, dimensions, n_iter)
+    return _refine(X, medoids, dimensions, options.spread, n_iter)
 
 
 def greedy_medoids(X: Array, options: ProclusOptions, rng: np.random.Generator) -> NDArray[np.intp]:
@@ -150,13 +151,28 @@ def mean_deviation(X: Array, labels: NDArray[np.int64], dimensions: Dimensions) 
     return total / len(X)
 
 
-def _refine(X: Array, medoids: NDArray[np.intp], dimensions: Dimensions, n_iter: int) -> ProclusResult:
+def _refine(
+    X: Array, medoids: NDArray[np.intp], dimensions: Dimensions, spread: float | None, n_iter: int
+) -> ProclusResult:
     """Assign all rows once more; those beyond the spheres of influence of all medoids are outliers."""
     spheres = np.array([_sphere(X[medoids], i, own) for i, own in enumerate(dimensions)])
     labels, distances = assign_rows(X, X[medoids], dimensions)
     objective = mean_deviation(X, labels, dimensions)
+    if spread is not None:
+        for i in range(len(medoids)):
+            own = distances[(labels == i) & (distances[:, i] <= spheres[i]), i]
+            spheres[i] = min(spheres[i], robust_limit(own, spread)) if len(own) else spheres[i]
     labels[(distances > spheres).all(axis=1)] = -1
     return ProclusResult(medoids, dimensions, labels, spheres, objective, n_iter)
+
+
+def robust_limit(distances: NDArray[np.float64], spread: float) -> float:
+    """The median of the distances of a cluster's rows, and `spread` standard deviations by the median deviation.
+
+    Spheres reach to the next medoid: noise within them is far from the medoid, compared with the rows around it.
+    """
+    middle = float(np.median(distances))
+    return middle + spread * 1.4826 * float(np.median(np.abs(distances - middle)))
 
 
 def _sphere(medoids: Array, i: int, own: NDArray[np.intp]) -> float:

@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtrc
 from sklearn.base import ClusterMixin
 
 from lowdim import _native
@@ -25,15 +24,12 @@ from lowdim.subspace._cluster import SubspaceCluster, make_cluster
 from lowdim.subspace._dense_units import Bitmaps, DenseUnits, connected_units, dense_units, projected_supports
 from lowdim.subspace._description import cover_boxes, describe_boxes, edge_texts
 from lowdim.subspace._grid import Grid, adaptive_grid, histogram_bins, uniform_grid
+from lowdim.subspace._significance import CHANCE, more_than_chance
 
 __all__ = ["CLIQUE", "CliqueState"]
 
 Array = NDArray[Any]
 Boxes = NDArray[np.int32]  # (b, k, 2)
-
-# A cluster is reported if it has so many times the rows expected by chance, and if so few clusters like it are expected
-# among all dense units of as many columns.
-LIFT, CHANCE = 1.2, 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,9 +51,9 @@ class CLIQUE(ThreadsMixin, ClusterMixin, SubspaceClusterer):  # type: ignore[mis
         Agrawal, Gehrke, Gunopulos and Raghavan 1998; grid="adaptive": Nagesh, Goil and Choudhary 2001 (MAFIA)
 
     Every projection of a cluster is dense too, and so is its extension along any column if it has many rows: the
-    paper's list is long. By default (`redundancy`), a cluster is left out if most of its rows are in clusters of larger
-    subspaces, and if one of its columns adds nothing: if it has hardly more rows than expected with that column
-    independent of the others.
+    paper's list is long. By default (`redundancy`), a cluster is left out if most of its rows are, with most of its
+    columns, in clusters of more columns or in larger ones, and if one of its columns adds nothing: if it has hardly
+    more rows than expected with that column independent of the others.
 
     Clusters may overlap. The label of a row is the first of `clusters_` that holds it: the one of most dimensions, then
     the largest. Constant columns are in no subspace. A value outside the range of the fit is in no cluster.
@@ -92,8 +88,8 @@ class CLIQUE(ThreadsMixin, ClusterMixin, SubspaceClusterer):  # type: ignore[mis
     redundancy: float = param(
         0.5,
         Real(0, 1),
-        "Leave out a cluster if more than this share of its rows is in reported clusters of subspaces that contain its "
-        "own, or if one of its columns adds nothing to the others. 1 keeps all clusters, as the paper does.",
+        "Leave out a cluster if more than this share of its pairs of row and column is in reported clusters, or if one "
+        "of its columns adds nothing to the others. 1 keeps all clusters, as the paper does.",
     )
     max_units: int = param(5_000_000, Integer(1), "Refuse a search with more candidate units at one level.")
 
@@ -141,20 +137,23 @@ class CLIQUE(ThreadsMixin, ClusterMixin, SubspaceClusterer):  # type: ignore[mis
     ) -> Iterator[tuple[SubspaceCluster, Boxes]]:
         """Connected dense units of every subspace, with their rows and boxes; redundant ones are left out."""
         starts, names, texts = grid.starts, self._column_names(), [edge_texts(edges) for edges in grid.edges]
-        reported = _Reported(bitmaps, self.redundancy)
+        reported = _Reported(bitmaps, len(grid.columns), self.redundancy)
         for k, level in reversed(list(enumerate(levels, 1))):
             supports, shares = projected_supports(levels, k, grid, bitmaps.n)
-            for done, connected in enumerate(connected_units(level.units, grid.axis_of)):
+            largest_first = sorted(connected_units(level.units, grid.axis_of), key=lambda c: -level.supports[c].sum())
+            for done, connected in enumerate(largest_first):
                 report("CLIQUE: clusters", done, dimensions=k)
                 units = np.ascontiguousarray(level.units[connected])
                 axes = grid.axis_of[units[0]]
                 cells, size = units - starts[axes], int(level.supports[connected].sum())
-                if self.redundancy < 1 and not _is_more_than_chance(
-                    size, supports[connected], shares[connected], CHANCE / len(level.units)
+                chance = CHANCE / len(level.units)
+                if (
+                    self.redundancy < 1
+                    and not more_than_chance(size, supports[connected], shares[connected], chance).all()
                 ):
                     continue
                 bitmap = bitmaps.union(units)
-                if not reported.add(set(axes.tolist()), bitmap):
+                if not reported.add(axes, bitmap):
                     continue
                 boxes, columns = cover_boxes(cells), grid.columns[axes]
                 words = describe_boxes(boxes, [names[j] for j in columns], [texts[axis] for axis in axes])
@@ -187,29 +186,20 @@ class CLIQUE(ThreadsMixin, ClusterMixin, SubspaceClusterer):  # type: ignore[mis
 
 
 class _Reported:
-    """The clusters that were reported, from the subspaces of most columns down: what they leave to say."""
+    """The clusters that were reported, from the subspaces of most columns down: what they leave to say.
 
-    def __init__(self, bitmaps: Bitmaps, redundancy: float) -> None:
-        self.bitmaps, self.redundancy = bitmaps, redundancy
-        self.clusters: list[tuple[set[int], NDArray[np.uint64]]] = []
-
-    def add(self, axes: set[int], bitmap: NDArray[np.uint64]) -> bool:
-        """Whether a cluster is to be reported: at most a share of its rows is in those of subspaces above its own."""
-        if self.redundancy < 1:
-            above = [rows for larger, rows in self.clusters if larger > axes]
-            explained = np.bitwise_or.reduce(above) & bitmap if above else np.zeros_like(bitmap)
-            if np.bitwise_count(explained).sum() > self.redundancy * np.bitwise_count(bitmap).sum():
-                return False
-            self.clusters.append((axes, bitmap))
-        return True
-
-
-def _is_more_than_chance(size: int, supports: Array, shares: Array, chance: float) -> bool:
-    """Whether a cluster has notably more rows than if any one of its columns were independent of the others.
-
-    `supports` (units, k) are the rows without the condition of a column, `shares` those that would fulfill it by
-    chance. The tail is that of a binomial variable; a cluster of one column must only be denser than the column is.
+    A micro-object is a pair of a row and a column: a cluster says little if most of its own are in reported ones.
     """
-    expected, trials = (supports * shares).sum(axis=0), supports.sum(axis=0)
-    rare = bdtrc(size - 1, trials, np.minimum(expected / trials, 1.0)) <= chance
-    return bool(((rare | (len(expected) == 1)) & (size > LIFT * expected)).all())
+
+    def __init__(self, bitmaps: Bitmaps, axes: int, redundancy: float) -> None:
+        self.redundancy = redundancy
+        self.rows = np.zeros((axes, bitmaps.words.shape[1]), dtype=np.uint64)  # of all clusters with each axis
+
+    def add(self, axes: NDArray[np.int32], bitmap: NDArray[np.uint64]) -> bool:
+        """Whether a cluster is to be reported: at most a share of its micro-objects is in clusters before it."""
+        if self.redundancy < 1:
+            explained = np.bitwise_count(self.rows[axes] & bitmap).sum()
+            if explained > self.redundancy * len(axes) * np.bitwise_count(bitmap).sum():
+                return False
+            self.rows[axes] |= bitmap
+        return True

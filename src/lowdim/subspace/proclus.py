@@ -45,9 +45,9 @@ class PROCLUS(ThreadsMixin, SeedMixin, StandardizeMixin, ClusterMixin, SubspaceC
 
         Aggarwal, Procopiuc, Wolf, Yu and Park 1999
 
-    Distances are in the units of the columns: use `standardize` where they differ. An outlier is farther from every
-    medoid than the medoid's nearest other one, and these spheres are wide: noise within them joins a cluster, which
-    more searches do not change.
+    Distances are in the units of the columns: use `standardize` where they differ. In the paper, an outlier is farther
+    from every medoid than the medoid's nearest other one. These spheres are wide, and noise within them joins a
+    cluster; so by default, rows that are unusually far from their medoid for their cluster (`spread`) are outliers too.
 
     {parameters}
 
@@ -81,6 +81,13 @@ class PROCLUS(ThreadsMixin, SeedMixin, StandardizeMixin, ClusterMixin, SubspaceC
     min_deviation: float = param(0.1, Real(0, 1), "A cluster below this share of n / n_clusters has a bad medoid.")
     max_stale: int = param(20, Integer(1), "Iterations without an improvement that end a search.")
 
+    spread: float | None = param(
+        3.0,
+        Maybe(Real(0, open=True)),
+        "A row is an outlier if its distance from the medoid exceeds the median of its cluster by more than this many "
+        "robust standard deviations; None leaves it to the spheres of influence, as the paper does.",
+    )
+
     _state_classes = (ProclusState, SubspaceCluster)
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -106,7 +113,13 @@ class PROCLUS(ThreadsMixin, SeedMixin, StandardizeMixin, ClusterMixin, SubspaceC
             )
         average = max(2, d / 2) if self.n_dimensions is None else self.n_dimensions
         return ProclusOptions(
-            self.n_clusters, average, self.sample_factor, self.pool_factor, self.min_deviation, self.max_stale
+            self.n_clusters,
+            average,
+            self.sample_factor,
+            self.pool_factor,
+            self.min_deviation,
+            self.max_stale,
+            self.spread,
         )
 
     def _keep_result(self, table: Array, scaled: Array, best: ProclusResult, scales: Array) -> Self:

@@ -31,7 +31,7 @@ from lowdim.summaries.kernel_sources import (
     symmetric_matrix,
 )
 
-__all__ = ["Gram", "gram"]
+__all__ = ["MEMORY_FRACTION", "Gram", "gram"]
 
 Array = NDArray[Any]
 

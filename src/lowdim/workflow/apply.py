@@ -13,7 +13,7 @@ from lowdim.data.io.column_roles import ColumnSelection
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadParameter, ModelFileError
 from lowdim.knn.graph import Graph
-from lowdim.persistence import load
+from lowdim.persistence import SavedMap, load_with_map
 from lowdim.plot._new_rows import fitted_map
 from lowdim.registry import find_method, methods
 from lowdim.workflow.fit import naming_nonfinite, require_rows
@@ -22,7 +22,7 @@ from lowdim.workflow.outputs import EmbeddingOutput, write_embedding
 from lowdim.workflow.source import color_values, read_columns
 from lowdim.workflow.standardize import inner_estimator
 
-__all__ = ["AppliedModel", "apply_inverse", "apply_transform", "load_fitted", "write_new_rows"]
+__all__ = ["AppliedModel", "apply_inverse", "apply_transform", "background_map", "load_fitted", "write_new_rows"]
 
 Names = tuple[str, ...] | None
 
@@ -40,16 +40,16 @@ class AppliedModel:
     color_name: str | None = None  # of the column that they come from
 
 
-def load_fitted(path: str) -> Any:
-    """The model of a file, which must be fitted."""
-    model = load(path)
+def load_fitted(path: str) -> tuple[Any, SavedMap | None]:
+    """The model of a file, which must be fitted, and the map of its rows if the file has one."""
+    model, saved_map = load_with_map(path)
     if isinstance(model, Graph):
         raise ModelFileError(f"{path}: this is a neighbor graph, not a fitted model. Fit a method, and use its file.")
     if not hasattr(model, "n_features_in_"):
         raise ModelFileError(f"{path}: this {type(model).__name__} was saved before it was fitted. Fit it first.")
     if not hasattr(model, "transform"):
         raise ModelFileError(f"{path}: {type(model).__name__} finds clusters, and no coordinates: it can't transform.")
-    return model
+    return model, saved_map
 
 
 def apply_transform(
@@ -96,13 +96,22 @@ def apply_inverse(model: Any, data: str, selection: ColumnSelection) -> AppliedM
         return AppliedModel(table, model.inverse_transform(table.array()), _feature_names(model))
 
 
-def write_new_rows(path: Path, model: Any, applied: AppliedModel, behind: AppliedModel | None, title: str) -> bool:
-    """Draw the rows that a model was applied to, on those that it was fitted to (`behind`), or on the map it keeps.
+def background_map(model: Any, saved: SavedMap | None, color_name: str | None) -> SavedMap | None:
+    """The map that new rows are drawn on: that of the estimator, or of its file; labels only of the column named.
 
-    Returns whether there was such a map.
+    Rows without colors are drawn on the labels that the map has.
     """
+    kept = fitted_map(model).embedding
+    if saved is None:
+        return None if kept is None else SavedMap(kept)
+    named = color_name is None or color_name == saved.label_name
+    labels = saved.labels if named else None
+    return SavedMap(saved.embedding, labels, saved.label_name if named else None)
+
+
+def write_new_rows(path: Path, model: Any, applied: AppliedModel, behind: SavedMap | None, title: str) -> None:
+    """Draw the rows that a model was applied to, on the map of those that it was fitted to."""
     inner = inner_estimator(model)
-    background = fitted_map(model).embedding if behind is None else behind.result
     output = EmbeddingOutput(
         applied.result,
         applied.names or (),
@@ -112,12 +121,11 @@ def write_new_rows(path: Path, model: Any, applied: AppliedModel, behind: Applie
         title,
         explained_variance_ratio=getattr(inner, "explained_variance_ratio_", None),
         explained=getattr(type(inner), "_explained", "variance"),
-        color_name=applied.color_name,
-        background=background,
-        background_colors=None if behind is None else behind.colors,
+        color_name=applied.color_name or (None if behind is None else behind.label_name),
+        background=None if behind is None else behind.embedding,
+        background_colors=None if behind is None else behind.labels,
     )
     write_embedding(path, output)
-    return background is not None
 
 
 def _read_expected(model: Any, data: str, selection: ColumnSelection, names: Names, width: int) -> Table:

@@ -17,7 +17,7 @@ from lowdim.workflow.outputs import FIGURES, save_figure, write_labeled_table
 
 __all__ = ["CLUSTERERS", "find_clusterer", "find_clusters", "write_clusters"]
 
-CLUSTERERS = ("CLIQUE", "PROCLUS", "PCluster", "SUBCLU")
+CLUSTERERS = ("CLIQUE", "PROCLUS", "PCluster", "SUBCLU", "DOC", "MineClus")
 PICTURES = {"parallel": "parallel_coordinates", "panels": "subspace_panels"}  # by the end of the file's name
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from lowdim.data import datasets
@@ -12,17 +13,26 @@ from lowdim.registry import find_method
 from lowdim.report.comparison import CompareOptions, MethodComparison, compare_table
 from lowdim.report.reproduce import Reproduction, python_code
 from lowdim.workflow.fit import naming_nonfinite
+from lowdim.workflow.given_maps import read_maps
 from lowdim.workflow.missing import CompleteTable, complete_table
 from lowdim.workflow.source import column_values, read_with_target
 from lowdim.workflow.summary import summarize_missing
 
-__all__ = ["compare_data"]
+__all__ = ["GivenMaps", "compare_data"]
+
+
+@dataclass(frozen=True)
+class GivenMaps:
+    """Files of coordinates."""
+
+    paths: Sequence[str]
+    axes: Sequence[str] | None  # columns; None for all that hold coordinates
 
 
 def compare_data(
     data: str,
     selection: ColumnSelection,
-    methods: str | None,
+    methods: str | GivenMaps | None,
     options: CompareOptions,
     *,
     missing: str | None = None,
@@ -30,20 +40,25 @@ def compare_data(
     color: str | None = None,
     words: Sequence[str] = (),
 ) -> tuple[MethodComparison, CompleteTable]:
-    """Read, complete, fit and measure; `words` are those of the command line."""
+    """Read, complete, fit (or read coordinates) and measure; `words` are those of the command line."""
     table, y = read_with_target(data, selection, target, color)
+    given = read_maps(methods.paths, methods.axes, table) if isinstance(methods, GivenMaps) else None
     colors = None if color is None else column_values(data, table, selection, color, "color")
     gower = table.encode == "gower" and table.kind != "distances"
     complete = complete_table(table, missing, find_method("umap") if gower else None)
     if gower:
         options = CompareOptions(**{**vars(options), "metric": "gower"})
     done = [] if complete.missing is None else [("missing", summarize_missing(complete.missing))]
-    again = Reproduction(_python(data, selection, methods, options, complete, target), shlex.join(["lowdim", *words]))
+    code = ""
+    if not isinstance(methods, GivenMaps):
+        code = _python(data, selection, methods, options, complete, target)
+    again = Reproduction(code, shlex.join(["lowdim", *words]))
     table = complete.table
+    compared: Any = methods if given is None else {name: complete.rows_of(Z) for name, Z in given.items()}
     with naming_nonfinite(table.rows(), table, None):
         result = compare_table(
             table,
-            methods,
+            compared,
             options,
             y=complete.rows_of(y),
             again=again,

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import get_tags
 
 from lowdim.base.estimator import Method
 from lowdim.base.standardized import Standardized
-from lowdim.data.rows import Rows, first_nonfinite
+from lowdim.data.rows import ArrayRows, Rows, SparseRows, first_nonfinite
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
 from lowdim.registry import find_method, methods
@@ -22,6 +22,9 @@ from lowdim.runtime.warning import warn
 from lowdim.workflow.missing import CompleteTable, MissingValues
 from lowdim.workflow.source import label_vector
 from lowdim.workflow.standardize import build_estimator, inner_estimator, should_standardize
+
+if TYPE_CHECKING:
+    from lowdim.persistence import SavedMap
 
 __all__ = [
     "FittedModel",
@@ -71,6 +74,17 @@ class FittedModel:
         """Coordinates of the fitted rows: as fitting found them, where the estimator keeps them."""
         found = getattr(self.estimator, "embedding_", None)
         return self.model.transform(self.rows) if found is None else found
+
+    def map_to_save(self, labels: Any, label_name: str | None, embedding: Any = None) -> SavedMap | None:
+        """The map that a model file keeps for pictures of new rows; None for rows that are not in memory."""
+        rows = self.rows.rows() if isinstance(self.rows, Table) else self.rows
+        if embedding is None and isinstance(rows, ArrayRows | SparseRows):
+            embedding = self.embedding()
+        if embedding is None or not np.isfinite(embedding).all():
+            return None
+        from lowdim.persistence import SavedMap  # safetensors comes with it
+
+        return SavedMap.of(embedding, labels, label_name)
 
     def to_dict(self) -> dict[str, Any]:
         """Parameters and results, for programs."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lowdim.base.standardized import Standardized
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadParameter
 from lowdim.workflow.outputs import save_figure
@@ -31,21 +31,46 @@ def _biplot(plot: Any, drawn: ModelFigure) -> Any:
     table = drawn.table
     if table is None:
         raise BadInput("a biplot needs rows. Give the data that the model was fitted to, after the model.")
-    if isinstance(drawn.model, Standardized):
-        raise BadInput(f"{type(inner_estimator(drawn.model)).__name__} has no biplot of standardized columns; PCA has.")
+    inner = inner_estimator(drawn.model)
+    if hasattr(inner, "column_coordinates_"):  # CA
+        return plot.correspondence_biplot(inner, table.rows(), row_names=table.ids, title=drawn.title)
+    if hasattr(inner, "category_coordinates_"):  # MCA, and FAMD
+        return plot.category_map(inner, table, drawn.colors, label_name=drawn.color_name, title=drawn.title)
     named = {"ids": table.ids, "label_name": drawn.color_name, "title": drawn.title}
     return plot.biplot(drawn.model, table.rows(), drawn.colors, **named)
 
 
+def _correlation_circle(plot: Any, drawn: ModelFigure) -> Any:
+    """Of the rows that a model was fitted to, where it keeps the correlations, or of those that are given."""
+    inner = inner_estimator(drawn.model)
+    if hasattr(inner, "correlation_loadings_"):
+        return plot.correlation_circle(inner, title=drawn.title)
+    if drawn.table is None:
+        raise BadInput(
+            f"a correlation circle of {type(inner).__name__} needs rows. Give the data that the model was fitted to, "
+            "after the model."
+        )
+    return plot.correlation_circle(drawn.model, drawn.table.rows(), title=drawn.title)
+
+
 def _of_model(name: str, **options: Any) -> Callable[[Any, ModelFigure], Any]:
-    return lambda plot, drawn: getattr(plot, name)(inner_estimator(drawn.model), title=drawn.title, **options)
+    return lambda plot, drawn: getattr(plot, name)(_named(drawn.model), title=drawn.title, **options)
+
+
+def _named(model: Any) -> Any:
+    """The method inside `Standardized`, which saw z-scores without names, with the names of their columns."""
+    inner, names = inner_estimator(model), getattr(model, "feature_names_in_", None)
+    if names is not None and not hasattr(inner, "feature_names_in_"):
+        inner = copy(inner)
+        inner.feature_names_in_ = names
+    return inner
 
 
 # By the word on the command line.
 MODEL_FIGURES: dict[str, Callable[[Any, ModelFigure], Any]] = {
     "biplot": _biplot,
     "loadings": _of_model("loadings"),
-    "correlation-circle": _of_model("correlation_circle"),
+    "correlation-circle": _correlation_circle,
     "varimax": _of_model("loadings", rotation="varimax"),
     "scree": _of_model("scree"),
 }
@@ -59,8 +84,8 @@ def check_figure(kind: str, flag: str, others: tuple[str, ...] = ()) -> None:
 
 
 def needs_rows(kind: str) -> bool:
-    """Whether the figure shows rows beside the model."""
-    return kind == "biplot"
+    """Whether the figure shows rows beside the model, or may be computed from them."""
+    return kind in ("biplot", "correlation-circle")
 
 
 def write_model_figure(path: Path, kind: str, drawn: ModelFigure) -> None:

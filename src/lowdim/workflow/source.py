@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache
+from glob import has_magic
 from pathlib import Path
 from typing import Any
 
@@ -215,7 +216,12 @@ def _is_built_in(data: str) -> bool:
 
 def _require_known(data: str) -> None:
     """Raise BadInput for a bare word that is neither a file nor a data set; the readers judge everything else."""
-    if Path(data).exists() or Path(data).suffix.lower() in READ_EXTENSIONS or len(Path(data).parts) > 1:
+    if (
+        Path(data).exists()
+        or has_magic(data)
+        or Path(data).suffix.lower() in READ_EXTENSIONS
+        or len(Path(data).parts) > 1
+    ):
         return
     files = [entry.name for entry in Path().iterdir() if entry.suffix.lower() in READ_EXTENSIONS]
     near = get_close_matches(data, [*datasets.names(), *files], n=3)

@@ -29,14 +29,14 @@ def summarize_columns(report: ColumnReport) -> list[tuple[str, str]]:
     """What became of the columns: a line for every kind that nobody named."""
     lines = []
     if report.label is not None:
-        lines.append(("label", f"{report.label} (text of few values; --label names another)"))
+        lines.append(("label", f"{report.label} (text with few values; --label names another)"))
     if report.id is not None:
         lines.append(("row names", f"{report.id} (all values differ; --id names another)"))
     if report.encoded:
         how = "Gower: equal or different" if report.encoding == "gower" else "one-hot: a column of 0 and 1 per value"
         lines.append(("encoded", f"{_listed(report.encoded)} ({how})"))
     if report.categories:
-        lines.append(("categories", f"{_listed(report.categories)} (text; --drop leaves out)"))
+        lines.append(("categories", f"{_listed(report.categories)} (text; --drop leaves columns out)"))
     if report.annotations:
         lines.append(("not used", f"{_listed(report.annotations)} (text or dates, kept beside the numbers)"))
     by_reason: dict[str, list[str]] = {}
@@ -47,7 +47,7 @@ def summarize_columns(report: ColumnReport) -> list[tuple[str, str]]:
     if report.years:
         used = "used as a number" if len(report.years) == 1 else "used as numbers"
         drop = ",".join(report.years[:MOST_NAMES])
-        lines.append(("years", f"{_listed(report.years)} ({used}; --drop {drop} leaves out)"))
+        lines.append(("years", f"{_listed(report.years)} ({used}; leave out by --drop {drop})"))
     if report.constant:
         lines.append(("constant", f"{_listed(report.constant)} (no effect)"))
     return lines

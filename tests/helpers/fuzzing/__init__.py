@@ -14,15 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from fuzzing import commands, files, parameters, values
+from fuzzing import commands, files, functions, others, parameters, values
 from lowdim.errors import LowdimError
 
 __all__ = ["TARGETS", "attempt"]
 
 TARGETS: dict[str, Callable[[random.Random], tuple[str, Callable[[], Any]]]] = {
     "values": values.make,
-    "functions": values.make_function,
+    "functions": functions.make,
+    "metrics": functions.make_metric,
     "parameters": parameters.make,
+    "others": others.make,
     "models": files.make_model,
     "fields": files.make_field,
     "checkpoints": files.make_checkpoint,

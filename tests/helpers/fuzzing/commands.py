@@ -18,6 +18,11 @@ COMMANDS = [
     "choose",
     "diagnose",
     "subspace",
+    "compare",
+    "recommend",
+    "select",
+    "tour",
+    "plot",
     "fit",
     "transform",
     "inverse",
@@ -38,6 +43,16 @@ METHODS = [
     "classicalmds",
     "laplacianeigenmaps",
     "proclus",
+    "lda",
+    "sir",
+    "ica",
+    "mca",
+    "famd",
+    "ca",
+    "truncatedsvd",
+    "relieff",
+    "mrmr",
+    "clique",
     "x",
 ]
 FLAGS = {
@@ -48,7 +63,19 @@ FLAGS = {
     "--id": ["a", "none"],
     "--drop": ["a", "k", "a,b", "k,k", '"', "none"],
     "--columns": ["a", "a,b", "none", ""],
-    "--missing": ["em", "error", "x"],
+    "--missing": ["em", "error", "drop-rows", "x"],
+    "--methods": ["pca,umap", "pca,x", "", ",", "lda"],
+    "--target": ["species", "a", "k", "none", ""],
+    "--encode": ["one-hot", "gower", "x"],
+    "--metric": ["cosine", "gower", "haversine", "jaccard", "x"],
+    "--k": ["1", "3", "0", "10000", "0.5", "x"],
+    "--cv": ["2", "0", "x"],
+    "--resamples": ["2", "0", "x"],
+    "--kind": ["grand", "guided", "loadings", "biplot", "x"],
+    "--index": ["holes", "lda", "x"],
+    "--seconds": ["1", "0", "nan", "x"],
+    "--numeric-only": [None],
+    "--standardize": [None],
     "--n-components": ["1", "2", "3", "0", "-1", "99", "0.9", "nan", "parallel", "x", "1e400"],
     "--n-jobs": ["1", "2", "0", "-1", "99999999999999999999", "x"],
     "--random-state": ["0", "-1", "1e3", "x"],
@@ -76,7 +103,7 @@ def make(r: random.Random) -> tuple[str, Callable[[], Any]]:
     """A command line; it must end with a documented exit code, and say what is wrong without a traceback."""
     command = r.choice(COMMANDS)
     words = [command]
-    if command in ("map", "choose", "diagnose", "subspace", "fit", "transform", "inverse") and r.random() < 0.95:
+    if command not in ("methods", "datasets", "config", "nonsense") and r.random() < 0.95:
         words += [r.choice(DATA) for _ in range(1 + (command in ("transform", "inverse")))]
     for _ in range(r.choice([0, 1, 1, 2, 3])):
         flag = r.choice(sorted(FLAGS))

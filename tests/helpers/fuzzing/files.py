@@ -20,10 +20,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet as pq
+import scipy.sparse as sp
 
 import lowdim
 from fuzzing.values import QUICK
 from lowdim.errors import Cancelled, LowdimError
+from other_estimators import apply, clusterers, quick, savable, selectors
 from targets import table_for, target_for
 
 __all__ = ["make_checkpoint", "make_field", "make_model", "make_table", "mutated"]
@@ -63,6 +65,9 @@ def _saved(name: str) -> bytes:
             lowdim.save(lowdim.neighbors(X, 4), path)
         elif name == "Standardized":
             lowdim.save(lowdim.Standardized(lowdim.UMAP(n_epochs=15)).fit(X), path)
+        elif name in selectors() or name in clusterers():
+            model = quick(name).fit(np.abs(X), *([np.arange(24) % 2] if name in selectors() else []))
+            lowdim.save(savable(model), path)
         else:
             lowdim.save(
                 getattr(lowdim, name)(2, **QUICK.get(name, {})).fit(table_for(name, X), target_for(name, X)), path
@@ -71,7 +76,7 @@ def _saved(name: str) -> bytes:
 
 
 def _names() -> list[str]:
-    return [*(method.name for method in lowdim.methods()), "Standardized", "Graph"]
+    return [*(method.name for method in lowdim.methods()), "Standardized", "Graph", *selectors(), *clusterers()]
 
 
 def _loaded(content: bytes) -> Any:
@@ -80,6 +85,8 @@ def _loaded(content: bytes) -> Any:
         path = Path(folder) / "changed.lowdim"
         path.write_bytes(content)
         loaded = lowdim.load(path)
+        if type(loaded).__name__ in selectors() | clusterers():
+            return apply(loaded, NEW)
         return (
             loaded.distances
             if isinstance(loaded, lowdim.Graph)
@@ -214,6 +221,9 @@ def _tables() -> dict[str, bytes]:
         return stream.getvalue()
 
     return {
+        "a.xlsx": written(_write_excel),
+        "a.h5ad": written(lambda stream: _write_h5ad(stream, sparse=False)),
+        "sparse.h5ad": written(lambda stream: _write_h5ad(stream, sparse=True)),
         "a.csv": text,
         "a.tsv": text.replace(b",", b"\t"),
         "a.csv.gz": gzip.compress(text, mtime=0),
@@ -222,6 +232,35 @@ def _tables() -> dict[str, bytes]:
         "a.parquet": written(lambda stream: pq.write_table(frame, stream)),
         "a.feather": written(lambda stream: pa.feather.write_feather(frame, stream)),
     }
+
+
+def _write_excel(stream: Any) -> None:
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    for row in (("a", "b", "k"), *((a, b, "red") for a, b, _ in X.tolist())):
+        book.active.append(row)
+    book.save(stream)
+
+
+def _write_h5ad(stream: Any, *, sparse: bool) -> None:
+    """The documented layout of an annotated matrix: X, and two frames of names."""
+    import h5py
+
+    with h5py.File(stream, "w") as file:
+        if sparse:
+            parts = sp.csr_array(np.where(X > 0, X, 0))
+            group = file.create_group("X")
+            group.attrs.update({"encoding-type": "csr_matrix", "shape": X.shape})
+            for part in ("data", "indices", "indptr"):
+                group.create_dataset(part, data=getattr(parts, part))
+        else:
+            file["X"] = X
+        for name, size in (("obs", 24), ("var", 3)):
+            frame = file.create_group(name)
+            frame.attrs.update({"_index": "_index", "column-order": ["kind"] if name == "obs" else []})
+            frame["_index"] = [f"{name}{i}" for i in range(size)]
+        file["obs/kind"] = ["red", "green"] * 12
 
 
 def make_table(r: random.Random) -> tuple[str, Callable[[], Any]]:
@@ -233,7 +272,7 @@ def make_table(r: random.Random) -> tuple[str, Callable[[], Any]]:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / name
             path.write_bytes(content)
-            table = lowdim.read_table(path, drop=() if name.endswith(("npy", "npz")) else "k")
+            table = lowdim.read_table(path, drop=() if name.endswith(("npy", "npz", "h5ad")) else "k")
             with contextlib.suppress(LowdimError):  # cells may be huge, or missing
                 return lowdim.PCA(1).fit_transform(table.array())
 

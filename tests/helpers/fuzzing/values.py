@@ -15,10 +15,9 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 import lowdim
-from lowdim import choose, kernels
 from targets import target_for
 
-__all__ = ["QUICK", "SourceFailed", "any_table", "healthy", "make", "make_function"]
+__all__ = ["QUICK", "SourceFailed", "any_table", "healthy", "make", "tell"]
 
 
 class SourceFailed(OSError):
@@ -30,6 +29,7 @@ QUICK = {
     "UMAP": {"n_epochs": 15},
     "MDS": {"max_iter": 15},
     "NonmetricMDS": {"max_iter": 8},
+    "ProjectionPursuit": {"n_init": 1, "n_null": 1, "max_iter": 5},
 }
 SCALES = (1, 1, 1, 0, 1e-30, 1e8, 1e12, 1e-150, 1e150, 1e-300, 1e300, 1e-320)
 KINDS = ["f8", "f8", "f4", "f2", "g", "i1", "u1", "i2", "i4", "u4", "i8", "u8", "?", "O", ">f8", ">f4", ">i4"]
@@ -212,35 +212,10 @@ def make(r: random.Random) -> tuple[str, Callable[[], Any]]:
         return model.inverse_transform(new)
 
     work = r.choice([fit, fit, fit_then_new, fit_both, back])
-    return f"{type(model).__name__} {method.name} {work.__name__} {_tell(X)} {_tell(new)} {options}", work
+    return f"{type(model).__name__} {method.name} {work.__name__} {tell(X)} {tell(new)} {options}", work
 
 
-def make_function(r: random.Random) -> tuple[str, Callable[[], Any]]:
-    """A function of lowdim, given any table."""
-    X = any_table(r)
-    name, function = r.choice(list(FUNCTIONS.items()))
-    return f"{name} {_tell(X)}", lambda: function(r, X)
-
-
-FUNCTIONS: dict[str, Callable[[random.Random, Any], Any]] = {
-    "neighbors": lambda r, X: lowdim.neighbors(X, r.choice([1, 3, 10])).distances,
-    "neighbors cosine": lambda r, X: lowdim.neighbors(X, 2, metric="cosine").distances,
-    "moments": lambda r, X: lowdim.moments(X).within,
-    "gram": lambda r, X: lowdim.gram(X, r.choice(["rbf", "linear", "laplacian"])) and None,
-    "diagnose": lambda r, X: lowdim.diagnose(X) and None,
-    "parallel analysis": lambda r, X: lowdim.PCA(choose.parallel_analysis()).fit_transform(X),
-    "share": lambda r, X: lowdim.PCA(0.9).fit_transform(X),
-    "rbf": lambda r, X: kernels.rbf()(X),
-    "linear kernel": lambda r, X: kernels.linear()(X, X),
-    "is_psd": lambda r, X: kernels.is_psd(X) and None,
-    "is_euclidean": lambda r, X: kernels.is_euclidean(X) and None,
-    "precomputed": lambda r, X: getattr(
-        lowdim, r.choice(["Isomap", "LLE", "LaplacianEigenmaps", "ClassicalMDS", "UMAP"])
-    )(1, metric="precomputed").fit_transform(X),
-    "PCA em": lambda r, X: lowdim.PCA(1, missing="em").fit_transform(X),
-}
-
-
-def _tell(X: Any) -> str:
+def tell(X: Any) -> str:
+    """A few words about any object."""
     shape = np.shape(X) if isinstance(X, np.ndarray) else ""
     return f"{type(X).__module__.split('.')[0]}.{type(X).__name__}{shape} {getattr(X, 'dtype', '')}"

@@ -115,6 +115,7 @@ def selectors_and_clusterers(X: np.ndarray) -> dict[str, object]:
         "select_chi2": select.ChiSquared(2).fit(positive, y),
         "select_mutual_information": select.MutualInformation(2).fit(X, y),
         "select_mrmr": select.MRMR(2).fit(X, y),
+        "select_hsic_lasso": select.HSICLasso(2).fit(X, y),
         "select_relieff": select.ReliefF(2).fit(X, y),
         "select_surf": select.SURF(2).fit(X, y),
         "select_multisurf": select.MultiSURF(2).fit(X, y),
@@ -127,6 +128,8 @@ def selectors_and_clusterers(X: np.ndarray) -> dict[str, object]:
         "subspace_proclus": subspace.PROCLUS(2, n_init=2).fit(X),
         "subspace_pcluster": subspace.PCluster(1.0, min_rows=4).fit(X),
         "subspace_subclu": subspace.SUBCLU(1.5, 4).fit(X),
+        "subspace_doc": subspace.DOC(0.2, width=1.0).fit(X),
+        "subspace_mineclus": subspace.MineClus(0.2, width=1.0).fit(X),
     }
 
 

@@ -26,10 +26,15 @@ class ParquetSource(TableSource):
             self.schema, self.n = file.schema_arrow, int(file.metadata.num_rows)
             self.names = tuple(self.schema.names)
 
-    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
-        """Record batches of the selected columns, row group by row group."""
+    def row_groups(self) -> list[int]:
+        """The number of rows of every row group."""
         with file_errors(self.path, self.format), self._opened() as file:
-            for batch in file.iter_batches(BATCH_ROWS, columns=list(columns)):
+            return [int(file.metadata.row_group(i).num_rows) for i in range(file.metadata.num_row_groups)]
+
+    def batches(self, columns: Sequence[str], groups: Sequence[int] | None = None) -> Iterator[Batch]:
+        """Record batches of the selected columns, row group by row group; all of these unless `groups` names some."""
+        with file_errors(self.path, self.format), self._opened() as file:
+            for batch in file.iter_batches(BATCH_ROWS, row_groups=groups, columns=list(columns)):
                 # A name may also be the prefix of a nested column, so columns are selected again.
                 selected = batch.select(list(columns))
                 selected.validate(full=True)

@@ -23,6 +23,7 @@ __all__ = [
     "IN_MEMORY_BYTES",
     "RecordBatchRows",
     "TableSource",
+    "block_of_batches",
     "file_errors",
     "is_number",
     "numbers",
@@ -109,7 +110,7 @@ class RecordBatchRows(Rows):
     def count(self) -> int:
         """The number of rows: stated in the file, or counted in a pass."""
         if self._count is None:
-            self._count = sum(batch.num_rows for batch in self.source.batches(self.columns[:1]))
+            self.n = self._count = sum(batch.num_rows for batch in self.source.batches(self.columns[:1]))
         return self._count
 
     def chunks(self) -> Iterator[Chunk]:
@@ -118,7 +119,7 @@ class RecordBatchRows(Rows):
             stop = start + sum(part.num_rows for part in parts)
             if self.n is not None and stop > self.n:
                 raise self._row_count_error()
-            yield Chunk(start, stop, lambda p=parts: _block(p, self.d, self.dtype))  # type: ignore[misc]
+            yield Chunk(start, stop, lambda p=parts: block_of_batches(p, self.d, self.dtype))  # type: ignore[misc]
             start = stop
         if self.n is not None and start != self.n:
             raise self._row_count_error()
@@ -186,7 +187,7 @@ def _regroup(batches: Iterable[Batch], size: int) -> Iterator[list[Batch]]:
         yield group
 
 
-def _block(parts: Sequence[Batch], d: int, dtype: np.dtype[Any]) -> Array:
+def block_of_batches(parts: Sequence[Batch], d: int, dtype: np.dtype[Any]) -> Array:
     """Batches as one C-ordered block, via its transpose: writing whole columns uses the cache better."""
     n = sum(part.num_rows for part in parts)
     transposed = np.empty((d, n), dtype=dtype)

@@ -90,7 +90,8 @@ def _with_text(source: TableSource, roles: Roles, text: tuple[str, ...], selecti
     mixed = tuple((n, f"numbers mixed with text such as {look.stray!r}") for n, look in looks.items() if look.stray)
     roles = replace(roles, left_out=mixed)
     rest = [name for name in text if not looks[name].stray]
-    if roles.id is None and (name := next((n for n in rest if looks[n].all_different), None)) is not None:
+    name = next((n for n in rest if looks[n].all_different), None)
+    if name is not None and (roles.id is None or _counts_rows(source, roles.id)):
         roles = replace(roles, id=name)
         rest.remove(name)
     if selection.encode == "categories":  # of which the label would be one
@@ -105,6 +106,11 @@ def _with_text(source: TableSource, roles: Roles, text: tuple[str, ...], selecti
         rest = [name for name in rest if name not in encoded]
         roles = replace(roles, encoded=encoded)
     return replace(roles, annotations=tuple(rest))
+
+
+def _counts_rows(source: TableSource, id: str) -> bool:
+    """Whether an unnamed first column only counts the rows, as R and pandas write them; names say more."""
+    return id == "" and is_number(source.schema.field(id).type) and _is_sequence(_first_numbers(source, id))
 
 
 def _look(source: TableSource, names: tuple[str, ...]) -> dict[str, _Look]:

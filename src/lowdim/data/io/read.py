@@ -17,6 +17,7 @@ from lowdim.data.io.excel import ExcelSource
 from lowdim.data.io.h5ad import read_h5ad
 from lowdim.data.io.load_table import load_table
 from lowdim.data.io.numpy_files import read_npy, read_npz
+from lowdim.data.io.parquet_files import ParquetFiles, parquet_paths
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadInputType
 
@@ -68,7 +69,8 @@ def read_table(
     Parameters
     ----------
     path : path of a file
-        The extension tells the format: .csv, .tsv, .txt, .tab (also compressed: .csv.gz, .bz2, .zst), .parquet,
+        A folder of Parquet files, or a pattern such as "folder/*.parquet", is one table, file after file. Otherwise
+        the extension tells the format: .csv, .tsv, .txt, .tab (also compressed: .csv.gz, .bz2, .zst), .parquet,
         .arrow, .feather, .xlsx, .h5ad, .npy, .npz. The first line of a text file is the header, unless it holds only
         unquoted numbers; a first column without a name holds the ids. Columns without names are called x0, x1, …;
         images (n, h, w) are flattened. Of an npz file the array `X` or `data` is read, or the only table; `y` or
@@ -93,6 +95,9 @@ def read_table(
 
 def read_selection(path: str | os.PathLike[str], selection: ColumnSelection) -> Table:
     """Read the selected columns of a file."""
+    if isinstance(path, str | os.PathLike) and (files := parquet_paths(Path(path))) is not None:
+        with file_errors(Path(path), ParquetFiles.format):
+            return replace(load_table(ParquetFiles(Path(path), files), selection), encode=selection.encode)
     file = _require_file(path)
     extension = _extension(file)
     with file_errors(file, "a table"):
@@ -117,8 +122,6 @@ def _require_file(path: str | os.PathLike[str]) -> Path:
     except TypeError:
         raise BadInputType(f"path must be the path of a file; got {path!r}.") from None
     try:
-        if file.is_dir():
-            raise BadInput(f"{file} is a folder. Give a file in it.")
         if not file.exists():
             raise BadInput(f"there is no file {file}.{_suggest(file)}")
         if not file.is_file():

@@ -22,7 +22,7 @@ from lowdim.errors import BadInput, BadInputType
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.warning import warn
 
-__all__ = ["DaskRows", "compute", "is_dask", "open_dask", "partition_block"]
+__all__ = ["DaskRows", "compute", "is_dask", "joined_partitions", "open_dask", "partition_block"]
 
 PACKAGES = ("dask", "dask_expr")  # whose collections are recognized, by name: nothing is imported for it
 
@@ -123,6 +123,12 @@ def partition_block(part: Any, start: int, stop: int, offset: int, rows: DaskRow
     if rows.sparse:
         return sp.csr_array(block, dtype=rows.dtype)
     return np.ascontiguousarray(block.toarray() if sp.issparse(block) else block, dtype=rows.dtype)
+
+
+def joined_partitions(parts: Sequence[Any], bounds: Array, rows: DaskRows) -> Block:
+    """Neighboring partitions, whose rows begin and end at `bounds`, as one block."""
+    edges = zip(parts, bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)
+    return joined_blocks([partition_block(part, low, high, low, rows) for part, low, high in edges if low < high])
 
 
 def compute(*delayed: Any) -> tuple[Any, ...]:

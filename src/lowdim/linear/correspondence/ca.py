@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim.base.estimator import SeedMixin, ThreadsMixin, estimator
+from lowdim.base.fit_memory import FitMemory
 from lowdim.base.state import StateCheck
-from lowdim.data.rows import Rows
+from lowdim.data.rows import Rows, StreamRows
 from lowdim.data.validation import check_weights, overflow_error, read_rows, read_scores
 from lowdim.decomposition.component_count import ComponentRule, component_domain
 from lowdim.decomposition.principal_axes import PCAOptions, PrincipalAxes, axes_from_moments
@@ -92,15 +93,17 @@ class CA(ThreadsMixin, SeedMixin, CorrespondenceProjection):
         kw_only=False,
     )
 
+    _fit_memory = FitMemory(scatters=1, iterative=True)
     _state_classes = (CAState,)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the principal axes of the profiles. `sample_weight` is the multiplicity of each row."""
         with self._fitting():
             rows = read_rows(self, X, fitting=True, min_rows=2)
-            weights = check_weights(sample_weight, rows.n)
-            if rows.n is None:
+            if isinstance(rows, StreamRows):
+                check_weights(sample_weight, None)
                 return self._keep(*self._fit_stream(rows), rows.dtype)
+            weights = check_weights(sample_weight, rows.count)
             totals, columns = row_and_column_totals(rows, weights, thread_count(self.n_jobs))
             n = float(columns.sum())
             roots = np.sqrt(columns / _require_total(n))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim.base.estimator import SeedMixin, ThreadsMixin, estimator
+from lowdim.base.fit_memory import FitMemory
 from lowdim.base.linear import LinearProjection
 from lowdim.base.state import StateCheck
 from lowdim.data.validation import check_weights, overflow_error, read_rows
@@ -108,6 +109,8 @@ class ICA(ThreadsMixin, SeedMixin, LinearProjection):
     max_iter: int = param(500, Integer(1), "Maximum number of iterations.")
 
     _axis = "IC"
+
+    _fit_memory = FitMemory(scatters=1, iterative=True, scores=20)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the sources. `sample_weight` is the multiplicity of each row."""

@@ -13,6 +13,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim.base.estimator import ThreadsMixin, estimator
+from lowdim.base.fit_memory import FitMemory
 from lowdim.base.linear import LinearProjection, check_moments
 from lowdim.base.state import StateCheck
 from lowdim.data.target import class_labels, read_supervised
@@ -135,6 +136,7 @@ class LDA(ThreadsMixin, ClassifierMixin, LinearProjection):  # type: ignore[misc
     )
 
     _axis, _explained = "LD", "between-class variance"
+    _fit_memory = FitMemory(scatters=1, squares=32)
     _state_classes = (LDAState, Moments)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

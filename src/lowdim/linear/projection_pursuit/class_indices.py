@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from lowdim.data.target import target_array
 from lowdim.errors import BadInput, NotEnoughData
 from lowdim.linear.projection_pursuit.indices import Array, Codes, Objective, ProjectionIndex
 
@@ -56,7 +57,7 @@ def read_classes(y: Any, n: int, index: str) -> Codes:
             f"index={index!r} needs classes, one per row: requires y to be passed, but the target y is None. "
             "Use fit(X, y), or another index."
         )
-    labels = np.asarray(y)
+    labels = target_array(y)
     labels = labels.ravel() if labels.ndim == 2 and labels.shape[1] == 1 else labels
     if labels.shape != (n,):
         raise BadInput(f"y must have one class per row ({n}); got shape {labels.shape}.")

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim.base.estimator import SeedMixin, ThreadsMixin
+from lowdim.base.fit_memory import FitMemory
 from lowdim.base.state import StateCheck
 from lowdim.data.rows import ArrayRows, StreamRows
 from lowdim.data.target import read_supervised
@@ -87,6 +88,7 @@ class SufficientReduction(RegularizationMixin, ThreadsMixin, SeedMixin, WhiteSco
                 permutations), and p-value. None if there was no test.
             """
     }
+    _fit_memory = FitMemory(scatters=1, squares=64)
     _state_classes = (SDRState,)
     _has_chi2: ClassVar[bool] = True  # whether the order tests have a plain χ² law, for normal columns
     _definite: ClassVar[bool] = True  # whether the kernel matrix has no negative eigenvalues

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from lowdim.base.estimator import ThreadsMixin, estimator
 from lowdim.base.state import StateCheck
 from lowdim.data.ownership import dense_table
-from lowdim.data.rows import ArrayRows, Rows, is_stream, unmasked
-from lowdim.data.target import read_supervised
+from lowdim.data.rows import ArrayRows, Rows, is_stream
+from lowdim.data.target import read_supervised, target_array
 from lowdim.data.validation import check_weights, overflow_error
 from lowdim.decomposition.component_count import fixed_count
 from lowdim.errors import BadInput, BadInputType, NotEnoughData
@@ -125,7 +125,7 @@ class LSIR(RegularizationMixin, SlicingMixin, ThreadsMixin, WhiteScores):
 
     def _slices(self, y: Any, n: int, weights: Floats | None) -> tuple[NDArray[np.intp], Slices]:
         """The rows with a label and a weight, and their slices."""
-        values = np.asarray(unmasked(y))
+        values = target_array(y)
         if values.ndim == 0 or len(values) != n:
             raise BadInput(f"y must have one target per row ({n}); got shape {values.shape}.")
         known = ~_missing(values, self.unlabeled).reshape(n, -1).any(axis=1)

@@ -12,7 +12,7 @@ from lowdim.base.estimator import estimator
 from lowdim.data.fold import fold
 from lowdim.data.rows import Block, Chunk
 from lowdim.data.target import numeric_responses
-from lowdim.errors import BadInput
+from lowdim.errors import BadInput, BadInputType
 from lowdim.linalg.centered import Centered, interruptible_product
 from lowdim.linalg.dense_eigen import eigh, symmetrized
 from lowdim.linear.sdr.base import MOMENTS_TRAITS, SufficientReduction
@@ -88,7 +88,10 @@ class PHD(SufficientReduction):
     _definite = False
 
     def _target(self, y: Any, n: int, weights: Floats | None) -> dict[str, Any]:
-        responses = numeric_responses(y, n)
+        try:
+            responses = numeric_responses(y, n)
+        except BadInputType as error:
+            raise BadInputType(f"{error} For classes use SIR, SAVE or DirectionalRegression.") from error
         if responses.shape[1] > 1:
             raise BadInput(
                 f"PHD takes one response; got {responses.shape[1]}. Fit each by itself, or use SIR, SAVE or "

@@ -8,7 +8,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from lowdim.base.fit_memory import FitMemory
 from lowdim.base.state import StateCheck
+from lowdim.data.rows import Rows
 from lowdim.linear.sdr.base import SufficientReduction
 from lowdim.linear.sdr.order_tests import OrderTests
 from lowdim.linear.sdr.slice_moments import SliceMoments, slice_moments
@@ -68,3 +70,7 @@ class SecondMomentReduction(SlicedReduction):
 
     def _summarize(self, sample: Sample) -> SliceMoments:
         return slice_moments(sample.rows, sample.weights, sample.threads)
+
+    def _memory_model(self, rows: Rows) -> FitMemory:
+        """A scatter matrix of every slice, in the summary of every block."""
+        return FitMemory(scatters=1 + self.n_slices)

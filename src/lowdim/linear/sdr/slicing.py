@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.data.rows import number_kind, unmasked
-from lowdim.data.target import class_labels, numeric_responses
+from lowdim.data.rows import number_kind
+from lowdim.data.target import class_labels, numeric_responses, target_array
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
 from lowdim.runtime.param import Choice, Integer, param
 
@@ -84,7 +84,7 @@ def slice_responses(y: Any, n: int, weights: Floats | None, n_slices: int, slici
 
 def _columns(y: Any, n: int) -> list[Array]:
     """The responses, one array per column: float64, or class codes' labels as text."""
-    values = np.asarray(unmasked(y))
+    values = target_array(y)
     if _holds_numbers(values):
         return list(numeric_responses(values, n).T)
     if values.ndim == 2 and len(values) == n:

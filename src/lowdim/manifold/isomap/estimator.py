@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim.base.estimator import EmbeddingMixin, Estimator, SeedMixin, ThreadsMixin, estimator
+from lowdim.base.fit_memory import FitMemory
 from lowdim.base.metric_mixin import MetricMixin
 from lowdim.base.state import StateCheck
 from lowdim.decomposition.gower import GowerProjection
@@ -116,6 +117,13 @@ class Isomap(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         "What to do with several connected components: connect them by their shortest edges, or raise an error.",
     )
 
+    _fit_memory = FitMemory(
+        keeps=True,
+        tables=1,
+        edges=40,
+        pairs=4,
+        advice="Use Isomap(n_landmarks=1000): n × n_landmarks numbers, not n².",
+    )
     _state_classes = (IsomapState, GeodesicGraph, GowerProjection)
 
     def fit(self, X: Any, y: Any = None) -> Self:

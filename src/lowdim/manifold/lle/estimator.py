@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim.base.estimator import EmbeddingMixin, Estimator, SeedMixin, ThreadsMixin, estimator
+from lowdim.base.fit_memory import FitMemory
 from lowdim.base.metric_mixin import MetricMixin
 from lowdim.base.state import StateCheck
 from lowdim.data.ownership import dense_table, owned
@@ -109,6 +110,13 @@ class LLE(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         "fastest.",
     )
     tol: float = param(1e-6, Real(0, open=True), "Relative residual at which the iterative eigensolvers stop.")
+
+    _fit_memory = FitMemory(
+        keeps=True,
+        tables=1,
+        edges=300,
+        advice="LLE has no landmarks: fit a sample of the rows and transform the others, or use Isomap(n_landmarks=…).",
+    )
 
     def fit(self, X: Any, y: Any = None, graph: Graph | None = None) -> Self:
         """Compute the embedding. `graph`, if given, holds the neighbors of the rows: `lowdim.neighbors(X, k)`.

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from lowdim.base.estimator import estimator
+from lowdim.base.fit_memory import FitMemory
 from lowdim.base.state import StateCheck
 from lowdim.errors import BadParameter
 from lowdim.knn.fitted import FittedRows, NeighborSpec
@@ -125,6 +126,8 @@ class TSNE(NeighborEmbedding):
 
     _axis = "t-SNE "
 
+    _fit_memory = FitMemory(keeps=True, tables=1, edges=62)
+
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit to rows X, distances (metric='precomputed'), a Graph or Affinities."""
         with self._fitting():
@@ -138,6 +141,9 @@ class TSNE(NeighborEmbedding):
             self.perplexity_, self.X_fit_ = np.array(inputs.perplexity), inputs.X_fit
             self._cache = self._make_out_of_sample()
             return self
+
+    def _neighbors_asked(self) -> int:
+        return neighbor_count(self.perplexity)
 
     def _options(self) -> TsneOptions:
         rate = None if self.learning_rate == "auto" else float(self.learning_rate)

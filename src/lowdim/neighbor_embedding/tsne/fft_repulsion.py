@@ -1,10 +1,12 @@
 """FFT-accelerated repulsion of t-SNE in one and two dimensions, by smooth particle-mesh interpolation.
 
 Like FIt-SNE (Linderman et al. 2019), with cubic B-splines in place of Lagrange polynomials. Unit masses are spread onto
-a regular mesh by the splines. The sum of the kernel (1 + r²/ν)^-(ν+1)/2 and the forces x (1 + r²/ν)^-(ν+3)/2 are
-convolutions of that density, computed by FFT (one forward transform, one inverse per field) and interpolated at the
-points by the same splines. The kernels' spectra are divided by the spline's own spectrum twice: once for spreading,
-once for interpolating. The mesh is zero-padded to twice its size, so that no point sees a periodic image of another.
+a regular mesh by the splines. The forces x (1 + r²/ν)^-(ν+3)/2 are convolutions of that density, computed by FFT (one
+forward transform, one inverse per axis) and interpolated at the points by the same splines. The kernels' spectra are
+divided by the spline's own spectrum twice: once for spreading, once for interpolating. Of the kernel
+(1 + r²/ν)^-(ν+1)/2 only the sum over all pairs is wanted, which needs no inverse transform: by Parseval's theorem it is
+the sum of the kernel's spectrum times the squared magnitude of the density's. The mesh is zero-padded to twice its
+size, so that no point sees a periodic image of another.
 """
 
 from __future__ import annotations
@@ -55,17 +57,18 @@ class Mesh:
 
 @dataclass(frozen=True)
 class MeshFields:
-    """The sum of the kernel and the force on a mesh, (k + 1, cells …); the last axis extends beyond its cells."""
+    """The force on a mesh, (k, cells …), whose last axis extends beyond its cells, and the sum of the kernel."""
 
     mesh: Mesh
     values: Floats
+    sum_q: float  # over all ordered pairs of points, each with itself included
 
-    def interpolate(self, Y: Floats, threads: int) -> tuple[Floats, float]:
-        """Forces at the points Y, (n, k), and the sum of the kernel sums."""
+    def interpolate(self, Y: Floats, threads: int) -> Floats:
+        """Forces at the points Y, (n, k)."""
         out = np.empty_like(Y)
         mesh = self.mesh
-        sum_q = _native.gather_from_mesh(self.values, list(mesh.cells), mesh.origin, mesh.spacing, Y, out, threads)
-        return out, sum_q
+        _native.gather_from_mesh(self.values, list(mesh.cells), mesh.origin, mesh.spacing, Y, out, threads)
+        return out
 
 
 def mesh_for(Y: Floats, width: float) -> Mesh:
@@ -123,8 +126,8 @@ class FFTRepulsion:
         mesh = self._mesh(Y)
         inside = mesh.contains(Y) if mesh.truncated else np.True_
         if inside.all():
-            forces, sum_q = self._fields(Y, mesh).interpolate(Y, self.threads)
-            return forces, sum_q - len(Y)  # without each point's own term
+            fields = self._fields(Y, mesh)
+            return fields.interpolate(Y, self.threads), fields.sum_q - len(Y)  # without each point's own term
         forces, sum_q = np.empty_like(Y), 0.0
         for part in (inside, ~inside):
             forces[part], sum_q_part = self(np.ascontiguousarray(Y[part]))
@@ -143,9 +146,10 @@ class FFTRepulsion:
         density = np.empty(mesh.cells, dtype=np.float32)
         _native.scatter_to_mesh(Y, mesh.origin, mesh.spacing, density, self.threads)
         spectrum = self._forward(density, mesh.padded)
-        product = np.empty((len(mesh.cells) + 1, *spectrum.shape), dtype=np.complex64)
-        _native.multiply_spectra(spectrum, self._kernel_spectra(mesh), product, self.threads)
-        return MeshFields(mesh, self._backward(product, mesh))
+        product = np.empty((len(mesh.cells), *spectrum.shape), dtype=np.complex64)
+        even = mesh.padded[-1] % 2 == 0
+        sum_q = _native.multiply_spectra(spectrum, self._kernel_spectra(mesh), even, product, self.threads)
+        return MeshFields(mesh, self._backward(product, mesh), sum_q)
 
     def _forward(self, density: Floats, padded: tuple[int, ...]) -> NDArray[np.complex64]:
         """Axis by axis, last to first, so that no row of zeros is transformed."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim.base.estimator import estimator
+from lowdim.base.fit_memory import FitMemory
 from lowdim.base.state import StateCheck
 from lowdim.data.duplicates import DistinctRows, average_tied, distinct_rows
 from lowdim.data.validation import read_scores
@@ -96,6 +97,7 @@ class UMAP(NeighborEmbedding):
 
     """
 
+    _fit_memory = FitMemory(keeps=True, tables=1, rows=100, edges=70)
     _state_classes = (UmapState, DistinctRows, DensityCorrelation)
 
     n_components: int = param(2, Integer(1), "Dimensions of the embedding.", kw_only=False)

@@ -2,8 +2,9 @@
 
 An edge that is due in an epoch takes two half-steps: its row is attracted to the other endpoint and repelled by
 negative samples, then attracted once more, as the edge in the other direction would do. All rows take a half-step at
-the same time, from the positions before it. Negative samples are a hash of seed, epoch, row and draw. The state is the
-embedding alone, so a run that is stopped and resumed, or has another number of threads, gives the same bits.
+the same time, from the positions before it. Negative samples are a hash of seed, epoch, draw and a block of rows, which
+draws adjacent rows: each by itself is uniform, and they are loaded together. The state is the embedding alone, so a run
+that is stopped and resumed, or has another number of threads, gives the same bits.
 """
 
 from __future__ import annotations

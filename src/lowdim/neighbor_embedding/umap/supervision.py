@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.data.duplicates import DistinctRows
+from lowdim.data.target import target_array
 from lowdim.errors import BadInput
 from lowdim.knn.index import neighbors
 from lowdim.neighbor_embedding.umap.fuzzy_graph import FuzzyGraph, fuzzy_simplicial_set, symmetrize_fuzzy
@@ -39,7 +40,7 @@ def supervise(
 
 def class_codes(y: Any, n: int) -> NDArray[np.int64]:
     """Labels as integer codes from 0; -1, None, NaN and pandas' NA are unknown."""
-    labels = np.asarray(y)
+    labels = target_array(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels.ravel()
     if labels.shape != (n,):
@@ -143,8 +144,8 @@ def _lengths_of(pattern: FuzzyGraph, graph: FuzzyGraph) -> NDArray[np.float32]:
 
 def _as_numbers(y: Any) -> NDArray[np.float64]:
     try:
-        return np.asarray(y, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        return np.asarray(target_array(y), dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
         raise BadInput(f"y must hold numbers with target_metric='numeric': {error}.") from error
 
 

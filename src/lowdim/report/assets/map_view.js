@@ -31,7 +31,7 @@ class MapView {
     this.over = figure.querySelector(".over");
     this.words = figure.querySelector(".words");
     this.zoom = 1;
-    this.ratio = window.devicePixelRatio || 1;
+    this.ratio = Math.max(window.devicePixelRatio || 1, N > MANY ? 1 : 2); // paper has more pixels than a screen
     let [left, right, bottom, top] = [Infinity, -Infinity, Infinity, -Infinity];
     for (let i = 0; i < 2 * N; i += 2) {
       left = Math.min(left, map.points[i]);

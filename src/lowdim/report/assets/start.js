@@ -23,20 +23,8 @@ const start = () => {
     button.addEventListener("click", () => copyText(byId(button.dataset.copy).textContent, button)));
   window.addEventListener("scroll", () => hover(-1), { passive: true });
 
-  // Paper has more pixels than a screen.
-  window.addEventListener("beforeprint", () => {
-    hover(-1);
-    for (const view of VIEWS) {
-      view.ratio = Math.max(2.5, window.devicePixelRatio || 1);
-      view.draw();
-    }
-  });
-  window.addEventListener("afterprint", () => {
-    for (const view of VIEWS) {
-      view.ratio = window.devicePixelRatio || 1;
-      view.draw();
-    }
-  });
+  // What is drawn while a page is being printed comes too late for some browsers: maps of few rows always have the pixels of paper.
+  window.addEventListener("beforeprint", () => hover(-1));
   window.lowdimReport = {
     state, views: VIEWS, maps: MAPS, colorings: COLORINGS, firstPicture: performance.now(),
     neighborsOf, pointWords, selectedRows, hover, select, colorBy,

@@ -1,0 +1,104 @@
+"""The memory that fits were estimated to take, beside the peaks that they reach."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import warnings
+from typing import Any
+
+import numpy as np
+
+import lowdim
+from bench.case import Case, Contender
+from bench.measure import peak_of
+
+SHAPES = (
+    ("PCA", {}, 400_000, 300, "f4"),
+    ("PCA", {}, 20_000, 2000, "f8"),
+    ("TruncatedSVD", {}, 20_000, 2000, "f8"),
+    ("LDA", {}, 20_000, 1500, "f8"),
+    ("SIR", {}, 20_000, 1000, "f8"),
+    ("ICA", {"n_components": 20}, 300_000, 40, "f4"),
+    ("ICA", {"n_components": 20}, 100_000, 40, "f8"),
+    ("KernelPCA", {}, 8000, 20, "f8"),
+    ("KernelPCA", {}, 12_000, 50, "f4"),
+    ("ClassicalMDS", {"metric": "manhattan"}, 6000, 20, "f8"),
+    ("Isomap", {}, 5000, 50, "f4"),
+    ("Isomap", {}, 8000, 20, "f8"),
+    ("MDS", {"max_iter": 2, "solver": "smacof"}, 4000, 20, "f8"),
+    ("NonmetricMDS", {"max_iter": 2}, 4000, 20, "f8"),
+    ("LaplacianEigenmaps", {}, 60_000, 50, "f4"),
+    ("LLE", {}, 30_000, 50, "f8"),
+    ("TSNE", {"max_iter": 20}, 60_000, 50, "f4"),
+    ("TSNE", {"max_iter": 20}, 40_000, 200, "f8"),
+    ("UMAP", {"n_epochs": 5}, 150_000, 50, "f4"),
+    ("UMAP", {"n_epochs": 5}, 60_000, 200, "f8"),
+)
+
+
+def rows_of(n: int, d: int, dtype: str) -> tuple[np.ndarray, np.ndarray]:
+    """A mixture of 20 clusters, and which of them each row is of."""
+    random = np.random.default_rng(0)
+    centers, labels = 5 * random.standard_normal((20, d)), random.integers(0, 20, n)
+    X = np.empty((n, d), dtype=dtype)
+    for start in range(0, n, 10_000):
+        part = labels[start : start + 10_000]
+        X[start : start + len(part)] = centers[part] + random.standard_normal((len(part), d))
+    return X, labels
+
+
+def measure(name: str, settings: dict[str, Any], n: int, d: int, dtype: str) -> tuple[float, float]:
+    """MiB that a fit was estimated to take, and those that it took at its peak, in a fork of this process."""
+    model = getattr(lowdim, name)(**settings)
+    small, few = rows_of(200, 8, "f8")
+    getattr(lowdim, name)(**{**settings, **({"n_components": 2} if name == "ICA" else {})}).fit(
+        small, few if model._method.supervised else None
+    )  # imports what is imported lazily
+    X, y = rows_of(n, d, dtype)
+    gc.collect()
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        warnings.simplefilter("ignore")
+        found = peak_of(lambda: model.fit(X, y if model._method.supervised else None))[1]
+        os.write(writing, json.dumps(found).encode())
+        os._exit(0)
+    os.close(writing)
+    peak = json.loads(os.read(reading, 100).decode())
+    os.close(reading)
+    os.waitpid(pid, 0)
+    return model.estimate_memory(X) / 2**20, peak
+
+
+def measure_all(shapes: Any) -> list[tuple[float, float]]:
+    warnings.simplefilter("ignore")
+    found = []
+    for shape in shapes:
+        estimate, peak = measure(*shape)
+        print(
+            f"{shape[0]:<20} {shape[2]:>7} × {shape[3]:<5} {shape[4]}  {estimate:6.0f} MiB estimated, {peak:6.0f} used"
+        )
+        found.append((estimate, peak))
+    return found
+
+
+def agreement(shapes: Any, found: list[tuple[float, float]]) -> dict[str, float]:
+    ratios = np.array([estimate / peak for estimate, peak in found])
+    inside = int((np.abs(ratios - 1) <= 0.25).sum())
+    return {"shapes": len(ratios), "within 25 %": inside, "lowest ratio": ratios.min(), "highest ratio": ratios.max()}
+
+
+CASES = [
+    Case(
+        "memory-estimates",
+        "Memory estimated before fits, divided by the peak that they reached: 13 methods, 20 shapes, 2 threads",
+        lambda: SHAPES,
+        (Contender("lowdim", measure_all, role="ours"),),
+        agreement,
+        repeats=1,
+        warm=False,
+        memory=False,
+    ),
+]
