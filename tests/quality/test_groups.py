@@ -14,8 +14,8 @@ from determinism import assert_same_bits
 from lowdim import _native, quality
 from lowdim.quality._distance_source import embedding_source, read_source
 from lowdim.quality._label_groups import overlaps
-from lowdim.quality._neighbor_places import neighbor_places
 from lowdim.quality._steadiness import SharedNeighborSpace, group_reliability
+from lowdim.quality._words import neighbor_places
 
 
 @pytest.mark.parametrize("n", [2, 5, 9, 60, 300])

@@ -149,8 +149,8 @@ def measure_maps(  # noqa: PLR0913  (one argument per flag)
     """
     from lowdim.report.comparison import CompareOptions
     from lowdim.workflow.compare import GivenMaps, compare_data
+    from lowdim.workflow.given_maps import write_point_values
     from lowdim.workflow.outputs import PAGES, TABLES, check_outputs
-    from lowdim.workflow.point_values import write_point_values
 
     start = perf_counter()
     paths = check_outputs(output or [], (*PAGES, *TABLES), [data, *maps])

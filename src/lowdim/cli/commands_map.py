@@ -27,6 +27,7 @@ from lowdim.cli.options import (
 from lowdim.cli.output import CommandOutput, printable
 
 if TYPE_CHECKING:
+    from lowdim.workflow.fit import FittedModel
     from lowdim.workflow.model_figures import ModelFigure
     from lowdim.workflow.outputs import EmbeddingOutput
 
@@ -130,11 +131,7 @@ def draw_map(  # noqa: PLR0913  (one argument per flag)
     shown = ratios, fitted.estimator._explained, fitted.method.supervised, color_name
     drawn = EmbeddingOutput(judged.embedding, axes, table, colors, id, title, *shown, neighbors=judged.neighbors)
     _write(paths, plot, drawn, ModelFigure(fitted.model, title, table, colors, drawn.color_name))
-    if model_path is not None:
-        from lowdim.persistence import save_with_map
-
-        save_with_map(fitted.model, model_path, fitted.map_to_save(colors, drawn.color_name, judged.embedding))
-        paths.append(model_path)
+    paths += _save(fitted, drawn, model_path)
     return fit_output("map", data, table, fitted, len(judged.embedding), paths, perf_counter() - start, judged)
 
 
@@ -149,6 +146,16 @@ def _write(paths: list[Path], plot: str, drawn: EmbeddingOutput, figure: ModelFi
     draw = of_model if plot != "map" else partial(write_embedding, output=drawn)
     others = [partial(write_embedding, path, drawn) for path in paths if path not in figures]
     write_side_by_side([partial(draw, path) for path in figures], others)
+
+
+def _save(fitted: FittedModel, drawn: EmbeddingOutput, path: Path | None) -> list[Path]:
+    """Save the model with its map, if that is asked for; the files that were written."""
+    if path is None:
+        return []
+    from lowdim.persistence import save_with_map
+
+    save_with_map(fitted.model, path, fitted.map_to_save(drawn.colors, drawn.color_name, drawn.embedding))
+    return [path]
 
 
 def _outputs(output: list[str] | None, plot: str, data: str) -> list[Path]:

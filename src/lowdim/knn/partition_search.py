@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from lowdim.data.rows import Block, joined_blocks
 from lowdim.data.rows.dask import DaskRows, compute, joined_partitions
 from lowdim.distance.metrics import Metric
-from lowdim.knn.approximate import SAMPLE_ROWS, stratified_sample
 from lowdim.knn.exact import EMPTY, NeighborLists
 from lowdim.knn.index import NeighborIndex
+from lowdim.knn.recall_sample import SAMPLE_ROWS, stratified_sample
 from lowdim.runtime.progress import report
 from lowdim.runtime.warning import warn
 

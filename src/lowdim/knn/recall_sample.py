@@ -12,7 +12,7 @@ from lowdim import _native
 from lowdim.knn.exact import NeighborLists
 from lowdim.knn.search_space import SearchSpace
 
-__all__ = ["SAMPLED", "RecallSample", "stratified_sample", "true_neighbors"]
+__all__ = ["SAMPLED", "SAMPLE_ROWS", "RecallSample", "stratified_sample", "true_neighbors"]
 
 Array = NDArray[Any]
 

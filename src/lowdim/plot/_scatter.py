@@ -125,11 +125,17 @@ def scatter(  # noqa: PLR0913  (one argument per thing that is drawn)
         equal_units(ax)
     _label_axes(ax, axis_names, drawn, shown)
     caption(ax, title, "; ".join(notes + rows.background_note) or None)
-    if row_names is not None and drawn < 3:
-        label_rows(ax, points, row_names, 0.5 * marker_size(n) ** 0.5)
-    elif n > MANY and k > 1 and drawn == 2 and isinstance(rows.colors, Categories):
-        label_groups(ax, points, rows.colors)
+    if drawn < 3:
+        _label_points(ax, points, row_names, rows.colors if k > 1 else None)
     return ax
+
+
+def _label_points(ax: Axes, points: Array, row_names: Any, colors: PointColors | None) -> None:
+    """Names of rows, or of the categories of many points."""
+    if row_names is not None:
+        label_rows(ax, points, row_names, 0.5 * marker_size(len(points)) ** 0.5)
+    elif len(points) > MANY and isinstance(colors, Categories):
+        label_groups(ax, points, colors)
 
 
 def _check_plane(rows: DrawnRows, pairs: Array | None, ellipses: bool) -> None:

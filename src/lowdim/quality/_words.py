@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from lowdim.quality._measure import Measure, beside
-from lowdim.quality._neighbor_places import neighbor_places
 
 if TYPE_CHECKING:
     from lowdim.quality._quality import Quality
 
-__all__ = ["far_sentence", "interval_text", "near_sentence", "point_words", "sentence"]
+__all__ = ["far_sentence", "interval_text", "near_sentence", "neighbor_places", "point_words", "sentence"]
 
 READABLE, ROUGHLY = 0.8, 0.5  # rank correlations from which far distances can be read, or read roughly
+GAP = 0.1  # of the map's radius (root mean square distance from its center) that separates two places
+CROWD = 2.0  # times the point's own distance to its k-th neighbor in the map, within which nothing is apart
+FEWEST = 0.2  # of the neighbors, that make a place
 
 
 def sentence(measure: Measure, k: int) -> str:
@@ -98,3 +102,23 @@ def point_words(quality: Quality, i: int) -> list[str]:
     if quality.null is not None:
         words.append(quality.null.point_verdict(i))
     return words
+
+
+def neighbor_places(quality: Quality, i: int) -> list[int]:
+    """How many of point i's true neighbors are drawn in each place, the largest first; single ones are no place.
+
+    Places are single-linkage clusters: two neighbors are in one place if a chain of others connects them, each link of
+    which is shorter than a tenth of the map's radius.
+    """
+    from scipy.cluster.hierarchy import fcluster, linkage
+
+    if quality.true_neighbors is None or quality.map_neighbors is None:
+        return []
+    Z = np.asarray(quality.embedding, dtype=np.float64)
+    radius = float(np.sqrt(((Z - Z.mean(axis=0)) ** 2).sum(axis=1).mean()))
+    crowd = float(np.linalg.norm(Z[quality.map_neighbors[i, -1]] - Z[i]))
+    near = Z[quality.true_neighbors[i]]
+    if len(near) < 2:
+        return [len(near)]
+    sizes = np.bincount(fcluster(linkage(near, "single"), max(GAP * radius, CROWD * crowd), "distance"))[1:]
+    return sorted((int(size) for size in sizes if size >= max(2, FEWEST * len(near))), reverse=True)

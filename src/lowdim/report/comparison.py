@@ -20,7 +20,7 @@ from lowdim.errors import BadParameter, LowdimError
 from lowdim.quality import QualityTable
 from lowdim.quality import table as quality_table
 from lowdim.report.compared_table import class_labels, complete_rows, data_facts, read_compared
-from lowdim.report.fit_maps import ComparedRows, fit_maps, read_methods
+from lowdim.report.fit_maps import ComparedRows, FittedMaps, fit_maps, read_methods
 from lowdim.report.null_maps import MOST_SHUFFLED, beside_shuffled
 from lowdim.report.reproduce import Reproduction, python_code
 from lowdim.runtime.display import align, count, facts, paragraph, printable, titled
@@ -221,23 +221,7 @@ def compare_table(
     specs, too_large = read_methods(methods, table, metric, standardized, settings)
     rows = ComparedRows.of(table, metric, standardized)
     fitted = fit_maps(specs, rows, y, options.k, settings)
-    start = perf_counter()
-    quality = quality_table(
-        rows.rows,
-        fitted.maps,
-        labels=class_labels(table),
-        k=min(options.k, rows.rows.count - 2),
-        metric=metric,
-        graph=None if fitted.neighbors is None else fitted.neighbors.graph,
-        baselines=[name for name in options.baselines if name != "pca" or not _without_columns(rows)],
-        sample=options.sample,
-        **settings,
-    )
-    fitted.seconds["quality"] = perf_counter() - start
-    start = perf_counter()
-    if options.null or (options.null is None and rows.rows.count <= MOST_SHUFFLED):
-        quality = beside_shuffled(quality, fitted, rows, class_labels(table), options.sample, settings)
-        fitted.seconds["shuffled columns"] = perf_counter() - start
+    quality = _measure(rows, fitted, metric, options, settings)
     start = perf_counter()
     choices, sampled = _choices(rows, settings)
     fitted.seconds["number of components"] = perf_counter() - start
@@ -256,6 +240,31 @@ def compare_table(
         colors,
         color_name,
     )
+
+
+def _measure(
+    rows: ComparedRows, fitted: FittedMaps, metric: str, options: CompareOptions, settings: dict[str, Any]
+) -> QualityTable:
+    """How far each map can be trusted, beside the baselines and, where that is asked for, shuffled columns."""
+    labels = class_labels(rows.table)
+    start = perf_counter()
+    quality = quality_table(
+        rows.rows,
+        fitted.maps,
+        labels=labels,
+        k=min(options.k, rows.rows.count - 2),
+        metric=metric,
+        graph=None if fitted.neighbors is None else fitted.neighbors.graph,
+        baselines=[name for name in options.baselines if name != "pca" or not _without_columns(rows)],
+        sample=options.sample,
+        **settings,
+    )
+    fitted.seconds["quality"] = perf_counter() - start
+    if options.null or (options.null is None and rows.rows.count <= MOST_SHUFFLED):
+        start = perf_counter()
+        quality = beside_shuffled(quality, fitted, rows, labels, options.sample, settings)
+        fitted.seconds["shuffled columns"] = perf_counter() - start
+    return quality
 
 
 def _without_columns(rows: ComparedRows) -> bool:

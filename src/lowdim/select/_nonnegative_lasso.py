@@ -38,8 +38,8 @@ class _ActiveSet:
     """The active variables, and the columns of G that belong to them."""
 
     def __init__(self, column: Callable[[int], Floats], d: int) -> None:
-        self.column, self.members, self.columns = column, [], np.empty((0, d))
-        self.members: list[int]
+        self.column, self.columns = column, np.empty((0, d))
+        self.members: list[int] = []
         self.known: dict[int, Floats] = {}
 
     def add(self, j: int) -> bool:
@@ -85,7 +85,7 @@ def nonnegative_lasso(r: Floats, column: Callable[[int], Floats], most: int) -> 
                 continue
         if not active.members or penalty <= NEGLIGIBLE * first:
             break
-        direction = np.linalg.solve(active.gram(), np.ones(len(active.members)))
+        direction: Floats = np.linalg.solve(active.gram(), np.ones(len(active.members))).astype(np.float64)
         rates = direction @ active.columns  # by which `left` falls as the penalty falls by 1
         candidates[active.members] = False
         step, leaving = _next_event(penalty, left, rates, candidates, alpha[active.members], direction)
@@ -97,7 +97,7 @@ def nonnegative_lasso(r: Floats, column: Callable[[int], Floats], most: int) -> 
             alpha[gone], entered[gone] = 0.0, 0.0
             active.drop(leaving)
             barred[:] = False
-            left[gone] = min(left[gone], penalty * (1 - 1e-9))  # it may enter again later, not at once
+            left[gone] = np.minimum(left[gone], penalty * (1 - 1e-9))  # it may enter again later, not at once
     inactive = np.ones(d, dtype=bool)
     inactive[active.members] = False
     entered[inactive] = np.clip(left[inactive], 0.0, penalty)

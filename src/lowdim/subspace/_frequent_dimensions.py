@@ -37,10 +37,10 @@ def best_frequent_set(near: NDArray[np.bool_], least: int, beta: float, max_node
     first, but those that can't exceed the best one: even if the rows of a set were nested, j more dimensions leave no
     more than the rows of the j-th most frequent one. None if no column has so many rows.
     """
-    return _Search(_bitmaps(near), least, beta, max_nodes).run()
+    return _FrequentSetSearch(_bitmaps(near), least, beta, max_nodes).run()
 
 
-class _Search:
+class _FrequentSetSearch:
     def __init__(self, bits: Bits, least: int, beta: float, max_nodes: int) -> None:
         self.bits, self.least, self.beta = bits, least, beta  # bits (d, words)
         self.nodes, self.max_nodes = 0, max_nodes

@@ -31,12 +31,13 @@ def cluster_client(address: str | None) -> Iterator[None]:
         yield
         return
     try:
-        from distributed import Client
+        import distributed
     except ImportError as error:
         raise MissingExtra("--cluster needs Dask; install it with pip install 'lowdim[dask]'.") from error
     try:
         # How long to try is said by Dask's configuration: distributed.comm.timeouts.connect.
-        client = Client(processes=True, dashboard_address=None) if address == LOCAL else Client(address)
+        connect: Any = distributed.Client
+        client = connect(processes=True, dashboard_address=None) if address == LOCAL else connect(address)
     except (OSError, ValueError) as error:  # TimeoutError is an OSError
         raise BadParameter(
             f"--cluster {address}: there is no Dask scheduler ({error}). Give an address such as tcp://host:8786, or "

@@ -1,4 +1,4 @@
-"""Maps that were made elsewhere, or earlier: coordinates from files, one row per row of the data."""
+"""Maps that were made elsewhere, or earlier: coordinates from files, and tables of what is known of their points."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 from lowdim.data.io.column_roles import ColumnSelection
 from lowdim.data.table import Table
 from lowdim.errors import BadInput
+from lowdim.report.comparison import MethodComparison
+from lowdim.workflow.outputs import write_labeled_table
 from lowdim.workflow.source import read_data
 
-__all__ = ["read_maps"]
+__all__ = ["read_maps", "write_point_values"]
 
 Array = NDArray[Any]
 
@@ -60,3 +62,15 @@ def _same_rows(path: str, found: Table, table: Table) -> None:
             f"row {i} is {found.ids[i]!s:.40} in {path}, but {table.ids[i]!s:.40} in {table.source}: the rows must be "
             "in the same order."
         )
+
+
+def write_point_values(path: Path, result: MethodComparison, id_name: str | None) -> None:
+    """Write one row per point, and a column per map and measure; empty where a point was not measured."""
+    qualities = result.table.maps
+    alone = len(qualities) == 1
+    columns = {
+        measure if alone else f"{name} {measure}": values
+        for name, quality in qualities.items()
+        for measure, values in quality.point_values.items()
+    }
+    write_labeled_table(path, np.column_stack(list(columns.values())), list(columns), result.rows.table, id_name)
