@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cmath>
+
 #include "bindings/run.hpp"
 #include "quality/compare_ranks.hpp"
 #include "quality/group_distortions.hpp"
@@ -92,6 +95,7 @@ void group_distortions(const Dense<const float>& walked, const Dense<const float
                        double alpha, double worst, std::uint64_t seed, const Dense<double>& numerators, const Dense<double>& denominators,
                        int threads) {
     const std::size_t m = walked.shape(0);
+    require(m > 0, "there must be rows");
     require(walked.shape(1) == m && same_shape(walked, clustered), "the similarities of both spaces must be square and alike");
     require(neighbors.shape(0) == m, "there must be neighbors of every row");
     require(numerators.shape(1) == m && same_shape(numerators, denominators), "numerators and denominators must have a column per row");
@@ -107,6 +111,8 @@ void group_distortions(const Dense<const float>& walked, const Dense<const float
 int hdbscan(const Dense<const float>& distances, const Vector<std::int32_t>& labels) {
     const std::size_t p = distances.shape(0);
     require(distances.shape(1) == p && labels.shape(0) == p, "distances must be square, and labels have an entry per row");
+    require(std::none_of(distances.data(), distances.data() + p * p, [](float value) { return std::isnan(value); }),
+            "distances must be numbers");  // NaN has no order, which sorting needs
     int found = 0;
     run(1, [&](const lowdim::ThreadTeam&) {
         lowdim::Hdbscan clusterer;

@@ -117,7 +117,6 @@ def test_commands_say_first_how_much_memory_they_take(monkeypatch, capsys, tmp_p
     assert "GiB" not in capsys.readouterr().err
 
 
-@pytest.mark.xfail(reason="FittedNeighbors.of makes a dense table of sparse rows for these three methods")
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", ["Isomap", "LaplacianEigenmaps", "LLE"])
 def test_sparse_rows_stay_sparse(name):

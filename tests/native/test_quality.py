@@ -122,3 +122,15 @@ def test_numbers_of_neighbors_ascend_from_one(rng):
     for ks in ([0, 3], [5, 3], [3, 20], [-1, 2]):
         with pytest.raises(ValueError, match=r"ascend|range"):
             _native.compare_ranks(true, drawn, np.ones(20), np.array(ks), 3, np.empty((2, 6)), np.empty((2, 2), int), 1)
+
+
+def test_clusters_need_rows_and_numbers():
+    distances = np.ones((4, 4), dtype=np.float32)
+    distances[1, 2] = np.nan  # which has no order
+    with pytest.raises(ValueError, match="distances must be numbers"):
+        _native.hdbscan(distances, np.zeros(4, dtype=np.int32))
+    empty, sums = np.empty((0, 0), dtype=np.float32), np.empty((1, 0))
+    with pytest.raises(ValueError, match="there must be rows"):
+        _native.group_distortions(
+            empty, empty, np.empty((0, 3), dtype=np.int32), 1, 0.1, 1.0, 0, sums, sums.copy(), threads=1
+        )

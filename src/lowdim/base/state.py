@@ -99,8 +99,8 @@ class StateCheck:
         return found
 
     def fitted_rows(self, n: str) -> None:
-        """Dense rows X_fit_ (n, d), or None: fitted to distances, which have a column for each row, or to a graph."""
-        if self.floats("X_fit_", n, "d", optional=True, gaps=self.gaps) is None:
+        """Rows X_fit_ (n, d), or None: fitted to distances, which have a column for each row, or to a graph."""
+        if self.rows("X_fit_", n, "d", optional=True) is None:
             rows = self.sizes[n]
             self.require(self.sizes["d"] in (0, rows), f"without X_fit_, n_features_in_ must be {rows}, one per row")
 

@@ -59,12 +59,12 @@ class FittedNeighbors:
 
     @classmethod
     def of(
-        cls, source: NeighborSource, spec: NeighborSpec, *, sparse: bool = False, unique: bool = False
+        cls, source: NeighborSource, spec: NeighborSpec, *, compact: bool = False, unique: bool = False
     ) -> FittedNeighbors:
         """The neighbors that `spec` asks for; a graph of the rows saves the search.
 
-        The rows that are kept are dense unless `sparse`, which also keeps short integers in float32; `unique` keeps
-        equal rows once, and searches the distinct ones, unless their graph is given.
+        Sparse rows stay sparse; `compact` keeps short integers in float32, and `unique` keeps equal rows once, and
+        searches the distinct ones, unless their graph is given.
         """
         rows, graph = source.rows, source.graph
         if rows is None:
@@ -72,7 +72,7 @@ class FittedNeighbors:
             return cls._plain(_nearest(graph, spec), None, None, spec, np.dtype(np.float32))
         if spec.metric.precomputed:
             return cls._of_distances(rows, spec, graph)
-        table = compact_table(rows) if sparse else dense_table(rows)
+        table = compact_table(rows) if compact or rows.sparse else dense_table(rows)
         if unique and graph is None:
             return cls._of_distinct(rows, table, spec)
         kept = owned(table, rows)

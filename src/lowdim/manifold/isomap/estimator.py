@@ -83,7 +83,7 @@ class Isomap(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         Neighbors of each row that were asked for.
     metric_params_ : dict
         Parameters of the metric: those given, and what it takes from the fitted rows (variances, ranges, categories).
-    X_fit_ : array (n, d) or None
+    X_fit_ : array or sparse matrix (n, d), or None
         The fitted rows; None for distances, and for a graph that does not know its rows.
     landmarks_ : array (m,) or None
         Indices of the landmarks.

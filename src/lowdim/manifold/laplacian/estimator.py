@@ -91,7 +91,7 @@ class LaplacianEigenmaps(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, E
         Neighbors of each row that were asked for; None for precomputed weights.
     metric_params_ : dict
         Parameters of the metric: those given, and what it takes from the fitted rows (variances, ranges, categories).
-    X_fit_ : array (n, d) or None
+    X_fit_ : array or sparse matrix (n, d), or None
         The fitted rows; None for distances, weights, and a graph that does not know its rows.
     gamma_ : float or None
         γ of the heat kernel; None for local scales, binary and precomputed weights.

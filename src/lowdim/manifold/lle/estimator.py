@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
@@ -13,7 +14,7 @@ from lowdim.base.estimator import EmbeddingMixin, Estimator, SeedMixin, ThreadsM
 from lowdim.base.fit_memory import FitMemory
 from lowdim.base.metric_mixin import MetricMixin
 from lowdim.base.state import StateCheck
-from lowdim.data.ownership import dense_table, owned
+from lowdim.data.ownership import compact_table, dense_table, owned
 from lowdim.data.rows import ArrayRows, Chunk, Rows
 from lowdim.data.validation import not_finite_error, read_rows
 from lowdim.distance.metrics import MetricLike, MetricSpec
@@ -27,6 +28,7 @@ from lowdim.manifold.lle.neighborhoods import (
     Neighborhoods,
     local_grams,
     local_grams_of_distances,
+    local_grams_of_sparse_rows,
     reconstruction_weights,
 )
 from lowdim.runtime.memory import require_memory
@@ -71,7 +73,7 @@ class LLE(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         Neighbors of each row.
     metric_params_ : dict
         Parameters of the metric: those given, and what it takes from the fitted rows (variances, ranges, categories).
-    X_fit_ : array (n, d)
+    X_fit_ : array or sparse matrix (n, d)
         The fitted rows (or distances), from which new rows are reconstructed.
     solver_ : str
         The eigensolver that was used, for the largest component.
@@ -154,8 +156,10 @@ class LLE(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         check_is_fitted(self, "embedding_")
         rows = self._require_dense_distances(read_rows(self, X, fitting=False, min_rows=1))
         with np.errstate(over="ignore"):  # named below
-            new = dense_table(rows).astype(self.X_fit_.dtype, copy=False)
-        if np.isinf(new).any() or (np.isnan(new).any() and not self._mixed):
+            new = compact_table(rows) if sp.issparse(self.X_fit_) else dense_table(rows)
+            new = new.astype(self.X_fit_.dtype, copy=False)
+        values = new.data if sp.issparse(new) else new
+        if np.isinf(values).any() or (np.isnan(values).any() and not self._mixed):
             raise not_finite_error(rows, Chunk(0, rows.count, rows.whole))
         nearest = self._nearest(new)
         grams = self._grams(self.X_fit_, new, nearest)
@@ -183,7 +187,7 @@ class LLE(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
     def _fitted_rows(self) -> FittedRows:
         """The rows to which new ones are compared, exactly: a position must not depend on the other new rows."""
         spec = NeighborSpec(self.n_neighbors_, self._fitted_metric, 0, thread_count(self.n_jobs), algorithm="exact")
-        return FittedRows.cached(self, None if self._precomputed else self.X_fit_, len(self.X_fit_), spec)
+        return FittedRows.cached(self, None if self._precomputed else self.X_fit_, self.X_fit_.shape[0], spec)
 
     def _rows_of(self, graph: Graph) -> Any:
         """The rows that a graph was built from."""
@@ -226,6 +230,8 @@ class LLE(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
             return local_grams_of_distances(X, centers, indices)
         if self._mixed:
             return self._grams_of_mixed_rows(X, centers, indices)
+        if sp.issparse(X):
+            return local_grams_of_sparse_rows(X, sp.csr_array(centers), indices)
         return local_grams(X, centers, indices, thread_count(self.n_jobs))
 
     def _grams_of_mixed_rows(self, X: Array, centers: Array, indices: NDArray[np.int32]) -> NDArray[np.float64]:
@@ -255,7 +261,7 @@ class LLE(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
 
     def _check_state(self, check: StateCheck) -> None:
         check.floats("embedding_", "n", "k")
-        check.floats("X_fit_", "n", "d", gaps=check.gaps)
+        check.rows("X_fit_", "n", "d")
         n, d = check.sizes["n"], check.sizes["d"]
         check.require(not self._precomputed or d == n, f"n_features_in_ must be {n}, one distance per row")
         check.floats("eigenvalues_", "k", low=0)

@@ -18,8 +18,16 @@ from lowdim import _native
 from lowdim.data.validation import overflow_error
 from lowdim.errors import BadInput
 from lowdim.runtime.memory import require_memory
+from lowdim.runtime.progress import report
 
-__all__ = ["Neighborhoods", "local_grams", "local_grams_of_distances", "reconstruction_weights", "sum_of_blocks"]
+__all__ = [
+    "Neighborhoods",
+    "local_grams",
+    "local_grams_of_distances",
+    "local_grams_of_sparse_rows",
+    "reconstruction_weights",
+    "sum_of_blocks",
+]
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -81,6 +89,21 @@ def local_grams(X: Array, centers: Array, indices: NDArray[np.int32], threads: i
     """(x_a - c)·(x_b - c) for the neighbors a, b of every center c, (m, k, k)."""
     out = _allocate(indices)
     _native.local_grams(X, centers, indices, out, threads)
+    if not np.isfinite(out).all():
+        raise overflow_error()
+    return out
+
+
+def local_grams_of_sparse_rows(X: sp.csr_array, centers: sp.csr_array, indices: NDArray[np.int32]) -> Floats:
+    """The same of sparse rows: each center and its neighbors are dense in the columns that one of them has."""
+    out = _allocate(indices)
+    for i, members in enumerate(indices):
+        patch = sp.vstack([centers[[i]], X[members]], format="csr")
+        used, columns = np.unique(patch.indices, return_inverse=True)
+        near = np.zeros((len(members) + 1, max(len(used), 1)), dtype=X.dtype)
+        near[np.repeat(np.arange(len(near)), np.diff(patch.indptr)), columns] = patch.data
+        _native.local_grams(near[1:], near[:1], np.arange(len(members), dtype=np.int32)[None], out[i : i + 1], 1)
+        report("Gram matrices of neighborhoods", i + 1, len(indices))
     if not np.isfinite(out).all():
         raise overflow_error()
     return out

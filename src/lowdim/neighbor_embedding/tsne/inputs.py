@@ -59,7 +59,7 @@ def tsne_inputs(owner: Any, X: Any, perplexity: Perplexity, seed: int, threads: 
     assert rows is not None
     k = min(rows.count - 1, neighbor_count(feasible_perplexity(perplexity, rows.count)))
     _require_memory(rows.count, k)
-    fitted = FittedNeighbors.of(source, NeighborSpec(k, metric, seed, threads), sparse=True)
+    fitted = FittedNeighbors.of(source, NeighborSpec(k, metric, seed, threads), compact=True)
     affinities = _affinities(fitted.graph, perplexity, threads)
     if metric.precomputed:
         return TsneInput(*affinities, inverse=fitted.graph.coincident(), dtype=rows.dtype)

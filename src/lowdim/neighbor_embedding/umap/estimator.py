@@ -221,7 +221,7 @@ class UMAP(NeighborEmbedding):
             n = source.rows.count
             require_memory(BYTES_PER_EDGE * n * min(k + 1, n), "the fuzzy graph", "Use fewer neighbors or fewer rows.")
         spec = NeighborSpec(k, self._fitted_metric, seed, threads)
-        fitted = FittedNeighbors.of(source, spec, sparse=True, unique=True)
+        fitted = FittedNeighbors.of(source, spec, compact=True, unique=True)
         fitted.distinct.warn_of_shared_positions()
         if fitted.k < asked:
             what = "other rows are different" if source.graph is None else "neighbors are in the graph"
