@@ -96,5 +96,5 @@ def test_all_filters(done):
     assert ranks.columns[0] == "feature" and {"relieff", "mean"} <= set(ranks.columns) and len(ranks) == 13
     assert sorted(ranks["f"]) == list(range(1, 14))
     found = results[GOOD[7]].data
-    assert found["k"] == 3 and len(found["filters"]) == 10
+    assert found["k"] == 3 and len(found["filters"]) == 11
     assert all(len(part["selected"]) == 3 for part in found["filters"])

@@ -242,18 +242,18 @@ def test_worker_processes_give_the_same_bits(client, name):
     assert np.array_equal(lazy.compute(), here.transform(X))
 
 
-def _slow(block, pid_file):
-    with open(pid_file, "a") as file:
-        file.write(f"{os.getpid()}\n")
-    time.sleep(0.2)
-    return block
-
-
 @pytest.mark.filterwarnings("ignore")
 def test_a_worker_that_dies_changes_nothing(client, tmp_path):
-    X = table(np.float64)
-    lazy = da.from_array(X, chunks=(30, D)).map_blocks(_slow, pid_file=str(tmp_path / "pids"), meta=X[:0])
     import threading
+
+    def slow(block, pid_file):  # a local function goes to the workers whole, which need not find this module
+        with open(pid_file, "a") as file:
+            file.write(f"{os.getpid()}\n")
+        time.sleep(0.2)
+        return block
+
+    X = table(np.float64)
+    lazy = da.from_array(X, chunks=(30, D)).map_blocks(slow, pid_file=str(tmp_path / "pids"), meta=X[:0])
 
     def kill():
         while not (tmp_path / "pids").exists() or len((tmp_path / "pids").read_text().split()) < 3:

@@ -21,7 +21,7 @@ WRONG = {
     "no y": (X, None, {}, dict.fromkeys(METHODS, (BadInput, "requires y to be passed"))),
     "one class": (
         X, ["a"] * 30, {},
-        {"LDA": (NotEnoughData, "at least 2 classes"), "PHD": (BadInputType, "y must hold numbers")}
+        {"LDA": (NotEnoughData, "at least 2 classes"), "PHD": (BadInputType, "For classes use SIR")}
         | dict.fromkeys(SLICED, (BadInput, r"one class \(a\)")),
     ),
     "constant y": (
@@ -31,12 +31,12 @@ WRONG = {
     ),
     "class of one row": (
         X, ["a"] * 15 + ["b"] * 14 + ["c"], {},
-        {"LDA": FITS, "SIR": FITS, "LSIR": FITS, "PHD": (BadInputType, "y must hold numbers")}
+        {"LDA": FITS, "SIR": FITS, "LSIR": FITS, "PHD": (BadInputType, "For classes use SIR")}
         | dict.fromkeys(["SAVE", "DirectionalRegression"], (NotEnoughData, r"has 1 row.*at least 2.*fewer slices")),
     ),
     "every row its own class": (
         X, [f"row {i}" for i in range(30)], {},
-        {"LDA": (NotEnoughData, "more rows than classes"), "PHD": (BadInputType, "y must hold numbers")}
+        {"LDA": (NotEnoughData, "more rows than classes"), "PHD": (BadInputType, "For classes use SIR")}
         | dict.fromkeys(SLICED, (NotEnoughData, "30 slices of 30 rows")),
     ),
     "more slices than rows": (
@@ -60,7 +60,7 @@ WRONG = {
     ),
     "None among labels": (
         X, [None, *CLASSES[1:]], {},
-        {"LSIR": FITS, "PHD": (BadInputType, "y must hold numbers")}
+        {"LSIR": FITS, "PHD": (BadInputType, "For classes use SIR")}
         | dict.fromkeys(["LDA", "SIR", "SAVE", "DirectionalRegression"], (BadInput, "y contains NaN or None in 1 of")),
     ),
     "y too short": (X, Y[:20], {}, dict.fromkeys(METHODS, (BadInput, "30"))),

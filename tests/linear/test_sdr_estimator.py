@@ -183,7 +183,7 @@ MISSING = np.where(np.arange(30) == 4, np.nan, Y)
         (SIR(), X, [None, *["a", "b"] * 14, "a"], BadInput, "y contains NaN or None in 1 of its 30"),
         (SIR(), X, Y[:20], BadInput, "per row of X .30."),
         (PHD(), X, np.column_stack([Y, Y]), BadInput, "PHD takes one response; got 2"),
-        (PHD(), X, ["a", "b"] * 15, BadInputType, "^y must hold numbers; one .*'a'. For classes use SIR"),
+        (PHD(), X, ["a", "b"] * 15, BadInputType, "^y holds text, not real numbers. .* For classes use SIR"),
         (SIR(slicing="width"), X, ["a", "b"] * 15, BadParameter, "slicing='width' needs numbers, and y holds text"),
         (SIR(4, n_slices=3), X, Y, NotEnoughData, "n_components=4 must be at most 2: 3 slices and 3 columns"),
         (SIR(4), X, Y, NotEnoughData, "n_components=4 must be at most 3"),

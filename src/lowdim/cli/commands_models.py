@@ -192,7 +192,7 @@ def _transform_on_cluster(
 
     if len(output) != 1:
         raise BadParameter("--cluster writes one folder of Parquet files; give one -o FOLDER.parquet.")
-    fitted, path = load_fitted(model), Path(output[0]).absolute()
+    (fitted, _), path = load_fitted(model), Path(output[0]).absolute()
     with cluster_client(address):
         n_rows, width = transform_on_cluster(fitted, data, selection, path)
     size = f"{count(n_rows, 'row')} → {count(width, 'coordinate')}"

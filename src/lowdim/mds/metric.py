@@ -168,7 +168,7 @@ class MDS(BaseMDS):
 
     def _memory_model(self, rows: Rows) -> FitMemory | None:
         by_sgd = self.solver == "sgd" or (self.solver == "auto" and rows.count >= SGD_ROWS)
-        return FitMemory(keeps=True, rows=16 * self.n_components) if by_sgd else self._fit_memory
+        return FitMemory(keeps=True, rows=16 * min(self.n_components, rows.count)) if by_sgd else self._fit_memory
 
     def _uses_sgd(self, rows: Rows, weights: Any) -> bool:
         metric = self._fitted_metric

@@ -73,4 +73,4 @@ class SecondMomentReduction(SlicedReduction):
 
     def _memory_model(self, rows: Rows) -> FitMemory:
         """A scatter matrix of every slice, in the summary of every block."""
-        return FitMemory(scatters=1 + self.n_slices)
+        return FitMemory(scatters=1 + min(self.n_slices, rows.count))  # more slices than rows are refused by name
