@@ -78,7 +78,8 @@ def test_an_error_here_ends_the_other_process(tmp_path) -> None:
     def draw() -> None:
         with atomic_write(tmp_path / "figure.png") as draft:
             draft.write_text("half")
-            began.touch()
+            (tmp_path / "starting").write_text(str(os.getpid()))
+            (tmp_path / "starting").rename(began)
             time.sleep(60)
 
     def refuse() -> None:
@@ -89,5 +90,5 @@ def test_an_error_here_ends_the_other_process(tmp_path) -> None:
     with pytest.raises(BadInput, match="no page"):
         write_side_by_side([draw], [refuse])
     assert sorted(path.name for path in tmp_path.iterdir()) == ["began"]  # no draft is left
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
+    with pytest.raises(ProcessLookupError):  # it is gone, and no zombie is left
+        os.kill(int(began.read_text()), 0)

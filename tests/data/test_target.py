@@ -126,7 +126,7 @@ def test_numeric_responses():
     assert numeric_responses(np.ones((3, 2), dtype=np.float32), 3).dtype == np.float64
     with pytest.raises(BadInput, match="2 of its 3 rows"):
         numeric_responses([[np.nan, 1], [0, 1], [0, np.inf]], 3)
-    with pytest.raises(BadInputType, match="y must hold numbers"):
+    with pytest.raises(BadInputType, match="y holds text, not real numbers"):
         numeric_responses(["a", "b"], 2)
     with pytest.raises(BadInput, match="got shape"):
         numeric_responses([1.0, 2.0], 3)

@@ -57,8 +57,8 @@ def test_rows_a_graph_and_distances_give_the_same_neighbors(X):
     for found in (
         fitted(X, spec()),
         fitted(sp.csr_array(X), spec()),
-        fitted(sp.csr_array(X), spec(), sparse=True),
-        fitted(X, spec(), unique=True, sparse=True),
+        fitted(sp.csr_array(X), spec(), compact=True),
+        fitted(X, spec(), unique=True, compact=True),
         fitted(neighbors(X, K + 4), spec()),
         fitted(X, spec(), graph=neighbors(X, K + 4)),
         fitted(D, spec("precomputed")),
@@ -101,7 +101,7 @@ def test_a_radius_misses_no_neighbor(X, new, radius):
 
 
 def test_equal_rows_are_searched_once(X):
-    near = fitted(np.vstack([X, X[:20]]), spec(), unique=True, sparse=True)
+    near = fitted(np.vstack([X, X[:20]]), spec(), unique=True, compact=True)
     want = neighbors(X, K)
     np.testing.assert_array_equal(near.graph.indices, want.indices)
     np.testing.assert_array_equal(near.distinct.inverse, np.r_[np.arange(80), np.arange(20)])
@@ -113,10 +113,10 @@ def test_equal_rows_are_searched_once(X):
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_rows_that_come_later_join_the_fitted_ones(X, new, form):
     """As if all had been there from the start, in the order in which they came."""
-    near = fitted(form(X), spec(), unique=True, sparse=True)
+    near = fitted(form(X), spec(), unique=True, compact=True)
     more = np.vstack([new, X[:5], new[:2]])
     found = FittedNeighbors.extended(near.rows, near.distinct, open_rows(form(more)), K, near.dtype)
-    want = fitted(form(np.vstack([X, more])), spec(), unique=True, sparse=True)
+    want = fitted(form(np.vstack([X, more])), spec(), unique=True, compact=True)
     np.testing.assert_array_equal(found.graph.indices, want.graph.indices)
     np.testing.assert_array_equal(found.graph.distances, want.graph.distances)
     np.testing.assert_array_equal(found.distinct.first, want.distinct.first)
