@@ -73,7 +73,8 @@ def test_every_filter_side_by_side():
     options = {"n_resamples": 3, "cv": 3, "estimator": GaussianNB()}
     found = compare(data.data, data.target, **options)
     names = [result.name for result in found.results]
-    assert names == ["variance", "f", "fisher", "chi2", "mutual_information", "mrmr", "hsic_lasso", "relieff", "surf", "multisurf",
+    assert names == ["variance", "f", "fisher", "chi2", "mutual_information", "mrmr", "hsic_lasso",
+                     "relieff", "surf", "multisurf",
                      "laplacian"]  # fmt: skip
     assert found.k == 6 and all(result.support.sum() == 6 for result in found.results)
     f, mi = found.results[1], found.results[4]
@@ -92,7 +93,8 @@ def test_every_filter_side_by_side():
 def test_regression_own_filters_and_threads():
     X, y = load_diabetes(return_X_y=True)
     found = compare(X[:150], y[:150], n_resamples=2, cv=2, k=3)
-    assert [r.name for r in found.results] == ["variance", "f", "mutual_information", "mrmr", "hsic_lasso", "relieff", "surf",
+    assert [r.name for r in found.results] == ["variance", "f", "mutual_information", "mrmr",
+                                               "hsic_lasso", "relieff", "surf",
                                                "multisurf", "laplacian"]  # fmt: skip
     assert not found.classification and "a measurement" in str(found)
     own = compare(X[:150], y[:150], filters={"ours": MRMR(2)}, n_resamples=2, cv=2)
