@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 import lowdim
@@ -37,6 +38,18 @@ def test_rank_deficient_rows(rows):
         ICA(5).fit(X)
     with pytest.raises(NotEnoughData, match="do not vary"):
         ICA().fit(np.full((9, 3), 0.1))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("form", ["dense", "sparse", "stream"])
+def test_the_rank_does_not_hang_on_how_the_rows_come(form, dtype):
+    """Sparse rows and streams have axes from squares, whose rounding is no component."""
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        n, d, r, offset = rng.integers(12, 60), rng.integers(5, 60), rng.integers(2, 5), rng.choice([0, 1, 30])
+        X = (np.maximum(rng.laplace(size=(n, r)) + offset, 0) @ rng.random((r, d))).astype(dtype)
+        given = {"dense": X, "sparse": sp.csr_array(X), "stream": lambda X=X: iter(np.array_split(X, 3))}[form]
+        assert ICA(max_iter=1, tol=1.0).fit(given).rank_ == r
 
 
 def test_named_errors(rows):

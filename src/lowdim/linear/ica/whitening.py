@@ -43,7 +43,7 @@ def whiten(rows: Rows, weights: Array | None, options: PCAOptions) -> tuple[Whit
     axes = principal_axes(rows, weights, options)
     if axes.unit != 1:
         raise underflow_error()
-    k, rank = _component_count(axes, rows.dtype, options.n_components)
+    k, rank = _component_count(axes, rows, options.n_components)
     deviations = np.sqrt(axes.values[:k])
     vectors = axes.vectors[:, :k]
     found = Whitening(axes.mean, (vectors / deviations).T, vectors * deviations, axes.total, axes.n, rank)
@@ -72,12 +72,10 @@ def whiten_again(Z: NDArray[Any], weights: Array | None, threads: int) -> tuple[
     return Whitening(moments.mean, matrix, inverse, float(values.sum()), moments.n, len(values)), out
 
 
-def _component_count(axes: PrincipalAxes, dtype: np.dtype[Any], asked: Any) -> tuple[int, int]:
+def _component_count(axes: PrincipalAxes, rows: Rows, asked: Any) -> tuple[int, int]:
     """The number of components, and the numerical rank: no noise of rounding is blown up to unit variance."""
     k = axes.vectors.shape[1]
-    scale = float(axes.values[0]) + float(np.abs(axes.mean).max()) ** 2
-    floor = (RANK_MARGIN * float(np.finfo(dtype).eps)) ** 2 * scale
-    rank = int((axes.values > floor).sum())
+    rank = int((axes.values > _rounding_floor(axes, rows)).sum())
     if rank == 0:
         raise NotEnoughData("the rows do not vary (beyond rounding), so there is no component. Give rows that differ.")
     if asked is not None and k > rank:
@@ -86,3 +84,19 @@ def _component_count(axes: PrincipalAxes, dtype: np.dtype[Any], asked: Any) -> t
             f"Ask for at most {rank}, or for None, which takes as many as there are."
         )
     return min(k, rank), rank
+
+
+def _rounding_floor(axes: PrincipalAxes, rows: Rows) -> float:
+    """Variances up to this may be rounding: of the values, and of the squares where the axes come from a matrix of them.
+
+    Dense rows are solved again, by the SVD or in float64, where squares lose digits; sparse rows and streams are not.
+    Sparse rows are also centered within their products, which costs digits of the squared means.
+    """
+    eps = float(np.finfo(rows.dtype).eps)
+    largest_square = float(axes.values[0]) + float(np.abs(axes.mean).max()) ** 2
+    of_values = (RANK_MARGIN * eps) ** 2 * largest_square
+    solved_again = rows.dtype == np.float32 and not rows.sparse and rows.n is not None and axes.solver != "krylov"
+    if axes.solver == "svd" or solved_again:
+        return of_values
+    squares = axes.total + (float(axes.mean @ axes.mean) if rows.sparse else 0.0)
+    return max(of_values, RANK_MARGIN * eps * squares)
