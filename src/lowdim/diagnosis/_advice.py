@@ -19,6 +19,9 @@ ENOUGH_ROWS = 50  # to report an intrinsic dimension
 FEWEST_ROWS = 20  # below which every row is far from every other
 FEW_COLUMNS = 5  # in which noise itself is not concentrated
 
+# Metrics that compare columns in their units, and not directions or sets.
+COLUMN_METRICS = ("euclidean", "sqeuclidean", "manhattan", "chebyshev", "minkowski", "seuclidean", "mahalanobis")
+
 # What to do, in Python and on the command line.
 REMEDIES = {
     "missing": ("PCA(missing='em')", "--missing em"),
@@ -48,10 +51,10 @@ def _table(found: Diagnosis, remedies: dict[str, str]) -> Iterator[str]:
             f"describes the {found.complete:,} complete rows. Impute them, or use {remedies['missing']}."
         )
     if columns.are_counts:
-        yield (
-            f"{columns.rare:.0%} of columns are almost always zero, as usual for counts and text: keep them, and "
-            f"compare rows by direction ({remedies['cosine']})."
-        )
+        keep = "keep them"
+        if found.metric in COLUMN_METRICS:
+            keep += f", and compare rows by direction ({remedies['cosine']})"
+        yield f"{columns.rare:.0%} of columns are almost always zero, as usual for counts and text: {keep}."
     constant = len(columns.constant) + (0 if columns.are_counts else len(columns.nearly_constant))
     duplicate = 0 if columns.are_counts else sum(len(group) - 1 for group in columns.duplicates)
     if constant or duplicate:
@@ -110,7 +113,8 @@ def _distances(found: Diagnosis) -> Iterator[str]:
             "dimension before you trust neighbors or clusters."
         )
     elif here.relative_contrast < 1.5 * noise.relative_contrast and used > FEW_COLUMNS:
-        yield "Distances are hardly less concentrated than in Gaussian noise of this size."
+        null = "Gaussian noise of this size" if found.noise == "noise" else "the same columns, shuffled"
+        yield f"Distances are hardly less concentrated than in {null}."
     else:
         yield "Distances are not concentrated: near rows differ clearly from far ones."
     if found.hubness is not None and found.hubness.skewness > 1.4:

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.diagnosis._profile import Profile
+from lowdim.diagnosis._sample import Sample, bounds, dense_columns, zero_shares
 
 __all__ = ["Columns", "columns"]
 
@@ -79,29 +81,40 @@ def columns(found: Profile, names: list[str], dtype: np.dtype[Any]) -> tuple[Col
     return told, varying[~np.isin(varying, repeated)]
 
 
-def _one_value(sample: Array) -> NDArray[np.bool_]:
+def _one_value(sample: Sample) -> NDArray[np.bool_]:
     """A value that fills more than half of a column is its median."""
-    if not len(sample):
-        return np.zeros(sample.shape[1], dtype=bool)
-    median = np.partition(sample, len(sample) // 2, axis=0)[len(sample) // 2]
+    n, d = sample.shape
+    if not n:
+        return np.zeros(d, dtype=bool)
+    if sp.issparse(sample):
+        zeros = zero_shares(sample)
+        constant = zeros >= ONE_VALUE
+        filled = np.flatnonzero(zeros <= 1 - ONE_VALUE)
+        constant[filled] = _one_value(dense_columns(sample, filled))
+        return constant
+    median = np.partition(sample, n // 2, axis=0)[n // 2]
     return np.asarray((sample == median).mean(axis=0) >= ONE_VALUE)
 
 
-def _rare(sample: Array) -> float:
+def _rare(sample: Sample) -> float:
     """The share of columns that are almost always zero; 0 for few columns, or where something is negative."""
-    if sample.shape[1] < FEWEST_COLUMNS or not len(sample) or sample.min() < 0:
+    n, d = sample.shape
+    if d < FEWEST_COLUMNS or not n or sample.min() < 0:
         return 0.0
-    return float(((sample == 0).mean(axis=0) >= RARE).mean())
+    return float((zero_shares(sample) >= RARE).mean())
 
 
-def _answers(sample: Array) -> tuple[int, int] | None:
+def _answers(sample: Sample) -> tuple[int, int] | None:
     """The lowest and highest answer if all columns hold the same few whole numbers, more than two of them."""
-    if sample.shape[1] < 3 or not len(sample):
+    n, d = sample.shape
+    if d < 3 or not n:
         return None
     low, high = float(sample.min()), float(sample.max())
-    if not 2 <= high - low < MOST_ANSWERS or low != int(low) or (sample != np.rint(sample)).any():
+    values = sample.data if sp.issparse(sample) else sample
+    if not 2 <= high - low < MOST_ANSWERS or low != int(low) or (values != np.rint(values)).any():
         return None
-    reached = (sample.min(axis=0) <= low + 1) & (sample.max(axis=0) >= high - 1)
+    lowest, highest = bounds(sample)
+    reached = (lowest <= low + 1) & (highest >= high - 1)
     return (int(low), int(high)) if reached.all() else None
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc
 
-from lowdim.choose._table import spectrum
+from lowdim.diagnosis._sample import Sample, bounds, covariance_values, dense_columns, divided, spreads
 from lowdim.linalg.dense_eigen import eigh
 
 __all__ = ["Correlations", "correlations"]
@@ -33,17 +33,22 @@ class Correlations:
     bartlett_p: float | None  # Bartlett's test of sphericity: small for correlated columns; None for too few rows
 
 
-def correlations(X: Array, names: list[str], threads: int) -> Correlations | None:
+def correlations(X: Sample, names: list[str], threads: int) -> Correlations | None:
     """Correlations in a sample of complete rows; None with fewer than 3 rows or 2 columns that vary."""
-    spread = X.std(axis=0)
-    varying = np.flatnonzero(np.ptp(X, axis=0) > 4 * np.finfo(np.float64).eps * np.abs(X[0]))
-    if len(varying) < 2 or len(X) < 3:
+    spread = spreads(X)
+    low, high = bounds(X)
+    largest = np.maximum(np.abs(low), np.abs(high))
+    varying = np.flatnonzero(high - low > 4 * np.finfo(np.float64).eps * largest)
+    if len(varying) < 2 or X.shape[0] < 3:
         return None
-    shares = spectrum(X[:, varying], standardize=True, n_jobs=threads).shares
-    rank = float(np.exp(-(shares[shares > 0] * np.log(shares[shares > 0])).sum()))
+    used = X if len(varying) == X.shape[1] else X[:, varying]
+    values = covariance_values(divided(used, spread[varying]), threads)
+    shares = values[values > 0] / values.sum()
+    rank = float(np.exp(-(shares * np.log(shares)).sum()))
     if len(varying) > MOST_COLUMNS:
         varying = varying[np.linspace(0, len(varying) - 1, MOST_COLUMNS).astype(int)]
-    Z = (X[:, varying] - X[:, varying].mean(axis=0)) / spread[varying]
+    some = dense_columns(X, varying)
+    Z = (some - some.mean(axis=0)) / spread[varying]
     R = Z.T @ Z / len(Z)
     pairs = np.triu_indices(len(varying), 1)
     r = np.clip(R[pairs], -1, 1)

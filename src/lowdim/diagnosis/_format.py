@@ -82,12 +82,12 @@ def _distances(found: Diagnosis) -> Iterator[Line]:
         ratio = f"the farthest row is {rounded(1 + here.relative_contrast)} times as far as the nearest"
         yield (
             "relative contrast",
-            f"{rounded(here.relative_contrast)} (noise: {rounded(noise.relative_contrast)}): {ratio}",
+            f"{rounded(here.relative_contrast)} ({found.noise}: {rounded(noise.relative_contrast)}): {ratio}",
         )
-        yield "variation of distances", f"{here.variation:.3f} (noise: {noise.variation:.3f})"
+        yield "variation of distances", f"{here.variation:.3f} ({found.noise}: {noise.variation:.3f})"
     hubs, even = found.hubness, found.hubness_noise
     if hubs is not None and even is not None:
-        yield "hubness", f"skewness {hubs.skewness:.2f} (noise: {even.skewness:.2f})"
+        yield "hubness", f"skewness {hubs.skewness:.2f} ({found.noise}: {even.skewness:.2f})"
 
 
 def _space(found: Diagnosis) -> Iterator[Line]:
