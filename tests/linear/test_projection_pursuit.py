@@ -51,6 +51,22 @@ def test_clusters_that_pca_misses_are_found(index):
         assert np.degrees(subspace_angles(model.components_.T, sphered @ plane.T)).max() < 5
 
 
+@pytest.mark.parametrize("shape", ["clusters", "ring"])
+def test_most_ascents_of_friedman_tukey_find_a_planted_plane(shape):
+    """Between noise and groups the index has a valley, which random starts do not cross; those of `guide` do."""
+    for seed in range(3):
+        X, _, plane = hidden_clusters(d=9, seed=seed)
+        if shape == "ring":
+            rng = np.random.default_rng(seed)
+            angles = rng.uniform(0, 2 * np.pi, len(X))
+            points = 3 * np.column_stack([np.cos(angles), np.sin(angles)]) + 0.25 * rng.normal(size=(len(X), 2))
+            X = X @ (np.eye(9) - plane.T @ plane) + points @ plane
+        model = ProjectionPursuit(2, index="friedman_tukey", n_init=7, n_null=0, random_state=seed).fit(X)
+        reached = np.array([path[-1] for path in model.restart_paths_[0]])
+        assert (reached > 0.99 * model.index_[0]).sum() >= 2 + (shape == "ring")
+        assert np.degrees(subspace_angles(model.components_.T, np.linalg.inv(np.cov(X.T)) @ plane.T)).max() < 5
+
+
 def test_outliers_and_a_dense_core_are_found():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 6))
@@ -89,6 +105,42 @@ def test_structure_is_called_structure_and_noise_noise():
     last = ProjectionPursuit(1, n_init=2).fit(np.random.default_rng(9).normal(size=(120, 4)))
     assert last.verdict_.startswith("no more structure than spherical noise of this size (p = ")
     assert "not compared" in ProjectionPursuit(1, **QUICK).fit(X).verdict_
+
+
+@pytest.mark.parametrize(
+    ("index", "shape", "sphere"),
+    [("holes", (60, 4), "auto"), ("kurtosis", (60, 4), True), ("holes", (60, 4), False), ("pda", (20, 30), "auto")],
+)
+def test_p_values_of_noise_are_uniform(index, shape, sphere):
+    """Rows that are only standardized differ from spherical noise by their correlations; classes by the columns."""
+    p_values = []
+    options = {"index": index, "sphere": sphere, "n_init": 1, "max_iter": 30}
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=shape) @ rng.normal(size=(shape[1], shape[1]))
+        y = np.arange(shape[0]) % 2 if index == "pda" else None
+        p_values.append(float(ProjectionPursuit(1, random_state=seed, **options).fit(X, y).p_value_[0]))
+    assert abs(np.mean(p_values) - 0.5) < 0.14  # three standard deviations
+    assert np.mean(np.array(p_values) <= 0.1) <= 0.25
+    assert np.mean(np.array(p_values) >= 0.9) <= 0.28
+
+
+@pytest.mark.parametrize(
+    ("index", "sphere", "words"),
+    [
+        ("holes", True, "spherical noise of this size"),
+        ("holes", False, "noise of this size and covariance"),
+        ("friedman_tukey", True, "spherical noise of this size"),
+        ("lda", True, "these rows with classes in random order"),
+        ("pda", False, "these rows with classes in random order"),
+    ],
+)
+def test_a_planted_cluster_has_a_small_p_value(index, sphere, words):
+    rng = np.random.default_rng(0)
+    X, labels = rng.normal(size=(150, 4)), np.arange(150) % 2
+    X[:, 1] += 8 * labels
+    model = ProjectionPursuit(1, index=index, sphere=sphere, n_init=3).fit(X @ rng.normal(size=(4, 4)), labels)
+    assert model.verdict_ == f"more structure than in 19 samples of {words} (p = 0.05)"
 
 
 def test_p_values_are_ranks():
@@ -320,7 +372,7 @@ def test_progress_is_reported_and_can_cancel(rng):
     X, steps = rng.normal(size=(100, 4)), []
     with lowdim.watch(steps.append):
         ProjectionPursuit(2, n_init=2, n_null=2, n_jobs=1).fit(X)
-    assert {"projection pursuit", "spherical noise"} <= {step.task for step in steps}
+    assert {"projection pursuit", "noise"} <= {step.task for step in steps}
     model = ProjectionPursuit(2)
     with pytest.raises(Cancelled), lowdim.watch(lambda step: step.task == "projection pursuit"):
         model.fit(X)

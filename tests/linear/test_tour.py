@@ -112,21 +112,43 @@ def test_a_local_tour_stays_near_and_comes_back():
     assert sum(value < 1e-6 for value in far) > 5
 
 
+def two_groups(n=200, d=4):
+    """Sphered rows of two groups, apart in the third column."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d)) * 0.3
+    X[:, 2] += 2 * np.sign(rng.normal(size=n))
+    return lowdim.sphere(X), np.sign(X[:, 2])
+
+
 @pytest.mark.parametrize("index", ["holes", lambda Z: -float(np.mean(Z**4))])
 def test_a_guided_tour_climbs_the_index(index):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(200, 4)) * 0.3
-    X[:, 2] += 2 * np.sign(rng.normal(size=200))
-    Y = lowdim.sphere(X)
-    frames = list(lowdim.guided_tour(Y, index, n_components=1, restarts=1, step=0.02))
+    Y, groups = two_groups()
+    options = {"n_components": 1, "restarts": 1, "step": 0.02}
+    frames = list(lowdim.guided_tour(Y, index, **options))
     assert_orthonormal(frames, 4, 1)
-    measured = [make_index(index).objective(Y, None)(F)[0] for F in frames]
+    objective = make_index(index).objective(Y, None)
+    measured = [objective(F)[0] for F in frames]
     assert (np.diff(measured) > -0.05 * np.ptp(measured)).all() and measured[-1] > max(measured) - 1e-6 > measured[0]
-    assert np.argmax(np.abs(frames[-1])) == 2
-    again = list(lowdim.guided_tour(Y, index, n_components=1, restarts=1, step=0.02))
-    np.testing.assert_array_equal(frames, again)
-    two = list(islice(lowdim.guided_tour(Y, "lda", np.sign(X[:, 2]), restarts=None), 60))
+    np.testing.assert_array_equal(frames, list(lowdim.guided_tour(Y, index, **options)))
+    two = list(islice(lowdim.guided_tour(Y, "lda", groups, restarts=None), 60))
     assert_orthonormal(two, 4, 2)
+
+
+@pytest.mark.parametrize("index", ["holes", lambda Z: -float(np.mean(Z**4))])
+def test_a_few_local_maxima_of_a_guided_tour_contain_the_groups(index):
+    Y, _ = two_groups()
+    for seed in range(4):
+        frames = lowdim.guided_tour(Y, index, n_components=1, restarts=4, step=0.1, random_state=seed)
+        assert max(abs(F[2, 0]) for F in frames) > 0.99
+
+
+def test_the_way_of_a_guided_tour_does_not_hang_on_rounding():
+    """Of sphered rows, the axes are those of rounding: starts must not be drawn among them."""
+    Y, _ = two_groups()
+    noise = 1e-13 * np.random.default_rng(1).normal(size=Y.shape)
+    ways = [list(lowdim.guided_tour(rows, "holes", restarts=2)) for rows in (Y, Y + noise)]
+    assert len(ways[0]) == len(ways[1])
+    np.testing.assert_allclose(ways[0], ways[1], atol=1e-6)
 
 
 def test_sphered_columns_are_uncorrelated_and_near_their_own():

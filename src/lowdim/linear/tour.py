@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 from lowdim.data.validation import FeatureRecord, read_matrix, read_rows
 from lowdim.errors import BadInput, BadParameter
 from lowdim.linalg.dense_eigen import eigh_largest
-from lowdim.linalg.grassmann import geodesic
+from lowdim.linalg.grassmann import geodesic, polar_frame
 from lowdim.linear.projection_pursuit.catalog import SUPERVISED, index_domain, make_index
 from lowdim.linear.projection_pursuit.class_indices import read_classes
-from lowdim.linear.projection_pursuit.search import sample_of
+from lowdim.linear.projection_pursuit.indices import Objective
+from lowdim.linear.projection_pursuit.search import CANDIDATES, sample_of
 from lowdim.linear.projection_pursuit.sphering import sphere_rows
 from lowdim.linear.projection_pursuit.stiefel import ascend, random_frame
 from lowdim.runtime.blas import single_blas
@@ -99,7 +100,7 @@ def guided_tour(
 ) -> Iterator[Array]:
     """A guided tour: frames (d, k) that climb a projection index, from one local maximum to the next.
 
-    From a random subspace it ascends until the index stops growing, and then goes on to another random subspace.
+    From the best of a few random subspaces it ascends until the index stops growing, and then goes on to others.
 
     Parameters
     ----------
@@ -134,7 +135,7 @@ def guided_tour(
 
     def targets() -> Iterator[Array]:
         for i in count() if restarts is None else range(restarts):
-            start = random_frame(basis.shape[1], k, seed, i)
+            start = _random_start(objective, basis, k, seed, i)
             for A in _apart(ascend(objective, start, TOL, seed + i), step):
                 yield basis @ A
 
@@ -185,6 +186,15 @@ def _apart(steps: Iterator[tuple[Array, float]], step: float) -> Iterator[Array]
             yield shown
     if last is not shown and last is not None:
         yield last
+
+
+def _random_start(objective: Objective, basis: Array, k: int, seed: int, restart: int) -> Array:
+    """The best of a few random frames (r, k) within the basis (d, r).
+
+    They are drawn among the columns of the rows and projected: the axes of sphered rows are those of rounding.
+    """
+    drawn = (random_frame(len(basis), k, seed, restart * CANDIDATES + j) for j in range(CANDIDATES))
+    return max((polar_frame(basis.T @ F) for F in drawn), key=lambda A: objective(A)[0])
 
 
 def _row_space(Y: Array, k: int) -> Array:

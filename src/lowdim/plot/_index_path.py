@@ -22,7 +22,7 @@ NULL_QUANTILE = 0.95
 def index_path(model: Any, *, ax: Axes | None = None, title: str | None = None) -> Axes:
     """Draw the projection index against the steps of every ascent, the best ascent in bold.
 
-    A dashed line marks what the best ascents on spherical noise reached (their 95 % quantile).
+    A dashed line marks what the best ascents on noise reached (their 95 % quantile).
 
     Parameters
     ----------

@@ -20,7 +20,15 @@ from lowdim.linalg.dense_eigen import fix_signs
 from lowdim.linear.projection_pursuit.catalog import SUPERVISED, index_domain, make_index
 from lowdim.linear.projection_pursuit.class_indices import read_classes
 from lowdim.linear.projection_pursuit.search import Found, PursuitOptions, pursue
-from lowdim.linear.projection_pursuit.significance import monte_carlo_p_values, null_distribution, verdict
+from lowdim.linear.projection_pursuit.significance import (
+    CLASSES,
+    CORRELATED,
+    SPHERICAL,
+    monte_carlo_p_values,
+    noise_like,
+    null_distribution,
+    verdict,
+)
 from lowdim.linear.projection_pursuit.sphering import SpheredRows, sphere_rows, standardize_rows
 from lowdim.runtime.param import Choice, Either, Flag, Integer, Maybe, Real, param
 from lowdim.runtime.random import seed_of
@@ -70,9 +78,12 @@ class ProjectionPursuit(ThreadsMixin, SeedMixin, LinearProjection):
 
     An index has many local maxima, so the best of `n_init` ascents is taken: two from the directions of least and of
     largest kurtosis (eigenvectors of the fourth moment, as in invariant coordinate selection), the others from random
-    frames. They use the gradient on the Stiefel manifold, or a random search if the index is a function of one's own.
+    frames, of which 'friedman_tukey' first takes two of three to a maximum of 'holes'. They use the gradient on the
+    Stiefel manifold, or a random search if the index is a function of one's own.
+
     Whatever is maximized so eagerly grows on noise as well: `p_value_` compares it with the same search on spherical
-    normal noise. Above 5,000 rows, restarts and noise have as many, and the best restart goes on with all rows.
+    normal noise. For rows that are not sphered, noise has their covariance; for classes, it is the same rows with the
+    classes in random order. Above 5,000 rows, restarts and noise have as many, and the best restart goes on with all.
 
     {parameters}
 
@@ -85,7 +96,7 @@ class ProjectionPursuit(ThreadsMixin, SeedMixin, LinearProjection):
     index_ : array (searches,)
         The index of each search: one for all components, or one for each.
     p_value_ : array (searches,)
-        Of each index under spherical normal noise, (1 + #) / (1 + n_null); None without a null distribution.
+        Of each index under noise, (1 + #) / (1 + n_null); None without a null distribution.
     null_index_ : array (n_null,)
         The best index of each sample of noise.
     index_path_ : list of arrays
@@ -106,7 +117,7 @@ class ProjectionPursuit(ThreadsMixin, SeedMixin, LinearProjection):
         "holes", index_domain, "What is maximized: a projection index, or a function from scores (n, k) to a number."
     )
     n_init: int = param(6, Integer(1, 10_000), "Ascents, of which the best is taken.")
-    n_null: int = param(19, Integer(0, 100_000), "Samples of spherical noise for the p-value; 0 for none.")
+    n_null: int = param(19, Integer(0, 100_000), "Samples of noise for the p-value; 0 for none.")
     deflation: str = param(
         "structure_removal",
         Choice("structure_removal", "orthogonal"),
@@ -138,7 +149,7 @@ class ProjectionPursuit(ThreadsMixin, SeedMixin, LinearProjection):
             rows = read_rows(self, X, fitting=True, min_rows=2)
             codes = read_classes(y, rows.count, str(self.index)) if self._is_supervised() else None
             seed, threads = seed_of(self.random_state), thread_count(self.n_jobs)
-            if self.index != "pda" if self.sphere == "auto" else self.sphere:
+            if self._spheres():
                 sphered = sphere_rows(rows, self.n_sphere, seed, threads)
             else:
                 sphered = standardize_rows(rows, seed, threads)
@@ -156,7 +167,8 @@ class ProjectionPursuit(ThreadsMixin, SeedMixin, LinearProjection):
         check_is_fitted(self, "components_")
         if self.p_value_ is None:
             return "not compared with noise (n_null=0)"
-        return "; ".join(verdict(float(p), len(self.null_index_)) for p in self.p_value_)
+        noise = CLASSES if self._is_supervised() else SPHERICAL if self._spheres() else CORRELATED
+        return "; ".join(verdict(float(p), len(self.null_index_), noise) for p in self.p_value_)
 
     def _why_target_is_ignored(self) -> str | None:
         """What a target on the command line is told; None if the index uses it."""
@@ -166,6 +178,9 @@ class ProjectionPursuit(ThreadsMixin, SeedMixin, LinearProjection):
 
     def _is_supervised(self) -> bool:
         return isinstance(self.index, str) and self.index in SUPERVISED
+
+    def _spheres(self) -> bool:
+        return self.index != "pda" if self.sphere == "auto" else bool(self.sphere)
 
     def _options(self, seed: int, threads: int) -> PursuitOptions:
         index = make_index(self.index, order=self.order, bandwidth=self.bandwidth, penalty=self.penalty)
@@ -206,8 +221,8 @@ class ProjectionPursuit(ThreadsMixin, SeedMixin, LinearProjection):
         self.converged_ = all(one.converged for one in found)
 
     def _keep_significance(self, sphered: SpheredRows, found: list[Found], codes: Any, options: PursuitOptions) -> None:
-        n, r = sphered.rows.shape
-        self.null_index_ = null_distribution(n, r, codes, options, self.n_null)
+        noise = noise_like(sphered.rows, codes, self._spheres(), options.seed)
+        self.null_index_ = null_distribution(noise, options, self.n_null)
         observed = np.array([one.sample_value for one in found])
         self.p_value_ = monte_carlo_p_values(observed, self.null_index_) if self.n_null else None
 

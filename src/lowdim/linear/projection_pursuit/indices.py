@@ -43,6 +43,7 @@ class ProjectionIndex(ABC):
     supervised = False  # whether it needs classes
     differentiable = True
     rotation_invariant = True  # whether a rotation within the projection leaves it the same
+    guide: ProjectionIndex | None = None  # an index whose maxima are better starts for the ascent than random frames
 
     @abstractmethod
     def objective(self, Y: Array, codes: Codes) -> Objective:

@@ -1,7 +1,8 @@
 """The search for a frame: seeded restarts of the ascent, and further directions after the structure of the first.
 
 Two restarts begin where clusters and outliers usually lie, in the eigenvectors of a fourth moment; the others in random
-frames. On many rows the restarts see a sample of them, and the best one goes on with all rows.
+frames, or where a smoother index leads from there. On many rows the restarts see a sample of them, and the best one
+goes on with all rows.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ __all__ = ["Found", "PursuitOptions", "kurtosis_frames", "pursue", "remove_struc
 
 MOST_ROWS = 5_000  # that restarts see
 CANDIDATES = 4  # random frames for each start, of which the best is taken
+GUIDE_STEPS, GUIDE_TOL = 100, 1e-4  # of the ascent to a maximum of the guide
 STREAMS = 1 << 20  # of random numbers, for each search
 SAMPLE_STREAM = 1 << 40
 
@@ -85,11 +87,18 @@ def search(Y: Array, codes: Codes, k: int, options: PursuitOptions, stage: int) 
     sample = sample_of(len(Y), options.seed)
     rows, classes = (Y, codes) if sample is None else (Y[sample], None if codes is None else codes[sample])
     objective = options.index.objective(rows, classes)
+    guide = None if options.index.guide is None else options.index.guide.objective(rows, classes)
     known = kurtosis_frames(rows, k)[: options.n_init // 2]
 
     def run(i: int) -> Ascent:
         stream = stage * STREAMS + i
-        start = known[i] if i < len(known) else _best_random_frame(objective, (Y.shape[1], k), options.seed, stream)
+        if i < len(known):
+            start = known[i]
+        elif guide is not None and i % 3:  # two of three: what the guide does not see is left to the third
+            start = _best_random_frame(guide, (Y.shape[1], k), options.seed, stream)
+            start = maximize(guide, start, GUIDE_STEPS, GUIDE_TOL, options.seed + stream, lambda value: None).frame
+        else:
+            start = _best_random_frame(objective, (Y.shape[1], k), options.seed, stream)
         return maximize(objective, start, options.max_iter, options.tol, options.seed + stream, _telling(options, i))
 
     ascents = []
