@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 
-__all__ = ["row_products"]
+__all__ = ["row_products", "wide_row_products"]
 
 Array = NDArray[Any]
 
 LANES = 16  # columns that the native product takes at once
+BATCH = 48  # rows of one call to BLAS: whole tiles of every kernel (of 4, 8, 12, 16 or 24 rows), so that all are alike
 BLOCK_BYTES = 32 << 20  # of sums in double precision
 
 
@@ -34,4 +35,18 @@ def row_products(A: Array, B: Array) -> Array:
         sums = np.zeros((cut.stop - start, padded.shape[1]))
         _native.row_products(A[cut], padded, k, sums)
         out[cut] = sums[:, :k]
+    return out
+
+
+def wide_row_products(A: Array, B: Array) -> Array:
+    """A B for rows A (m, d) and a wide matrix B (d, n), by BLAS in batches of one size; rows of zeros fill the last."""
+    m = A.shape[0]
+    out = np.empty((m, B.shape[1]), dtype=A.dtype)
+    whole = m - m % BATCH
+    for start in range(0, whole, BATCH):
+        np.matmul(A[start : start + BATCH], B, out=out[start : start + BATCH])
+    if whole < m:
+        last = np.zeros((BATCH, A.shape[1]), dtype=A.dtype)
+        last[: m - whole] = A[whole:]
+        out[whole:] = (last @ B)[: m - whole]
     return out

@@ -62,26 +62,36 @@ def _embed_block(distances: Array, first: int, fixed: FixedEmbedding, threads: i
     if not known.any(axis=1).all():
         i = first + int(np.argmin(known.any(axis=1)))
         raise BadInput(f"row {i} of the new ones has no known distance at all, so it can't be embedded.")
-    unit = binary_unit(float(np.nanmax(np.abs(targets), initial=0.0)))
-    points = embedding.astype(np.float64) / unit
-    ranges = np.where(known, targets, 0).astype(np.float64) / unit
-    weights = None if known.all() else known.astype(targets.dtype)
-    if fixed.loss == "sstress":
-        positions, moving = squared_range_least_squares(points, ranges**2, known), np.zeros(len(ranges), dtype=bool)
-    else:
-        # From within a line that holds the whole embedding, majorization can't leave it.
-        extent = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
-        flat = len(extent) < points.shape[1] or extent[-1] <= FLAT_RATIO * extent[0]
-        near = np.where(known, distances, np.inf)
-        positions = squared_range_least_squares(points, ranges**2, known) if flat else _nearest_means(near, points)
-        moving = _majorize(positions, points, ranges.astype(targets.dtype), weights, threads)
     to_fitted = np.where(known, distances, np.inf)
+    positions, moving = np.empty((len(targets), embedding.shape[1])), np.zeros(len(targets), dtype=bool)
+    units = np.array([binary_unit(largest) for largest in np.nanmax(np.abs(targets), axis=1).tolist()])
+    for unit in np.unique(units):  # each row in its own, so that its position does not depend on the rows beside it
+        own = units == unit
+        ranges = np.where(known[own], targets[own], 0) / unit
+        found = _in_unit(to_fitted[own], ranges.astype(targets.dtype), known[own], fixed, unit, threads)
+        positions[own], moving[own] = found
     nearest = np.argmin(to_fitted, axis=1)
     coincident = to_fitted[np.arange(len(to_fitted)), nearest] == 0
     moving &= ~coincident
-    out = (positions * unit).astype(embedding.dtype)
+    out = positions.astype(embedding.dtype)
     out[coincident] = embedding[nearest[coincident]]
     return out, int(moving.sum())
+
+
+def _in_unit(
+    distances: Array, ranges: Array, known: Array, fixed: FixedEmbedding, unit: float, threads: int
+) -> tuple[Array, Array]:
+    """Positions of rows whose ranges to the fixed points are in this unit, and which of them did not converge."""
+    points, squares = fixed.embedding.astype(np.float64) / unit, ranges.astype(np.float64) ** 2
+    if fixed.loss == "sstress":
+        return squared_range_least_squares(points, squares, known) * unit, np.zeros(len(ranges), dtype=bool)
+    # From within a line that holds the whole embedding, majorization can't leave it.
+    extent = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
+    flat = len(extent) < points.shape[1] or extent[-1] <= FLAT_RATIO * extent[0]
+    positions = squared_range_least_squares(points, squares, known) if flat else _nearest_means(distances, points)
+    weights = None if known.all() else known.astype(ranges.dtype)
+    moving = _majorize(positions, points, ranges, weights, threads)
+    return positions * unit, moving
 
 
 def _majorize(positions: Array, points: Array, ranges: Array, weights: Array | None, threads: int) -> Array:
