@@ -60,6 +60,7 @@ def _write_and_exit(writes: Writes) -> None:
     """Write in a context of its own, in which nobody watches progress; then end, without the parent's clean-up."""
     code = 1
     try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a command in the background ignores it
         warnings.simplefilter("error", LowdimWarning)
         Context().run(_write, writes)
         code = 0

@@ -87,7 +87,7 @@ def _component_count(axes: PrincipalAxes, rows: Rows, asked: Any) -> tuple[int, 
 
 
 def _rounding_floor(axes: PrincipalAxes, rows: Rows) -> float:
-    """Variances up to this may be rounding: of the values, and of the squares where the axes come from a matrix of them.
+    """Variances up to this may be rounding: of the values, and of their squares where the axes come from those.
 
     Dense rows are solved again, by the SVD or in float64, where squares lose digits; sparse rows and streams are not.
     Sparse rows are also centered within their products, which costs digits of the squared means.
