@@ -79,11 +79,7 @@ def _cloud(e: Evidence) -> Iterator[Finding]:
             yield "correlations", f"none beyond noise (Bartlett's test, p = {e.uncorrelated:.2g})"
     if e.intrinsic is not None and e.intrinsic_normal is not None:
         share = e.intrinsic / e.intrinsic_normal
-        told = (
-            "curved, or in groups"
-            if e.curved
-            else f"not below {e.curved_below:.0%} of it, so not curved as far as was seen"
-        )
+        told = "curved, or in groups" if e.curved else f"not below {e.curved_below:.0%} of it, so no curvature shows"
         figures = f"about {e.intrinsic:.2g}; a normal cloud of the same covariance has {e.intrinsic_normal:.2g}"
         yield "intrinsic dimension", f"{figures} ({share:.0%}): {told}"
     if e.diagnosis is not None and e.diagnosis.modes is not None:
