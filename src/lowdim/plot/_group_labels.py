@@ -30,8 +30,9 @@ CELLS, SPREAD = (
 RINGS = (14.0, 24.0, 38.0, 56.0, 80.0)  # distances from there that are tried, in points
 TURNS = 2 * np.pi * np.arange(12) / 12
 AROUND = np.vstack([ring * np.column_stack([1.4 * np.cos(TURNS), np.sin(TURNS)]) for ring in RINGS])
-EXTENT = 0.8  # share of a group's points within its half width and height
-COVERED, STRAY = 60.0, 40.0  # what it costs to cover points, and to be as near to another group, in points of distance
+EXTENT = 0.05, 0.95  # quantiles between which a group lies
+COVERED, STRAY = 40.0, 40.0  # what it costs to cover points, and to be as near to another group, in points of distance
+SIDES = np.array([[0, 1], [0, -1], [1, 0], [-1, 0]])
 NEAR = 8.0  # gap between a group and its name up to which there is no line
 LONG = 30  # letters of a name
 
@@ -42,18 +43,18 @@ class _Group:
 
     place: Array  # (2,) where it is densest, in the units of the axes
     anchor: Array  # (2,) the same on the page
-    reach: Array  # (2,) half its width and height around there
+    box: Array  # (4,) left, bottom, right, top
 
     @classmethod
     def of(cls, own: Array, placer: LabelPlacer) -> _Group:
         place = densest_place(own)
-        anchor = placer.on_page(place[None])[0]
-        return cls(place, anchor, np.quantile(np.abs(placer.on_page(own) - anchor), EXTENT, axis=0))
+        box = np.quantile(placer.on_page(own), EXTENT, axis=0).ravel()
+        return cls(place, placer.on_page(place[None])[0], box)
 
     def gaps(self, boxes: Array) -> Array:
         """The gaps between boxes (c, 4) and the group, (c,)."""
-        low, high = self.anchor - self.reach, self.anchor + self.reach
-        return np.asarray(np.linalg.norm(np.maximum(np.maximum(boxes[:, :2] - high, low - boxes[:, 2:]), 0), axis=1))
+        aside = np.maximum(boxes[:, :2] - self.box[2:], self.box[:2] - boxes[:, 2:])
+        return np.asarray(np.linalg.norm(np.maximum(aside, 0), axis=1))
 
 
 def label_groups(ax: Axes, points: Array, categories: Categories) -> int:
@@ -79,8 +80,9 @@ def label_groups(ax: Axes, points: Array, categories: Categories) -> int:
 
 def _candidates(group: _Group, half: Array, others: list[_Group], placer: LabelPlacer) -> Array:
     """Boxes where the name of a group may stand, the best first, (c, 4)."""
-    inside = (group.reach >= half).all()
-    beside = (group.reach + half) * np.array([[0, 1], [0, -1], [1, 0], [-1, 0]])
+    reach = (group.box[2:] - group.box[:2]) / 2
+    inside = (reach >= half).all()
+    beside = group.box[:2] + reach - group.anchor + (reach + half) * SIDES
     away = np.vstack([np.zeros((1, 2)) if inside else beside, AROUND])
     boxes = np.hstack([group.anchor + away - half, group.anchor + away + half])
     if inside:
@@ -115,7 +117,7 @@ def _write(ax: Axes, name: str, group: _Group, box: Array, size: float) -> None:
     at: Any = (float(group.place[0]), float(group.place[1]))
     options: dict[str, Any] = {"textcoords": "offset points", "annotation_clip": False}
     end = np.clip(group.anchor, box[:2], box[2:]) - group.anchor
-    if (np.abs(end) > group.reach + NEAR).any():
+    if group.gaps(box[None])[0] > NEAR:
         line = {"arrowstyle": "-", "color": FADED, "linewidth": 0.7, "shrinkA": 0, "shrinkB": 0}
         ax.annotate("", at, xytext=tuple(end), arrowprops=line, zorder=5.5, **options).set_in_layout(False)
     halo = [withStroke(linewidth=3.2, foreground="#ffffffe6")]
