@@ -37,7 +37,7 @@ SHAPES = (
     ("UMAP", {"n_epochs": 5}, 60_000, 200, "f8"),
 )
 
-OTHER_SHAPES = (  # that no coefficient was fitted to
+OTHER_SHAPES = (  # with other settings, and of other proportions
     ("PCA", {"n_components": 50}, 30_000, 784, "f4"),
     ("PCA", {}, 1_000, 8000, "f8"),
     ("TruncatedSVD", {"n_components": 50}, 60_000, 784, "f4"),
@@ -128,7 +128,7 @@ def agreement(shapes: Any, found: list[tuple[float, float]]) -> dict[str, float]
 CASES = [
     Case(
         "memory-estimates",
-        f"Memory estimated before fits, divided by the peak that they reached: {len(SHAPES + OTHER_SHAPES)} shapes, 2 threads",
+        f"Memory estimated before fits, divided by the peak that they reached: {len(SHAPES + OTHER_SHAPES)} shapes",
         lambda: SHAPES + OTHER_SHAPES,
         (Contender("lowdim", measure_all, role="ours"),),
         agreement,

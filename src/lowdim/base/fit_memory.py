@@ -1,8 +1,8 @@
 """The memory that a fit will take, estimated from the sizes that it grows with, and refused before the work.
 
 A method declares its coefficients once (`_fit_memory`): bytes per row, per neighbor of a row, per pair of rows or of a
-row and a landmark, per pair of columns. Where a few arrays make the peak, the coefficients are theirs; where many do, as
-in graphs, they were measured. `make bench BENCH=memory-estimates` measures them on shapes that they were not fitted to.
+row and a landmark, per pair of columns. Where a few arrays make the peak, the coefficients are theirs; where many
+do, as in graphs, they were measured. `make bench BENCH=memory-estimates` measures them again.
 """
 
 from __future__ import annotations

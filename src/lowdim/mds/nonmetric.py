@@ -53,7 +53,7 @@ class NonmetricMDS(BaseMDS):
 
     """
 
-    # Half a matrix each: distances, disparities and blocks of the regression in the dtype of the rows, ranks as integers.
+    # Half a matrix each: distances, disparities and the regression in the dtype of the rows, ranks as integers.
     _fit_memory = FitMemory(keeps=True, pairs=24, pair_values=3.5, advice="Use fewer rows, or MDS(solver='sgd').")
 
     ties: str = param(
