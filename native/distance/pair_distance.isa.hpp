@@ -52,7 +52,7 @@ inline Sum minkowski_distance(const T* a, const T* b, std::int64_t d, Sum p) {
     }
     // In units of the largest difference, no power overflows and the largest is 1.
     const Sum largest = largest_difference<Sum>(a, b, d);
-    if (!(largest > 0)) return largest;
+    if (largest < std::numeric_limits<Sum>::min()) return largest;  // 1 / largest is infinite
     const Sum sum = sum_of_any_powers(a, b, d, p, 1 / largest);
     return largest * nonnegative_power(sum, 1 / p);
 }

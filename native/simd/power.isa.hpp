@@ -41,7 +41,7 @@ inline T nonnegative_power(T x, T p) {
     const T shifted = bounded + rounder, f = (bounded - (shifted - rounder)) * ln2;
     T power = 1;
 #pragma GCC unroll 16
-    for (int i = Format::exp_terms; i >= 1; --i) power = power * f / T(i) + 1;
+    for (int i = Format::exp_terms; i >= 1; --i) power = power * (f * (T(1) / T(i))) + 1;
     const T scale = std::bit_cast<T>((std::bit_cast<Bits>(shifted) << shift) + one);
     return y < least ? T(0) : power * scale;
 }
