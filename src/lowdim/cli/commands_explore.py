@@ -115,9 +115,9 @@ def diagnose(  # noqa: PLR0913  (one argument per flag)
     import lowdim
     from lowdim.cli.fit_output import table_data, table_lines
     from lowdim.cli.values import parse_value
+    from lowdim.diagnosis._advice import advise
     from lowdim.knn.index import SearchOptions
     from lowdim.runtime.param import parameters
-    from lowdim.diagnosis._advice import advise
     from lowdim.workflow.fit import require_rows
     from lowdim.workflow.missing import complete_table
     from lowdim.workflow.source import read_data
