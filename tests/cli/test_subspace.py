@@ -60,7 +60,11 @@ def test_text_and_json_say_the_same(results):
     first = data["clusters"][0]
     assert first["description"] in text.splitlines()[0] and f"{first['size']} rows" in text
     boxes = results["subspace wine --columns flavanoids,proline --xi 12"].out.splitlines()
-    assert boxes[1].lstrip().startswith("∨ (") and boxes[1].index("∨") == boxes[0].index("(") and max(map(len, boxes)) < 140
+    assert (
+        boxes[1].lstrip().startswith("∨ (")
+        and boxes[1].index("∨") == boxes[0].index("(")
+        and max(map(len, boxes)) < 140
+    )
     assert f"{len(data['clusters'])} clusters by CLIQUE" in text
     assert "more; --json has all of them" in text
 

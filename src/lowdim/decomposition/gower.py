@@ -21,7 +21,7 @@ __all__ = ["GowerProjection", "fit_gower_projection", "residual_variance"]
 Array = NDArray[Any]
 
 ROUNDING = 1e-6  # eigenvalues below this fraction of the largest are rounding errors of float32 distances
-BLOCK_ENTRIES = 1 << 22  # distances that are converted to float64 at a time
+BLOCK_ENTRIES = 1 << 19  # distances that are converted to float64 at a time
 TOL, MAX_STEPS = 1e-7, 300  # of block Lanczos: relative residual, steps
 
 
