@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from lowdim.base.standardization import UNIT_METRICS
 from lowdim.runtime.display import count, rounded
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ FEWEST_ROWS = 20  # below which every row is far from every other
 FEW_COLUMNS = 5  # in which noise itself is not concentrated
 
 # Metrics that compare columns in their units, and not directions or sets.
-COLUMN_METRICS = ("euclidean", "sqeuclidean", "manhattan", "chebyshev", "minkowski", "seuclidean", "mahalanobis")
+COLUMN_METRICS = (*UNIT_METRICS, "seuclidean", "mahalanobis")
 
 # What to do, in Python and on the command line.
 REMEDIES = {

@@ -20,7 +20,7 @@ __all__ = ["row_products"]
 Array = NDArray[Any]
 
 LANES = 16  # columns that the native product takes at once
-SLAB = 256  # columns whose copy, in rows of their own, stays in the cache while the rows pass
+PANEL = 256  # columns whose copy, in rows of their own, stays in the cache while the rows pass
 BLOCK_ROWS = 2048
 BLOCK_PRODUCTS = 1 << 30  # of numbers in one native call, between which Ctrl-C is seen
 
@@ -29,8 +29,8 @@ def row_products(A: Array, B: Array) -> Array:
     """A B for rows A (m, d) and B (d, k), in the dtype of A."""
     m, k = A.shape[0], B.shape[1]
     out = np.empty((m, k), dtype=A.dtype)
-    for first in range(0, k, SLAB):
-        columns = slice(first, min(first + SLAB, k))
+    for first in range(0, k, PANEL):
+        columns = slice(first, min(first + PANEL, k))
         width = columns.stop - first
         padded = np.zeros((B.shape[0], -(-width // LANES) * LANES), dtype=A.dtype)
         padded[:, :width] = B[:, columns]
