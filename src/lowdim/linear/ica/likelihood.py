@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.linalg.centered import interruptible_product
 from lowdim.linear.ica.contrast import ContrastMoments, WhitenedRows
+from lowdim.runtime.threads import interruptible_product
 
 __all__ = ["FreeLikelihood", "Likelihood", "OrthogonalLikelihood", "Point"]
 
