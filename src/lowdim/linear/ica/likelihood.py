@@ -96,7 +96,7 @@ class OrthogonalLikelihood(Likelihood):
     def moved(self, W: Array, E: Array) -> Array:
         """Cayley's transform, which agrees with the exponential to second order and stays orthogonal."""
         half, eye = E / 2, np.eye(len(W))
-        return interruptible_product(lambda: np.linalg.solve(eye - half, (eye + half) @ W), len(W) ** 3)
+        return np.asarray(interruptible_product(lambda: np.linalg.solve(eye - half, (eye + half) @ W), len(W) ** 3))
 
 
 class FreeLikelihood(Likelihood):
