@@ -20,7 +20,7 @@ import lowdim
 from bench.case import Case, Contender, installed, no_worse
 from bench.data import mixture
 from bench.measure import peak_of, resident
-from bench.neighbors import recall
+from bench.neighbors import recall_at
 
 SHARED_ROWS, SHARED_COLUMNS, COMPONENTS = 5_000_000, 100, 10
 CHUNK = 100_000
@@ -275,8 +275,10 @@ CASES = [
     ),
     growth("pca-1m", "PCA of 1,000,000 × 50 made rows → 10: scaling", 1_000_000, pca_of, share),
     growth("pca-10m", "PCA of 10,000,000 × 50 made rows → 10: scaling", 10_000_000, pca_of, share),
-    growth("neighbors-1m", "15 neighbors of 1,000,000 × 50 made rows: scaling", 1_000_000, neighbors_of, recall),
-    growth("neighbors-10m", "15 neighbors of 10,000,000 × 50 made rows: scaling", 10_000_000, neighbors_of, recall),
+    growth("neighbors-1m", "15 neighbors of 1,000,000 × 50 made rows: scaling", 1_000_000, neighbors_of, recall_at(15)),
+    growth(
+        "neighbors-10m", "15 neighbors of 10,000,000 × 50 made rows: scaling", 10_000_000, neighbors_of, recall_at(15)
+    ),
     sparse_case("sparse-svd-1m", "TruncatedSVD(50)", lambda: lowdim.TruncatedSVD(50)),
     sparse_case("sparse-pca-1m", "PCA(50)", lambda: lowdim.PCA(50)),
 ]
