@@ -17,9 +17,9 @@ GOOD = (
     "subspace subspaces --method proclus --n-clusters 3 --n-dimensions 4 --n-init 2 -o parallel.svg -o rows.csv --json",
     "subspace iris --method subclu --eps 0.3 --min-samples 20 --standardize -o panels.png",
     "subspace eight --method pcluster --delta 0 --min-rows 2 --min-columns 2",
-    "subspace wine --columns flavanoids,proline --xi 12",
     "subspace --method proclus --help",
     "subspace --help",
+    "subspace wine --columns flavanoids,proline --xi 12",
 )
 BAD = {
     "subspace wine --method cliqe": (2, "no subspace clusterer 'cliqe'. Did you mean clique"),
