@@ -32,6 +32,10 @@ class AdviceRule:
     others: tuple[str, ...] = ()
 
 
+def _two_digits(dimension: float | None) -> str:
+    return rounded(dimension or 0.0, 2)
+
+
 def _flat_reason(e: Evidence) -> str:
     share = "" if e.two_share is None else f"; the first two components hold {e.two_share:.0%} of the variance"
     return f"nothing suggests that the rows are curved: the cloud is linear as far as it was measured{share}"
@@ -119,8 +123,9 @@ RULES = (
         "curved surface",
         lambda e: e.curved and (e.intrinsic or 0) <= LOW and e.groups < SEVERAL,
         lambda e: (
-            f"the rows lie on a curved surface: locally they have about {rounded(e.intrinsic, 2)} dimensions, where a "
-            f"normal cloud of the same covariance has {rounded(e.intrinsic_normal, 2)}, and the density shows no groups"
+            f"the rows lie on a curved surface: locally they have about {_two_digits(e.intrinsic)} dimensions, where a "
+            "normal cloud of the same covariance has "
+            f"{_two_digits(e.intrinsic_normal)}, and the density shows no groups"
         ),
         "Isomap",
         ("LLE", "UMAP"),
@@ -130,8 +135,8 @@ RULES = (
         lambda e: e.curved and e.groups >= SEVERAL,
         lambda e: (
             f"the rows form groups (the density has {e.groups} modes) and are not a linear cloud: locally they have "
-            f"about {rounded(e.intrinsic, 2)} dimensions, a normal cloud of the same covariance "
-            f"{rounded(e.intrinsic_normal, 2)}"
+            f"about {_two_digits(e.intrinsic)} dimensions, a normal cloud of the same covariance "
+            f"{_two_digits(e.intrinsic_normal)}"
         ),
         "UMAP",
         ("TSNE", "PCA"),
@@ -140,8 +145,9 @@ RULES = (
         "curved",
         lambda e: e.curved,
         lambda e: (
-            f"the rows are not a linear cloud: locally they have about {rounded(e.intrinsic, 2)} dimensions, a normal "
-            f"cloud of the same covariance {rounded(e.intrinsic_normal, 2)}; too many to flatten, but neighbors can be drawn"
+            f"the rows are not a linear cloud: locally they have about {_two_digits(e.intrinsic)} dimensions, a normal "
+            f"cloud of the same covariance {_two_digits(e.intrinsic_normal)}; too many to flatten, but neighbors can be "
+            "drawn"
         ),
         "UMAP",
         ("TSNE", "PCA"),
