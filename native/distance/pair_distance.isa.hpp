@@ -68,7 +68,7 @@ inline Sum gower_distance(const T* a, const T* b, std::int64_t d, const T* weigh
         const Sum x = static_cast<Sum>(a[j]), y = static_cast<Sum>(b[j]), w = static_cast<Sum>(weights[j]);
         const Sum difference = std::fabs(x - y), least = difference < 1 ? difference : Sum(1);
         const bool absent = (w < 0) & (x == 0) & (y == 0);
-        const Sum weight = (difference == difference) & !absent ? std::fabs(w) : Sum(0);
+        const Sum weight = ((difference == difference) & !absent) ? std::fabs(w) : Sum(0);
         sum += weight * least;  // finite even where a value is missing
         total += weight;
     }

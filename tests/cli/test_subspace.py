@@ -17,6 +17,7 @@ GOOD = (
     "subspace subspaces --method proclus --n-clusters 3 --n-dimensions 4 --n-init 2 -o parallel.svg -o rows.csv --json",
     "subspace iris --method subclu --eps 0.3 --min-samples 20 --standardize -o panels.png",
     "subspace eight --method pcluster --delta 0 --min-rows 2 --min-columns 2",
+    "subspace wine --columns flavanoids,proline --xi 12",
     "subspace --method proclus --help",
     "subspace --help",
 )
@@ -58,6 +59,12 @@ def test_text_and_json_say_the_same(results):
     assert data["method"] == "CLIQUE" and data["rows"] == 178 and data["parameters"]["xi"] == 5
     first = data["clusters"][0]
     assert first["description"] in text.splitlines()[0] and f"{first['size']} rows" in text
+    boxes = results["subspace wine --columns flavanoids,proline --xi 12"].out.splitlines()
+    assert (
+        boxes[1].lstrip().startswith("∨ (")
+        and boxes[1].index("∨") == boxes[0].index("(")
+        and max(map(len, boxes)) < 140
+    )
     assert f"{len(data['clusters'])} clusters by CLIQUE" in text
     assert "more; --json has all of them" in text
 

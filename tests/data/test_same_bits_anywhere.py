@@ -181,7 +181,7 @@ def test_column_chunks_are_put_together_with_a_word():
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("k", [1, 2, 17])
+@pytest.mark.parametrize("k", [1, 2, 17, 300])
 def test_a_rows_product_does_not_depend_on_its_batch(dtype, k):
     from lowdim.linalg.row_products import row_products
 

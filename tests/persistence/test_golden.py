@@ -30,7 +30,8 @@ OTHERS = {
 # Classes that no file of a schema can hold.
 NEWER = {1: {"ICA", "LDA", "SIR", "SAVE", "PHD", "DirectionalRegression", "LSIR", "ProjectionPursuit"} | OTHERS}
 NEWER[1] |= {"CA", "MCA", "FAMD", "TruncatedSVD"}
-TOLERANCES = {"TSNE": 1e-3, "UMAP": 1e-3, "Standardized": 1e-3}  # of the largest coordinate; others 1e-9, or 1e-5
+# Of the largest coordinate; others 1e-9, or 1e-5. MDS maps new rows by majorization, to within its tolerance.
+TOLERANCES = {"TSNE": 1e-3, "UMAP": 1e-3, "Standardized": 1e-3, "MDS": 1e-7, "NonmetricMDS": 1e-7}
 
 
 def stored_results(schema: str) -> dict[str, np.ndarray]:

@@ -146,8 +146,8 @@ RULES = (
         lambda e: e.curved,
         lambda e: (
             f"the rows are not a linear cloud: locally they have about {_two_digits(e.intrinsic)} dimensions, a normal "
-            f"cloud of the same covariance {_two_digits(e.intrinsic_normal)}; too many to flatten, but neighbors can be "
-            "drawn"
+            f"cloud of the same covariance {_two_digits(e.intrinsic_normal)}; too many to flatten, but neighbors "
+            "can be drawn"
         ),
         "UMAP",
         ("TSNE", "PCA"),

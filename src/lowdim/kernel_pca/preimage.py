@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from lowdim.errors import BadParameter
 from lowdim.kernels import Kernel, rbf
 from lowdim.kernels._row_blocks import PreparedRows, RowPairs
+from lowdim.linalg.row_products import row_products
 from lowdim.runtime.blas import single_blas
 from lowdim.runtime.progress import report
 from lowdim.runtime.threads import interruptible
@@ -63,7 +64,7 @@ def _fixed_point(Z: Array, fitted: FeatureSpacePoints, gamma: float) -> tuple[Ar
     with single_blas():
         for start in range(0, len(Z), BLOCK):
             z = Z[start : start + BLOCK]
-            coefficients = z @ fitted.alphas.T + fitted.mean_weights
+            coefficients = row_products(z, fitted.alphas.T) + fitted.mean_weights
             x = fitted.rows[_nearest(z, fitted.scores)]
             active, size = np.arange(len(z)), np.zeros(len(z))
             for _ in range(MAX_STEPS):
@@ -71,7 +72,8 @@ def _fixed_point(Z: Array, fitted: FeatureSpacePoints, gamma: float) -> tuple[Ar
                 weights = coefficients[active] * kernel.evaluate(RowPairs(new, rows))
                 total = weights.sum(axis=1, keepdims=True)
                 stable = total > MIN_WEIGHT * np.abs(weights).sum(axis=1, keepdims=True)
-                step = np.where(stable, weights @ fitted.rows / np.where(stable, total, 1) - x[active], 0)
+                means = row_products(weights, fitted.rows) / np.where(stable, total, 1)
+                step = np.where(stable, means - x[active], 0)
                 x[active] += step
                 size[active] = np.abs(step).max(axis=1, initial=0.0)
                 active = active[size[active] > REL_TOL * extent]
@@ -99,7 +101,7 @@ def _ridge_regression(Z: Array, fitted: FeatureSpacePoints, alpha: float) -> Arr
         ) from error
     with single_blas():
         weights = scipy.linalg.cho_solve(factor, targets - mean, check_finite=False)
-        return kernel.evaluate(RowPairs(PreparedRows(Z, inputs.origin), inputs)) @ weights + mean
+        return row_products(kernel.evaluate(RowPairs(PreparedRows(Z, inputs.origin), inputs)), weights) + mean
 
 
 def _nearest(z: Array, scores: Array) -> NDArray[np.int64]:

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.data.rows import chunk_rows
-from lowdim.linalg.row_products import wide_row_products
+from lowdim.linalg.row_products import row_products
 from lowdim.runtime.cached_property import cached_property
 
 __all__ = ["DiagonalPairs", "PreparedRows", "RowPairs", "Table"]
@@ -198,7 +198,7 @@ class RowPairs:
 
     def _product(self, left: Array, right: Array) -> Array:
         if self.X is not self.Y:  # new rows, which must not depend on each other
-            return wide_row_products(left[self.rows_X], right[self.rows_Y].T)
+            return row_products(left[self.rows_X], right[self.rows_Y].T)
         return left[self.rows_X] @ right[self.rows_Y].T
 
     def _sparse_product(self, left: Any, right: Any) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.data.fold import fold
+from lowdim.data.fold import fold, is_partitioned
 from lowdim.data.rows import ArrayRows, Block, Chunk, Rows, chunk_rows
 from lowdim.data.validation import not_finite_error
 from lowdim.linalg import lapack
@@ -50,8 +50,18 @@ class Centered:
     def times(self, V: Array) -> Array:
         """P V, (n, k), in the rows' dtype; the bits of a row do not depend on the rows beside it."""
         V = np.ascontiguousarray(V, dtype=self.rows.dtype)
-        parts = fold(self.rows, lambda c, b: [self._block_times(c, b, V)], _extend, self.threads, "projecting rows")
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+        task = "projecting rows"
+        if self.rows.n is None or is_partitioned(self.rows):
+            parts = fold(self.rows, lambda c, b: [self._block_times(c, b, V)], _extend, self.threads, task)
+            return parts[0] if len(parts) == 1 else np.concatenate(parts)
+        out = np.empty((self.rows.n, V.shape[1]), dtype=self.rows.dtype)  # of millions of rows, parts would be a copy
+
+        def fill(chunk: Chunk, block: Block) -> int:
+            out[chunk.start : chunk.stop] = self._block_times(chunk, block, V)
+            return 0
+
+        fold(self.rows, fill, max, self.threads, task)
+        return out
 
     def scatter_times(self, V: Array) -> Array:
         """PᵀP V, (d, k), in one pass, summed in float64."""

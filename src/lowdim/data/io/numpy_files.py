@@ -34,7 +34,8 @@ TABLE_KEYS = ("X", "x", "data")
 LABEL_KEYS = ("y", "labels", "label", "target")
 ID_KEYS = ("ids", "id")
 NAME_KEYS = ("names", "feature_names", "columns")
-SPARSE_KEYS = {"data", "indices", "indptr", "shape", "format"}  # of scipy.sparse.save_npz
+SPARSE_KEYS = {"data", "shape", "format"}  # of scipy.sparse.save_npz, in any format
+CSR_KEYS = {"indices", "indptr"}  # beside these
 
 
 @dataclass(frozen=True)
@@ -85,8 +86,8 @@ def read_npz(path: Path, selection: ColumnSelection) -> Table:
     where = str(path)
     with file_errors(path, "an npz file"), zipfile.ZipFile(path) as archive:
         headers = _headers(archive, where)
-        is_sparse = set(headers) == SPARSE_KEYS
-        keys = {key: key for key in SPARSE_KEYS} if is_sparse else _select_keys(headers, selection, where)
+        is_sparse = set(headers) >= SPARSE_KEYS
+        keys = _sparse_keys(headers, where) if is_sparse else _select_keys(headers, selection, where)
         needed = sum(headers[key].bytes for key in keys.values())
         require_expansion(needed, path.stat().st_size, where, "save it by np.savez, or X as an npy file")
         require_memory(needed, f"the arrays of {where}", "Save X as an npy file, which is memory-mapped.")
@@ -220,6 +221,13 @@ def _select_keys(headers: Mapping[str, NpyHeader], selection: ColumnSelection, w
     if "names" in keys and headers[keys["names"]].dtype.kind != "U":
         del keys["names"]
     return keys
+
+
+def _sparse_keys(headers: Mapping[str, NpyHeader], where: str) -> dict[str, str]:
+    """The keys of a CSR or CSC matrix."""
+    if not set(headers) >= CSR_KEYS:
+        raise BadInput(f"{where} is a SciPy sparse matrix of an unknown format. Save X.tocsr().")
+    return {key: key for key in sorted(SPARSE_KEYS | CSR_KEYS)}
 
 
 def _table_key(headers: Mapping[str, NpyHeader], selection: ColumnSelection, where: str) -> str:

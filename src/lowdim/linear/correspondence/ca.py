@@ -17,6 +17,7 @@ from lowdim.data.validation import check_weights, overflow_error, read_rows, rea
 from lowdim.decomposition.component_count import ComponentRule, component_domain
 from lowdim.decomposition.principal_axes import PCAOptions, PrincipalAxes, axes_from_moments
 from lowdim.errors import NotEnoughData
+from lowdim.linalg.row_products import row_products
 from lowdim.linear.correspondence.base import CorrespondenceProjection, encoded_axes, first_axes, given_count
 from lowdim.linear.correspondence.profiles import ProfileRows, profile_moments, row_and_column_totals
 from lowdim.runtime.blas import single_blas
@@ -118,7 +119,7 @@ class CA(ThreadsMixin, SeedMixin, CorrespondenceProjection):
         check_is_fitted(self, "eigenvalues_")
         Z = read_scores(Z, self.n_components_)
         with single_blas(), np.errstate(over="ignore", invalid="ignore"):
-            profiles = self._state.mean * (self._state.mean + Z @ self._state.axes.T)
+            profiles = self._state.mean * (self._state.mean + row_products(Z.astype(np.float64), self._state.axes.T))
         return self._finite(profiles.astype(Z.dtype))
 
     def _encode(self, X: Any) -> tuple[Rows, Array]:

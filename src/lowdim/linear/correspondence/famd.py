@@ -16,6 +16,7 @@ from lowdim.data.validation import read_scores
 from lowdim.decomposition.principal_axes import PrincipalAxes
 from lowdim.errors import BadInput
 from lowdim.linalg.centered import Centered
+from lowdim.linalg.row_products import row_products
 from lowdim.linear.correspondence.base import encoded_axes
 from lowdim.linear.correspondence.categorical import CategoricalProjection, CodedAxesState
 from lowdim.linear.correspondence.indicators import ColumnCoding, EncodedRows, encode_numbers, fit_coding
@@ -129,7 +130,7 @@ class FAMD(CategoricalProjection):
         Z, coding = read_scores(Z, self.n_components_), self._state.coding
         p = len(coding.number_columns)
         with single_blas(), np.errstate(over="ignore", invalid="ignore"):
-            coded = Z @ self._state.axes.T + self._state.mean
+            coded = row_products(Z.astype(np.float64), self._state.axes.T) + self._state.mean
             numbers = self._finite((coded[:, :p] * coding.scales + coding.means).astype(Z.dtype))
         if p == self.n_features_in_:
             return numbers

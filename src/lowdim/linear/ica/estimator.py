@@ -110,7 +110,7 @@ class ICA(ThreadsMixin, SeedMixin, LinearProjection):
 
     _axis = "IC"
 
-    _fit_memory = FitMemory(scatters=1, iterative=True, scores=20)
+    _fit_memory = FitMemory(scatters=1, iterative=True, scores=13)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the sources. `sample_weight` is the multiplicity of each row."""
