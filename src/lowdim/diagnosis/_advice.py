@@ -91,7 +91,7 @@ def _correlations(found: Diagnosis) -> Iterator[str]:
     if related.bartlett_p is not None and related.bartlett_p > 0.05:
         yield "The columns are uncorrelated (Bartlett's test), so PCA has nothing to gain; select columns instead."
         return
-    rank = f"{related.effective_rank:.2g} of {found.axes} dimensions"
+    rank = f"{rounded(related.effective_rank, 2)} of {found.axes} dimensions"
     if related.effective_rank < WORTHWHILE * found.axes:
         yield f"Most variation lies in about {rank}, so PCA is worthwhile."
     elif related.kmo is not None and related.kmo > ADEQUATE:
@@ -104,7 +104,7 @@ def _distances(found: Diagnosis) -> Iterator[str]:
     dimension = found.intrinsic.typical if found.intrinsic is not None else None
     used = found.used_columns
     if dimension is not None and used > 2 and found.sample >= ENOUGH_ROWS:
-        yield f"The intrinsic dimension is about {min(dimension, used):.2g}, in {count(used, 'column')}."
+        yield f"The intrinsic dimension is about {rounded(min(dimension, used), 2)}, in {count(used, 'column')}."
     here, noise = found.concentration, found.concentration_noise
     if here is None or noise is None or found.sample < FEWEST_ROWS:
         return

@@ -176,7 +176,7 @@ def _report(
     return ColumnReport(
         roles.numbers,
         roles.label if selection.label is None else None,
-        roles.id if roles.id != selection.id else None,
+        roles.id if roles.id != selection.id or roles.id == "" else None,  # "": an unnamed first column
         roles.annotations,
         roles.encoded,
         roles.left_out,
