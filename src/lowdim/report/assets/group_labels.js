@@ -1,7 +1,7 @@
 // Names of groups: on a group that is larger than its name, beside a smaller one, where the name covers few points. A
 // line leads to a name that is further away.
 const LABEL_SIZE = 13, LABEL_PADDING = 3, MOST_GROUPS = 30;
-const COVERED = 60, STRAY = 40; // what it costs to cover points, and to be as near to another group, in pixels of distance
+const COVERED = 40, STRAY = 40; // what it costs to cover points, and to be as near to another group, in pixels of distance
 const NEAR = 10; // gap up to which no line leads to a name
 const SHIFTS = [[0, 0]]; // from the middle of a group, nearest first
 for (const ring of [16, 30, 48, 70]) {
@@ -10,21 +10,20 @@ for (const ring of [16, 30, 48, 70]) {
   }
 }
 
-// The middle of each group and its half width and height, which hold four fifths of some of its rows. The middle is the
-// median place, moved to the group's own row nearest to it, so that it lies on the group.
+// Where each group lies, by the quantiles of some of its rows, and its middle: the median place, moved to the group's own
+// row nearest to it, so that it lies on the group.
 const groupPlaces = (view, rows, codes, groups) => {
   const members = Array.from({ length: groups }, () => []);
   for (const i of rows) members[codes[i]].push(i);
   return members.map((own) => {
     if (own.length === 0) return null;
     const some = own.length > 400 ? own.filter((_, at) => at % Math.ceil(own.length / 400) === 0) : own;
-    const quantile = (values, share) => values.sort((a, b) => a - b)[Math.floor(values.length * share)];
-    const [middleX, middleY] = [quantile(some.map((i) => view.x(i)), 0.5), quantile(some.map((i) => view.y(i)), 0.5)];
-    const distance = (i) => (view.x(i) - middleX) ** 2 + (view.y(i) - middleY) ** 2;
+    const [xs, ys] = [some.map((i) => view.x(i)), some.map((i) => view.y(i))].map((values) => values.sort((a, b) => a - b));
+    const quantile = (values, share) => values[Math.floor((values.length - 1) * share)];
+    const distance = (i) => (view.x(i) - quantile(xs, 0.5)) ** 2 + (view.y(i) - quantile(ys, 0.5)) ** 2;
     const nearest = some.reduce((best, i) => (distance(i) < distance(best) ? i : best));
-    const [x, y] = [view.x(nearest), view.y(nearest)];
-    const reach = (place, from) => quantile(some.map((i) => Math.abs(place(i) - from)), 0.8);
-    return { x, y, width: reach((i) => view.x(i), x), height: reach((i) => view.y(i), y), count: own.length };
+    const [left, right, top, bottom] = [quantile(xs, 0.05), quantile(xs, 0.95), quantile(ys, 0.05), quantile(ys, 0.95)];
+    return { x: view.x(nearest), y: view.y(nearest), left, right, top, bottom, count: own.length };
   });
 };
 
@@ -51,11 +50,9 @@ const rowCounter = (view, rows) => {
 
 const overlap = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 
-// The gap between a box and a group.
-const gapTo = (box, place) => {
-  const dx = Math.max(box.left - place.x - place.width, place.x - place.width - box.right, 0);
-  return Math.hypot(dx, Math.max(box.top - place.y - place.height, place.y - place.height - box.bottom, 0));
-};
+// The gap between two boxes.
+const gapBetween = (a, b) =>
+  Math.hypot(Math.max(a.left - b.right, b.left - a.right, 0), Math.max(a.top - b.bottom, b.top - a.bottom, 0));
 
 // Where the name of a group may stand, the best place first. A group that is larger than its name has it in its middle.
 const candidates = (place, half, count, others) => {
@@ -63,10 +60,12 @@ const candidates = (place, half, count, others) => {
     const [x, y] = [place.x + dx, place.y + dy];
     return { x, y, left: x - half.x, right: x + half.x, top: y - half.y, bottom: y + half.y, away: Math.hypot(dx / 1.4, dy) };
   };
-  if (place.width >= half.x && place.height >= half.y) return SHIFTS.map(boxAt);
-  const [aside, above] = [place.width + half.x + 2, place.height + half.y];
-  const boxes = [[0, -above], [0, above], [aside, 0], [-aside, 0], ...SHIFTS.slice(1)].map(boxAt);
-  const strays = (box) => others.some((other) => other !== place && gapTo(box, other) <= gapTo(box, place));
+  const [wide, high] = [(place.right - place.left) / 2, (place.bottom - place.top) / 2];
+  if (wide >= half.x && high >= half.y) return SHIFTS.map(boxAt);
+  const [x, y] = [(place.left + place.right) / 2 - place.x, (place.top + place.bottom) / 2 - place.y];
+  const beside = [[0, -1], [0, 1], [1, 0], [-1, 0]].map(([dx, dy]) => [x + dx * (wide + half.x + 2), y + dy * (high + half.y)]);
+  const boxes = [...beside, ...SHIFTS.slice(1)].map(boxAt);
+  const strays = (box) => others.some((other) => other !== place && gapBetween(box, other) <= gapBetween(box, place));
   const cost = (box) => box.away + COVERED * Math.min(count(box) / (half.x * half.y), 1) + (strays(box) ? STRAY : 0);
   return boxes.map((box) => ({ box, cost: cost(box) })).sort((a, b) => a.cost - b.cost).map(({ box }) => box);
 };
@@ -107,7 +106,7 @@ const drawGroupLabels = (context, view, rows) => {
 // From the middle of a group to the nearest side of its name, unless the name lies on the group or close beside it.
 const drawLeader = (context, place, box) => {
   const x = Math.min(Math.max(place.x, box.left), box.right), y = Math.min(Math.max(place.y, box.top), box.bottom);
-  if (Math.abs(x - place.x) <= place.width + NEAR && Math.abs(y - place.y) <= place.height + NEAR) return;
+  if (gapBetween(place, box) <= NEAR) return;
   context.strokeStyle = "#6b6b6b";
   context.lineWidth = 1;
   context.beginPath();
