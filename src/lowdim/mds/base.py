@@ -146,11 +146,11 @@ class BaseMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
         """Distances that are not Euclidean start from a square matrix of them, in float32."""
         memory = self._fit_memory
         assert memory is not None
-        euclidean = isinstance(self.metric, str) and self.metric == "euclidean" and rows.d < rows.count
+        by_square = isinstance(self.init, str) and self.init == "classical"
+        if isinstance(self.metric, str) and self.metric == "euclidean" and rows.d < rows.count:
+            by_square = False
         staged = 2 if rows.dtype == np.float64 else 0  # SMACOF begins in single precision
-        return dataclasses.replace(
-            memory, pairs=memory.pairs + (0 if euclidean or self.init != "classical" else 4) + staged
-        )
+        return dataclasses.replace(memory, pairs=memory.pairs + (4 if by_square else 0) + staged)
 
     def _disparity_class(self) -> type[Disparities]:
         raise NotImplementedError

@@ -135,7 +135,7 @@ class LaplacianEigenmaps(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, E
         "What to do with several connected components: embed them side by side, or raise an error.",
     )
 
-    _fit_memory = FitMemory(keeps=True, search_tables=1, rows=150, edges=135)
+    _fit_memory = FitMemory(keeps=True, search_tables=1, edges=150)
     _default_neighbors = DEFAULT_NEIGHBORS
     _state_classes = (LaplacianState,)
 
