@@ -1,4 +1,4 @@
-"""CLIQUE against pyclustering's, and its memory on a million rows."""
+"""CLIQUE against pyclustering's, its memory on a million rows, and projected clusters against planted ones."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bench.case import Case, Contender, installed
-from lowdim.subspace import CLIQUE, PlantedClusters, planted_clusters, scores
+from lowdim.subspace import CLIQUE, DOC, PROCLUS, MineClus, PlantedClusters, planted_clusters, scores
 
 XI, TAU, DENSE_ROWS = 3, 0.002, 20
 
@@ -25,6 +25,10 @@ def pyclustering_clique(planted: PlantedClusters) -> Any:
 def lowdim_clique(**options: Any) -> Contender:
     """Clusters of all subspaces, as rows and dimensions."""
     return Contender("lowdim", lambda planted: CLIQUE(**options).fit(planted.X).clusters_, role="ours")
+
+
+def projected(name: str, clusterer: Any) -> Contender:
+    return Contender(name, lambda planted: clusterer.fit(planted.X).clusters_, role="ours")
 
 
 def agreement(planted: PlantedClusters, clusters: Any) -> dict[str, float]:
@@ -63,5 +67,15 @@ CASES = [
         lambda: planted_clusters(1_000_000, 20, 5, 5, noise=0.2, random_state=0),
         (lowdim_clique(xi=10, tau=0.02),),
         lambda planted, clusters: scores(clusters, planted).to_dict(), repeats=1, warm=False,
+    ),
+    *(
+        Case(
+            f"subspace-{name.lower()}",
+            f"{name}, 2,000 × 30 (5 planted clusters of 6 dimensions, 10 % noise)",
+            lambda: planted_clusters(2_000, 30, 5, 6, noise=0.1, random_state=0),
+            (projected("lowdim", clusterer),),
+            lambda planted, clusters: scores(clusters, planted).to_dict(), repeats=3,
+        )
+        for name, clusterer in (("PROCLUS", PROCLUS(5, 6)), ("DOC", DOC()), ("MineClus", MineClus()))
     ),
 ]  # fmt: skip

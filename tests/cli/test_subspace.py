@@ -19,6 +19,7 @@ GOOD = (
     "subspace eight --method pcluster --delta 0 --min-rows 2 --min-columns 2",
     "subspace --method proclus --help",
     "subspace --help",
+    "subspace wine --columns flavanoids,proline --xi 12",
 )
 BAD = {
     "subspace wine --method cliqe": (2, "no subspace clusterer 'cliqe'. Did you mean clique"),
@@ -58,6 +59,12 @@ def test_text_and_json_say_the_same(results):
     assert data["method"] == "CLIQUE" and data["rows"] == 178 and data["parameters"]["xi"] == 5
     first = data["clusters"][0]
     assert first["description"] in text.splitlines()[0] and f"{first['size']} rows" in text
+    boxes = results["subspace wine --columns flavanoids,proline --xi 12"].out.splitlines()
+    assert (
+        boxes[1].lstrip().startswith("∨ (")
+        and boxes[1].index("∨") == boxes[0].index("(")
+        and max(map(len, boxes)) < 140
+    )
     assert f"{len(data['clusters'])} clusters by CLIQUE" in text
     assert "more; --json has all of them" in text
 

@@ -251,6 +251,16 @@ def test_priors_are_kept_in_a_file(tmp_path):
     assert lowdim.load(tmp_path / "model.lowdim").priors == [0.2, 0.3, 0.5]
 
 
+def test_a_measurement_in_whole_numbers_is_told_from_classes(rng):
+    X, y = rng.normal(size=(90, 3)), np.arange(90) // 3
+    with pytest.warns(LowdimWarning, match="y has 30 different numbers in 90 rows.*such as SIR"):
+        LDA().fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        LDA().fit(X, y.astype(str))
+        LDA().fit(X, y // 2)
+
+
 def test_no_warning_for_well_posed_rows():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

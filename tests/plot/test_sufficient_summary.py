@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from statsmodels.nonparametric.smoothers_lowess import lowess
 
-from lowdim import PCA, PHD, SIR, datasets, errors, plot
+from lowdim import PCA, PHD, SIR, Standardized, datasets, errors, plot
 from lowdim.plot._sufficient_summary import local_linear
 from sdr_models import rational_model
 
@@ -37,6 +37,14 @@ def test_scores_slices_and_means(fitted):
     assert ax.texts[0].get_text().endswith("◆ means of slices")
     named = plot.sufficient_summary(model, X, pd.Series(y, name="amount"))
     assert named.get_ylabel() == "amount" and "◆" not in named.figure.axes[1].texts[0].get_text()
+
+
+def test_a_standardized_model_draws_the_rows_in_their_own_units(fitted):
+    _, X, y = fitted
+    model = Standardized(SIR(2)).fit(100 * X + 7, y)
+    ax = plot.sufficient_summary(model, 100 * X + 7, y)
+    np.testing.assert_allclose(ax.collections[0].get_offsets()[:, 0], model.transform(100 * X + 7)[:, 0])
+    assert "◆ means of slices" in ax.texts[0].get_text()
 
 
 def test_classes_are_rows_of_points():

@@ -32,6 +32,8 @@ def test_stability_of_the_same_and_of_random_choices():
     same = np.tile([1, 1, 0, 0, 0], (10, 1))
     assert stability(same).value == pytest.approx(1.0) and stability(same).low == pytest.approx(1.0)
     assert stability(np.ones((4, 3), dtype=bool)).value == 1.0
+    once = stability([[1, 1, 0, 0, 0]] * 4 + [[1, 0, 1, 0, 0]])
+    assert once.low < once.value < once.high == 1.0
     rng = np.random.default_rng(0)
     assert abs(stability(rng.random((400, 50)) < 0.3).value) < 0.01
 

@@ -242,6 +242,7 @@ def test_descriptions_are_in_the_units_of_the_columns():
     boxes = np.array([[[0, 0]], [[2, 2]]])
     assert describe_boxes(boxes, ["a"], [["0", "1", "2", "3"]]) == "(0 ≤ a < 1) ∨ (2 ≤ a ≤ 3)"
     assert len(set(edge_texts(1e6 + np.linspace(0, 1e-3, 5)))) == 5
+    assert edge_texts(np.linspace(278, 1680, 6))[3:] == ["1120", "1400", "1680"]  # without an exponent
 
 
 @given(st.integers(0, 1000), st.integers(1, 30))

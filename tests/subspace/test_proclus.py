@@ -48,9 +48,9 @@ def test_seeds():
 
 def test_localities_reach_to_the_nearest_other_medoid():
     X = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0], [3.0, 3.0], [10.0, 10.0]])
-    near = localities(X, np.array([0, 3]))
+    near = localities(X, np.array([0, 3]), {})
     assert [part.tolist() for part in near] == [[0, 1, 2, 3], [0, 1, 2, 3]]
-    assert localities(X, np.array([4]))[0].tolist() == [0, 1, 2, 3, 4]  # one medoid: all rows
+    assert localities(X, np.array([4]), {})[0].tolist() == [0, 1, 2, 3, 4]  # one medoid: all rows
 
 
 def test_dimensions_are_those_of_the_least_relative_spread():

@@ -80,7 +80,8 @@ def _cloud(e: Evidence) -> Iterator[Finding]:
     if e.intrinsic is not None and e.intrinsic_normal is not None:
         share = e.intrinsic / e.intrinsic_normal
         told = "curved, or in groups" if e.curved else f"not below {e.curved_below:.0%} of it, so no curvature shows"
-        figures = f"about {e.intrinsic:.2g}; a normal cloud of the same covariance has {e.intrinsic_normal:.2g}"
+        normal = rounded(e.intrinsic_normal, 2)
+        figures = f"about {rounded(e.intrinsic, 2)}; a normal cloud of the same covariance has {normal}"
         yield "intrinsic dimension", f"{figures} ({share:.0%}): {told}"
     if e.diagnosis is not None and e.diagnosis.modes is not None:
         modes = e.diagnosis.modes
@@ -91,7 +92,7 @@ def _cloud(e: Evidence) -> Iterator[Finding]:
 def _obstacles(e: Evidence, found: Diagnosis) -> Iterator[Finding]:
     here, noise = found.concentration, found.concentration_noise
     if here is not None and noise is not None and here.relative_contrast < 1:
-        figures = f"the farthest row is {1 + here.relative_contrast:.2g} times as far as the nearest"
+        figures = f"the farthest row is {rounded(1 + here.relative_contrast, 2)} times as far as the nearest"
         yield "distances", f"concentrated ({figures}): reduce the columns before you trust neighbors"
     if found.hubness is not None and found.hubness.skewness > HUBS:
         hub = f"one row is a near neighbor of {found.hubness.largest:,} others"

@@ -80,7 +80,7 @@ def _order_tests(p_values: Any) -> str:
         return ""
     enough = np.flatnonzero(np.asarray(p_values) >= 0.05)
     found = int(enough[0]) if len(enough) else len(p_values)
-    each = ", ".join("< 0.0001" if p < 1e-4 else f"{p:.2g}" for p in p_values[: found + 1])
+    each = ", ".join("< 0.0001" if p < 1e-4 else f"= {p:.2g}" for p in p_values[: found + 1])
     return f"{count(found, 'direction')} by the order tests (p {each})"
 
 

@@ -49,7 +49,9 @@ Plot = Annotated[
     typer.Option(
         "--plot",
         metavar="KIND",
-        help="What figures (.png, .svg, .pdf) show: map, biplot, loadings, correlation-circle, varimax or scree.",
+        help="What figures (.png, .svg, .pdf) show: map, biplot, loadings, correlation-circle, varimax, scree, "
+        "sufficient-summary (the response against the directions of SIR and its kin), sources (of ICA) or index-path "
+        "(of ProjectionPursuit).",
     ),
 ]
 MapColor = Annotated[
@@ -130,7 +132,8 @@ def draw_map(  # noqa: PLR0913  (one argument per flag)
     ratios = getattr(fitted.estimator, "explained_variance_ratio_", None)
     shown = ratios, fitted.estimator._explained, fitted.method.supervised, color_name
     drawn = EmbeddingOutput(judged.embedding, axes, table, colors, id, title, *shown, neighbors=judged.neighbors)
-    _write(paths, plot, drawn, ModelFigure(fitted.model, title, table, colors, drawn.color_name))
+    response = complete.rows_of(y), target
+    _write(paths, plot, drawn, ModelFigure(fitted.model, title, table, colors, drawn.color_name, *response))
     paths += _save(fitted, drawn, model_path)
     return fit_output("map", data, table, fitted, len(judged.embedding), paths, perf_counter() - start, judged)
 

@@ -9,6 +9,7 @@ import typer
 
 from lowdim.cli.options import Color, Columns, Drop, Id, Label, ModelPath, column_selection
 from lowdim.cli.output import CommandOutput, align, printable, written_lines
+from lowdim.errors import BadParameter
 
 __all__ = ["plot_model"]
 
@@ -16,12 +17,21 @@ Rows = Annotated[
     str | None,
     typer.Argument(
         metavar="DATA",
-        help="Rows for a biplot, or for the correlation circle of a method other than PCA: usually those that the "
-        "model was fitted to.",
+        help="Rows for a biplot, a sufficient summary, sources, or the correlation circle of a method other than PCA: "
+        "usually those that the model was fitted to.",
     ),
 ]
 Kind = Annotated[
-    str, typer.Option("--kind", metavar="KIND", help="biplot, loadings, correlation-circle, varimax or scree.")
+    str,
+    typer.Option(
+        "--kind",
+        metavar="KIND",
+        help="biplot, loadings, correlation-circle, varimax, scree, sufficient-summary (of SIR and its kin), sources "
+        "(of ICA) or index-path (of ProjectionPursuit).",
+    ),
+]
+Response = Annotated[
+    str | None, typer.Option("--target", metavar="COLUMN", help="Column of the response, for sufficient-summary.")
 ]
 FigureOutputs = Annotated[
     list[str] | None,
@@ -35,6 +45,7 @@ def plot_model(  # noqa: PLR0913  (one argument per flag)
     model: ModelPath,
     data: Rows = None,
     kind: Kind = "loadings",
+    target: Response = None,
     color: Color = None,
     label: Label = None,
     id: Id = None,
@@ -44,11 +55,13 @@ def plot_model(  # noqa: PLR0913  (one argument per flag)
 ) -> CommandOutput:
     """Draw a saved model: which columns are behind its components.
 
-    Loadings, also rotated by varimax, the correlation circle, the biplot and the scree plot.
+    Loadings, also rotated by varimax, the correlation circle, the biplot and the scree plot; the response against
+    sufficient directions, the sources of ICA, and the index along a projection pursuit.
 
     Examples:
       lowdim plot wine.lowdim --kind correlation-circle -o circle.png
       lowdim plot wine.lowdim wine.csv --kind biplot --color cultivar
+      lowdim plot sir.lowdim homes.csv --kind sufficient-summary --target price
 
     """
     from lowdim.workflow.apply import apply_transform, load_fitted
@@ -57,13 +70,16 @@ def plot_model(  # noqa: PLR0913  (one argument per flag)
     from lowdim.workflow.standardize import inner_estimator
 
     check_figure(kind, "--kind")
+    if target is not None and kind != "sufficient-summary":
+        raise BadParameter("--target is for --kind sufficient-summary; omit it. To color by a column, use --color.")
     paths = check_outputs(output or [f"{kind}.png"], FIGURES, [model, *([data] if data else [])])
     fitted, _ = load_fitted(model)
     title = f"{printable(Path(data or model).name)}, {type(inner_estimator(fitted)).__name__}"
     drawn = ModelFigure(fitted, title)
     if data is not None and needs_rows(kind):
-        applied = apply_transform(fitted, data, column_selection(columns, label, id, drop), color=color)
-        drawn = ModelFigure(fitted, title, applied.table, applied.colors, applied.color_name)
+        applied = apply_transform(fitted, data, column_selection(columns, label, id, drop), color=target or color)
+        named = applied.colors, applied.color_name
+        drawn = ModelFigure(fitted, title, applied.table, *named, *(named if target is not None else ()))
     for path in paths:
         write_model_figure(path, kind, drawn)
     result = {"command": "plot", "model": model, "data": data, "kind": kind, "written": [str(path) for path in paths]}

@@ -31,6 +31,7 @@ ClusterOutputs = Annotated[
 SaveModel = Annotated[str | None, typer.Option("--save-model", metavar="FILE", help="Save the fitted clusterer.")]
 
 MOST_SHOWN = 20  # clusters in the text; --json has all
+LINE, OR = 100, " ∨ "
 
 
 def subspace(  # noqa: PLR0913  (one argument per flag)
@@ -95,11 +96,23 @@ def _text(model: Any, name: str, further: list[tuple[str, str]]) -> str:
     """One line per cluster, a summary, and what became of columns and files."""
     lines = []
     for c, cluster in enumerate(model.clusters_[:MOST_SHOWN]):
-        where = cluster.description or ", ".join(cluster.names)
-        lines.append((f"cluster {c}", printable(f"{cluster.size:>6} rows  {where}")))
+        where = _broken(printable(cluster.description or ", ".join(cluster.names)))
+        lines.append((f"cluster {c}", f"{cluster.size:>6,} rows  {where[0]}"))
+        lines += [("", f"{'':13}{further}") for further in where[1:]]
     if len(model.clusters_) > MOST_SHOWN:
         lines.append(("…", f"{len(model.clusters_) - MOST_SHOWN} more; --json has all of them"))
     inside = int((model.labels_ >= 0).sum())
     clusters = count(len(model.clusters_), "cluster")
     summary = f"{clusters} by {name}; {inside:,} of {count(len(model.labels_), 'row')} are in one"
     return align([*lines, ("found", summary), *further])
+
+
+def _broken(where: str) -> list[str]:
+    """A region in words, broken before ∨ into lines that fit a terminal where its boxes do."""
+    lines: list[str] = []
+    for part in where.split(OR):
+        if lines and len(lines[-1]) + len(OR) + len(part) <= LINE:
+            lines[-1] += OR + part
+        else:
+            lines.append(("∨ " if lines else "") + part)
+    return lines

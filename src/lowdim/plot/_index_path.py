@@ -37,7 +37,9 @@ def index_path(model: Any, *, ax: Axes | None = None, title: str | None = None) 
     from matplotlib.ticker import MaxNLocator
 
     if not hasattr(model, "restart_paths_"):
-        raise BadInput(f"model must be a fitted ProjectionPursuit; got {type(model).__name__}. Call fit first.")
+        kind = type(model).__name__
+        way_out = "Call fit first." if kind == "ProjectionPursuit" else "Only projection pursuit climbs an index."
+        raise BadInput(f"model must be a fitted ProjectionPursuit; got {kind}. {way_out}")
     ax = axes_for(ax, 6.6, 4.2)
     colors = palette(len(model.restart_paths_))
     for i, (color, paths, best) in enumerate(zip(colors, model.restart_paths_, model.index_path_, strict=True)):
@@ -59,6 +61,8 @@ def index_path(model: Any, *, ax: Axes | None = None, title: str | None = None) 
 
 
 def _draw_null(ax: Axes, level: float) -> None:
+    from matplotlib.patheffects import withStroke
+
     ax.axhline(level, color=FADED, linewidth=1, linestyle=(0, (5, 3)), zorder=2)
     ax.annotate(
         "95 % of noise stays below",
@@ -69,6 +73,8 @@ def _draw_null(ax: Axes, level: float) -> None:
         ha="right",
         fontsize=SMALL,
         color=FADED,
+        path_effects=[withStroke(linewidth=2.5, foreground="white")],  # ascents pass behind it
+        zorder=5,
     )
 
 

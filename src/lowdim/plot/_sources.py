@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from lowdim.errors import BadInput, BadParameter
 from lowdim.plot._colors import INK, palette
-from lowdim.plot._inputs import require_fitted
+from lowdim.plot._inputs import require_linear
 from lowdim.plot._text import shorten
 from lowdim.plot._theme import SMALL, caption, new_figure, style_axes, themed
 from lowdim.runtime.param import Integer
@@ -63,7 +63,7 @@ def sources(
         Signals on the left, histograms on the right.
 
     """
-    require_fitted(model, "components_")
+    require_linear(model)
     if not Integer(1).accepts(most):
         raise BadParameter(f"most must be {Integer(1).text}; got {most!r:.60}.")
     Y = np.asarray(model.transform(X), dtype=np.float64)[:, : int(most)]

@@ -26,6 +26,7 @@ Array = NDArray[Any]
 MOST_ROWS = 1200  # of a heat map
 LEAST_SHARE = 0.03  # of its rows, for the name of a cluster
 MOST_NAMES = 60  # of columns below a heat map
+LETTERS = 11  # of column names that fit into an inch
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +103,7 @@ def subspace_heatmap(source: Any, X: Any, *, ax: Axes | None = None, title: str 
     if d <= MOST_NAMES:
         ax.set_xticks(range(d))
         labels = [shorten(name, 18) for name in read.names]
-        turn = 90 if max(map(len, labels)) * d > 70 else 0
+        turn = 90 if max(map(len, labels)) * d > LETTERS * (ax.bbox.width / ax.figure.dpi) else 0
         ax.set_xticklabels(labels, rotation=turn, parse_math=False)
     color_bar(ax, mapped, "value, relative to the range of the column")
     note = f"{len(read.labels)} rows" + (f", {len(order)} of them shown" if len(order) < len(read.labels) else "")

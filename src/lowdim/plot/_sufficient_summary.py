@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from lowdim.errors import BadInput, BadParameter
 from lowdim.plot._colors import INK, LIGHT, PALETTE
 from lowdim.plot._density_shading import cell_edges, draw_raster, shade_cells
-from lowdim.plot._inputs import read_points, require_fitted
+from lowdim.plot._inputs import read_points, require_linear
 from lowdim.plot._point_colors import Categories, read_labels
 from lowdim.plot._points import MANY
 from lowdim.plot._text import shorten
@@ -66,7 +66,7 @@ def sufficient_summary(
         The name of the response; None takes that of y, if it has one.
 
     """
-    require_fitted(model, "components_", "mean_")
+    require_linear(model)
     count = min(2, len(model.components_)) if directions is None else directions
     if not 1 <= count <= len(model.components_):
         raise BadParameter(f"directions must be from 1 to {len(model.components_)}; got {directions!r}.")

@@ -41,7 +41,7 @@ def stability(selections: Any, *, confidence: float = 0.95) -> Stability:
     selections : array (M, d) of booleans
         Which of d features were selected from each of M resamples. Sizes may differ.
     confidence : float
-        Confidence of the interval, which is asymptotic in M.
+        Confidence of the interval, which is asymptotic in M. It ends at 1, the most that the index can be.
 
     """
     Z = _masks(selections)
@@ -58,7 +58,7 @@ def stability(selections: Any, *, confidence: float = 0.95) -> Stability:
     parts = (Z @ frequencies / d - shares * mean + index / 2 * (2 * mean * shares - shares - mean + 1)) / chance
     error = np.sqrt(4 / M**2 * ((parts - parts.mean()) ** 2).sum())
     reach = float(ndtri(0.5 + confidence / 2) * error)
-    return Stability(float(index), float(index) - reach, float(index) + reach, float(confidence))
+    return Stability(float(index), float(index) - reach, min(1.0, float(index) + reach), float(confidence))
 
 
 def _masks(selections: Any) -> NDArray[np.float64]:

@@ -90,10 +90,16 @@ def edge_texts(edges: Array) -> list[str]:
     """Edges as short numbers that are right to a fiftieth of an interval."""
     tolerance = np.diff(edges).min() / 50
     for digits in DIGITS:
-        texts = [f"{edge:.{digits}g}" for edge in edges]
+        texts = [_plain(edge, digits) for edge in edges]
         if np.abs(np.array([float(text) for text in texts]) - edges).max() <= tolerance:
             break
     return texts
+
+
+def _plain(number: float, digits: int) -> str:
+    """The number to some digits, without an exponent unless it is very large or small."""
+    text = f"{number:.{digits}g}"
+    return f"{float(text):.15g}" if "e+" in text else text
 
 
 def describe_boxes(boxes: Boxes, names: Sequence[str], texts: Sequence[Sequence[str]]) -> str:

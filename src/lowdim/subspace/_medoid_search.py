@@ -17,6 +17,7 @@ __all__ = ["ProclusOptions", "ProclusResult", "assign_rows", "find_dimensions", 
 
 Array = NDArray[Any]
 Dimensions = list[NDArray[np.intp]]  # of each cluster
+Gaps = dict[int, NDArray[np.float64]]  # by medoid: the distance of every row from it
 
 BLOCK_VALUES = 1 << 20  # of a block of rows
 
@@ -77,8 +78,9 @@ def _climb(
     current = rng.permutation(pool)[:k]
     best, best_labels, best_objective = current, np.zeros(n, dtype=np.int64), np.inf
     stale = n_iter = 0
+    gaps: Gaps = {}  # most medoids stay from one iteration to the next
     while stale < options.max_stale:
-        dimensions = find_dimensions(X, current, localities(X, current), options.l)
+        dimensions = find_dimensions(X, current, localities(X, current, gaps), options.l)
         labels, _ = assign_rows(X, X[current], dimensions)
         objective = mean_deviation(X, labels, dimensions)
         n_iter, stale = n_iter + 1, stale + 1
@@ -102,13 +104,19 @@ def _bad_medoids(sizes: NDArray[np.intp], n: int, min_deviation: float) -> NDArr
     return np.flatnonzero(bad)
 
 
-def localities(X: Array, medoids: NDArray[np.intp]) -> list[NDArray[np.intp]]:
-    """For each medoid, the rows that are no farther from it than its nearest other medoid, in all dimensions."""
+def localities(X: Array, medoids: NDArray[np.intp], gaps: Gaps) -> list[NDArray[np.intp]]:
+    """For each medoid, the rows that are no farther from it than its nearest other medoid, in all dimensions.
+
+    `gaps` holds the distances of all rows from the medoids of the last call, and then those of this one.
+    """
+    known = {medoid: gaps[medoid] if medoid in gaps else _mean_gap(X, X[medoid]) for medoid in medoids.tolist()}
+    gaps.clear()
+    gaps.update(known)
     found = []
-    for i, medoid in enumerate(medoids):
+    for i, medoid in enumerate(medoids.tolist()):
         others = np.delete(medoids, i)
-        radius = _mean_gap(X[others], X[medoid]).min() if len(others) else np.inf
-        found.append(np.flatnonzero(_mean_gap(X, X[medoid]) <= radius))
+        radius = known[medoid][others].min() if len(others) else np.inf
+        found.append(np.flatnonzero(known[medoid] <= radius))
     return found
 
 

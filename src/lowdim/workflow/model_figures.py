@@ -1,4 +1,4 @@
-"""Figures of a fitted model: biplot, loadings, correlation circle, rotated loadings, scree plot."""
+"""Figures of a fitted model: loadings, biplot, scree, sufficient summary, sources, index path."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadParameter
 from lowdim.workflow.outputs import save_figure
+from lowdim.workflow.source import label_vector
 from lowdim.workflow.standardize import inner_estimator
 
 __all__ = ["MODEL_FIGURES", "ModelFigure", "check_figure", "needs_rows", "write_model_figure"]
@@ -25,18 +26,18 @@ class ModelFigure:
     table: Table | None = None  # rows, for a biplot
     colors: Any = None  # (n,) of the rows
     color_name: str | None = None
+    response: Any = None  # (n,), for a sufficient summary
+    response_name: str | None = None
 
 
 def _biplot(plot: Any, drawn: ModelFigure) -> Any:
-    table = drawn.table
-    if table is None:
-        raise BadInput("a biplot needs rows. Give the data that the model was fitted to, after the model.")
+    table = _rows_of(drawn, "a biplot")
     inner = inner_estimator(drawn.model)
     if hasattr(inner, "column_coordinates_"):  # CA
-        return plot.correspondence_biplot(inner, table.rows(), row_names=table.ids, title=drawn.title)
+        return plot.correspondence_biplot(inner, table.rows(), row_names=table.row_names, title=drawn.title)
     if hasattr(inner, "category_coordinates_"):  # MCA, and FAMD
         return plot.category_map(inner, table, drawn.colors, label_name=drawn.color_name, title=drawn.title)
-    named = {"ids": table.ids, "label_name": drawn.color_name, "title": drawn.title}
+    named = {"ids": table.row_names, "label_name": drawn.color_name, "title": drawn.title}
     return plot.biplot(drawn.model, table.rows(), drawn.colors, **named)
 
 
@@ -45,12 +46,30 @@ def _correlation_circle(plot: Any, drawn: ModelFigure) -> Any:
     inner = inner_estimator(drawn.model)
     if hasattr(inner, "correlation_loadings_"):
         return plot.correlation_circle(inner, title=drawn.title)
+    table = _rows_of(drawn, f"a correlation circle of {type(inner).__name__}")
+    return plot.correlation_circle(drawn.model, table.rows(), title=drawn.title)
+
+
+def _sufficient_summary(plot: Any, drawn: ModelFigure) -> Any:
+    table = _rows_of(drawn, "a sufficient summary plot")
+    response, name = drawn.response, drawn.response_name
+    if response is None:
+        response, name = label_vector(table), table.label_name
+    if response is None:
+        raise BadParameter("a sufficient summary plot needs the response. Name its column by --target.")
+    rows = table.rows().whole()
+    return plot.sufficient_summary(drawn.model, rows, response, title=drawn.title, response=name)
+
+
+def _sources(plot: Any, drawn: ModelFigure) -> Any:
+    table = _rows_of(drawn, "a plot of sources")
+    return plot.sources(drawn.model, table.rows().whole(), title=drawn.title)[0, 0]
+
+
+def _rows_of(drawn: ModelFigure, what: str) -> Table:
     if drawn.table is None:
-        raise BadInput(
-            f"a correlation circle of {type(inner).__name__} needs rows. Give the data that the model was fitted to, "
-            "after the model."
-        )
-    return plot.correlation_circle(drawn.model, drawn.table.rows(), title=drawn.title)
+        raise BadInput(f"{what} needs rows. Give the data that the model was fitted to, after the model.")
+    return drawn.table
 
 
 def _of_model(name: str, **options: Any) -> Callable[[Any, ModelFigure], Any]:
@@ -73,7 +92,11 @@ MODEL_FIGURES: dict[str, Callable[[Any, ModelFigure], Any]] = {
     "correlation-circle": _correlation_circle,
     "varimax": _of_model("loadings", rotation="varimax"),
     "scree": _of_model("scree"),
+    "sufficient-summary": _sufficient_summary,
+    "sources": _sources,
+    "index-path": _of_model("index_path"),
 }
+NEED_ROWS = ("biplot", "correlation-circle", "sufficient-summary", "sources")
 
 
 def check_figure(kind: str, flag: str, others: tuple[str, ...] = ()) -> None:
@@ -85,7 +108,7 @@ def check_figure(kind: str, flag: str, others: tuple[str, ...] = ()) -> None:
 
 def needs_rows(kind: str) -> bool:
     """Whether the figure shows rows beside the model, or may be computed from them."""
-    return kind in ("biplot", "correlation-circle")
+    return kind in NEED_ROWS
 
 
 def write_model_figure(path: Path, kind: str, drawn: ModelFigure) -> None:

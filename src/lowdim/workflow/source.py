@@ -149,9 +149,9 @@ def read_columns(data: str, selection: ColumnSelection, names: tuple[str, ...] |
             table = read_data(data, selection)
         except BadInput:
             raise error from None
-        if getattr(table.rows(), "feature_names", None) is not None:
-            raise
-        return table
+        if getattr(table.rows(), "feature_names", None) is None:
+            return table
+        raise BadInput(str(error).removeprefix(f"{selection.spell('columns')}: ")) from None
 
 
 def _numbers_as_categories(table: Table) -> Table:
@@ -238,7 +238,8 @@ def _select_columns(table: Table, selection: ColumnSelection) -> Table:
         table, selection = replace(table, labels=None, label_name=None), replace(selection, drop=kept)
     if not (selection.columns or selection.drop or selection.id or selection.label):
         return table
-    roles = assign_roles(table.names, selection, f"data set {table.source}")
+    where = f"data set {table.source}" + (f" (labels {table.label_name!r})" if table.label_name is not None else "")
+    roles = assign_roles(table.names, selection, where)
     X, column = table.array(), table.names.index
     selected = replace(table, X=X[:, [column(name) for name in roles.numbers]], names=roles.numbers)
     if len(roles.numbers) < X.shape[1]:

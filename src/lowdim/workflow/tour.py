@@ -42,7 +42,9 @@ def make_tour(
     """
     require_rows(table, None)
     if target is not None and (kind != "guided" or index not in SUPERVISED):
-        raise BadParameter(f"--target is for --kind guided with --index {' or '.join(SUPERVISED)}; omit it.")
+        raise BadParameter(
+            f"--target is for --kind guided with --index {' or '.join(SUPERVISED)}; to color by a column, use --color."
+        )
     if len(table.names) < 3:
         raise BadInput(f"{table.source} has {len(table.names)} column(s), and a tour of two dimensions needs three.")
     rows = table.rows()

@@ -25,6 +25,8 @@ __all__ = ["DiscriminantAxes", "discriminant_axes", "solve_lda"]
 
 Array = NDArray[np.float64]
 
+MANY_CLASSES, FEW_ROWS = 20, 5  # more numbers, and fewer rows of each, look like a measurement
+
 
 @dataclass(frozen=True)
 class DiscriminantAxes:
@@ -52,7 +54,9 @@ def solve_lda(rows: Rows, y: Any, weights: Array | None, options: LDAOptions, so
         raise BadParameter(
             f"solver={solver!r} reads the rows more than once, and a stream allows one pass. Use 'auto'."
         )
-    return discriminant_axes(SOLVERS[_choose(rows, options, solver)](rows, y, weights, options), options)
+    within = SOLVERS[_choose(rows, options, solver)](rows, y, weights, options)
+    _warn_of_numbers(within)
+    return discriminant_axes(within, options)
 
 
 def discriminant_axes(within: WithinClass, options: LDAOptions) -> DiscriminantAxes:
@@ -121,6 +125,16 @@ def _count(within: WithinClass, sizes: Array, options: LDAOptions) -> tuple[int,
             "Ask for fewer, or for None."
         )
     return spanned if options.n_components is None or k is None else k, spanned
+
+
+def _warn_of_numbers(within: WithinClass) -> None:
+    """Warn if y looks like a measurement in whole numbers: many numbers, each of few rows."""
+    K = len(within.classes)
+    if within.classes.dtype.kind in "iuf" and K > MANY_CLASSES and within.counts.sum() < FEW_ROWS * K:
+        warn(
+            f"y has {K} different numbers in {within.counts.sum():.4g} rows, and LDA takes each as a class. If y is a "
+            "measurement, use a method for regression, such as SIR."
+        )
 
 
 def _warn_of_rest(within: WithinClass, deviations: Array, standardized: Array) -> None:
