@@ -237,6 +237,8 @@ def sparse_case(name: str, what: str, model: Callable[[], Any]) -> Case:
     )
 
 
+recall_15 = recall_at(15)
+
 CASES = [
     Case(
         "dask-pca",
@@ -275,7 +277,7 @@ CASES = [
     ),
     growth("pca-1m", "PCA of 1,000,000 × 50 made rows → 10: scaling", 1_000_000, pca_of, share),
     growth("pca-10m", "PCA of 10,000,000 × 50 made rows → 10: scaling", 10_000_000, pca_of, share),
-    growth("neighbors-1m", "15 neighbors of 1,000,000 × 50 made rows: scaling", 1_000_000, neighbors_of, recall_at(15)),
+    growth("neighbors-1m", "15 neighbors of 1,000,000 × 50 made rows: scaling", 1_000_000, neighbors_of, recall_15),
     growth(
         "neighbors-10m", "15 neighbors of 10,000,000 × 50 made rows: scaling", 10_000_000, neighbors_of, recall_at(15)
     ),

@@ -23,8 +23,8 @@ SelectorName = Annotated[
     typer.Option(
         "--method",
         metavar="NAME",
-        help="One selector: variance, correlation, f, fisher, chi2, mutual_information, mrmr, hsic_lasso, relieff, surf, "
-        "multisurf, laplacian, principal_features, forward, backward, sffs, sbfs, rfe or boruta.",
+        help="One selector: variance, correlation, f, fisher, chi2, mutual_information, mrmr, hsic_lasso, relieff, "
+        "surf, multisurf, laplacian, principal_features, forward, backward, sffs, sbfs, rfe or boruta.",
         show_default="compare the filters",
     ),
 ]
