@@ -71,7 +71,6 @@ std::int64_t nn_descent_round(const Rows32& x, const Ids& order, int metric, con
     std::optional<Vector<const float>> unshifted;
     const auto rows = search_rows(x, unshifted, metric, params);
     const auto lists = lists_of(distances, indices, x.shape(0));
-    require(!lowdim::compares_bits(metric), "NN-descent does not support rows of bits");
     require(same_shape(is_new, distances), "is_new must have the shape of the lists");
     require(order.shape(0) == x.shape(0), "order must have every row");
     require(forward >= 1 && reverse >= 0 && reverse <= most_reverse, "forward must be at least 1, and reverse from 0 to 4096");
@@ -88,7 +87,6 @@ void graph_search_queries(const Rows32& queries, const Rows32& base, const Dense
                           const Dense<float>& distances, const Dense<std::int32_t>& indices, int threads, Params params) {
     std::optional<Vector<const float>> unshifted;
     const auto query_rows = search_rows(queries, unshifted, metric, params), base_rows = search_rows(base, unshifted, metric, params);
-    require(!lowdim::compares_bits(metric), "graph search does not support rows of bits");
     require(queries.shape(1) == base.shape(1) && graph.shape(0) == base.shape(0), "queries, base and graph must have matching shapes");
     require(graph.shape(1) >= 1, "the graph must have neighbors");
     require_below(graph, base.shape(0), threads);

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #if defined(__AVX2__)
@@ -27,6 +28,7 @@ constexpr SparseProducts<T, I> sparse_products = {sparse_times<T, I>, sparse_tra
 // each header builds on those before it
 #include "simd/vector.isa.hpp"
 #include "simd/wide.isa.hpp"
+#include "simd/power.isa.hpp"
 #include "distance/pair_distance.isa.hpp"
 #include "knn/topk.isa.hpp"
 #include "knn/tiles.isa.hpp"
@@ -110,7 +112,8 @@ const Kernels& table() {
          select_nearest,
          merge_lists,
          {local_join<JoinEuclidean>, local_join<JoinManhattan>, local_join<JoinChebyshev>,
-          nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,  // sets
+          local_join<PairOf<metric_hamming>>, local_join<PairOf<metric_jaccard>>, local_join<PairOf<metric_dice>>, local_join<PairOf<metric_russellrao>>,
+          local_join<PairOf<metric_rogerstanimoto>>, local_join<PairOf<metric_sokalsneath>>, local_join<PairOf<metric_yule>>,
           local_join<PairOf<metric_minkowski>>, local_join<PairOf<metric_canberra>>, local_join<PairOf<metric_braycurtis>>,
           local_join<PairOf<metric_differing>>, local_join<PairOf<metric_gower>>},
          apply_updates,
@@ -119,7 +122,8 @@ const Kernels& table() {
           score_row<PairOf<metric_minkowski>>, score_row<PairOf<metric_canberra>>, score_row<PairOf<metric_braycurtis>>,
           score_row<PairOf<metric_differing>>, score_row<PairOf<metric_gower>>},
          {graph_search<PairEuclidean>, graph_search<PairManhattan>, graph_search<PairChebyshev>,
-          nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,  // sets
+          graph_search<PairOf<metric_hamming>>, graph_search<PairOf<metric_jaccard>>, graph_search<PairOf<metric_dice>>, graph_search<PairOf<metric_russellrao>>,
+          graph_search<PairOf<metric_rogerstanimoto>>, graph_search<PairOf<metric_sokalsneath>>, graph_search<PairOf<metric_yule>>,
           graph_search<PairOf<metric_minkowski>>, graph_search<PairOf<metric_canberra>>, graph_search<PairOf<metric_braycurtis>>,
           graph_search<PairOf<metric_differing>>, graph_search<PairOf<metric_gower>>},
          {refine<float>, refine<double>}},

@@ -19,18 +19,42 @@ inline Sum sum_of_powers(const T* a, const T* b, std::int64_t d, const Power& po
 }
 
 template <class Sum, class T>
-inline Sum minkowski_distance(const T* a, const T* b, std::int64_t d, Sum p) {
-    Sum sum;
-    if (p == 3) {
-        sum = sum_of_powers<Sum>(a, b, d, [](Sum x) { return x * x * x; });
-    } else if (p == 4) {
-        sum = sum_of_powers<Sum>(a, b, d, [](Sum x) { return (x * x) * (x * x); });
-    } else if (p == Sum(1.5)) {
-        sum = sum_of_powers<Sum>(a, b, d, [](Sum x) { return x * std::sqrt(x); });
-    } else {
-        sum = sum_of_powers<Sum>(a, b, d, [p](Sum x) { return std::pow(x, p); });
+inline Sum largest_difference(const T* a, const T* b, std::int64_t d) {
+    Sum largest = 0;
+#pragma omp simd reduction(max : largest)
+    for (std::int64_t j = 0; j < d; ++j) largest = std::max(largest, std::fabs(static_cast<Sum>(a[j]) - static_cast<Sum>(b[j])));
+    return largest;
+}
+
+// In parts that are filled up with zeros to whole registers: a power costs much more than reading a column.
+template <class Sum, class T>
+inline Sum sum_of_any_powers(const T* a, const T* b, std::int64_t d, Sum p, Sum unit) {
+    constexpr std::int64_t most = 64, whole = 16;
+    Sum part[most], sum = 0;
+    for (std::int64_t start = 0; start < d; start += most) {
+        const std::int64_t count = std::min(most, d - start), padded = (count + whole - 1) / whole * whole;
+        for (std::int64_t j = 0; j < count; ++j)
+            part[j] = std::fabs(static_cast<Sum>(a[start + j]) - static_cast<Sum>(b[start + j])) * unit;
+        for (std::int64_t j = count; j < padded; ++j) part[j] = 0;
+#pragma omp simd reduction(+ : sum)
+        for (std::int64_t j = 0; j < padded; ++j) sum += nonnegative_power(part[j], p);
     }
-    return std::pow(sum, 1 / p);
+    return sum;
+}
+
+template <class Sum, class T>
+inline Sum minkowski_distance(const T* a, const T* b, std::int64_t d, Sum p) {
+    if (p == 3) return std::cbrt(sum_of_powers<Sum>(a, b, d, [](Sum x) { return x * x * x; }));
+    if (p == 4) return std::sqrt(std::sqrt(sum_of_powers<Sum>(a, b, d, [](Sum x) { return (x * x) * (x * x); })));
+    if (p == Sum(1.5)) {
+        const Sum root = std::cbrt(sum_of_powers<Sum>(a, b, d, [](Sum x) { return x * std::sqrt(x); }));
+        return root * root;
+    }
+    // In units of the largest difference, no power overflows and the largest is 1.
+    const Sum largest = largest_difference<Sum>(a, b, d);
+    if (largest < std::numeric_limits<Sum>::min()) return largest;  // 1 / largest is infinite
+    const Sum sum = sum_of_any_powers(a, b, d, p, 1 / largest);
+    return largest * nonnegative_power(sum, 1 / p);
 }
 
 // Gower's distance of rows whose columns are scaled to 0 … 1 (numbers) or hold codes (categories): the weighted mean, over the
@@ -65,6 +89,26 @@ inline T set_distance(T both, T first, T second, T columns) {
         const T crossed = (first - both) * (second - both);
         return crossed > 0 ? 2 * crossed / (both * (columns - either) + crossed) : T(0);
     }
+}
+
+// The distance of two sets whose elements are bits of 64-bit words, in float32; `columns` is the parameter of the metric.
+template <int metric>
+inline float words_distance(const float* a, const float* b, std::int64_t words, const float* params) {
+    std::int64_t differ = 0, both = 0, first = 0;
+    for (std::int64_t w = 0; w < words; ++w) {
+        std::uint64_t left, right;  // a word takes the space of two floats
+        std::memcpy(&left, a + 2 * w, sizeof left);
+        std::memcpy(&right, b + 2 * w, sizeof right);
+        differ += __builtin_popcountll(left ^ right);
+        if (metric != metric_hamming) both += __builtin_popcountll(left & right);
+        if (metric == metric_yule) first += __builtin_popcountll(left);
+    }
+    if constexpr (metric == metric_hamming) return static_cast<float>(differ);
+    if (metric != metric_yule) first = both + differ;  // all but Yule's depend on the number of differences alone
+    const auto shared = static_cast<double>(both), own = static_cast<double>(first);
+    const double other = 2 * shared + static_cast<double>(differ) - own;
+    const double columns = params == nullptr ? 0.0 : static_cast<double>(params[0]);
+    return static_cast<float>(set_distance<metric>(shared, own, other, columns));
 }
 
 // The distance in the precision of `Sum`, whatever the type of the rows; rows of sets hold 0 and 1.

@@ -46,10 +46,18 @@ struct PairOf {
     static constexpr int kind = metric;
 };
 
+template <class Metric>
+constexpr bool is_set_metric() {
+    if constexpr (requires { Metric::kind; }) return compares_bits(Metric::kind);
+    return false;
+}
+
 // The distance of one pair in the units of the search.
 template <class Metric>
 inline float search_distance(const float* a, const float* b, std::int64_t d, const float* params) {
-    if constexpr (requires { Metric::kind; }) {
+    if constexpr (is_set_metric<Metric>()) {
+        return words_distance<Metric::kind>(a, b, d / 2, params);
+    } else if constexpr (requires { Metric::kind; }) {
         return pair_distance<Metric::kind, float>(a, b, d, params);
     } else {
         return row_distance<Metric>(a, b, d);

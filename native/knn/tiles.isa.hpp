@@ -159,24 +159,9 @@ void sweep_tiles(const PackedRows& a, const PackedRows& b, std::int64_t d, const
 // number of columns.
 template <int metric>
 void sweep_bits(const PackedRows& a, const PackedRows& b, std::int64_t words, const NeighborLists& lists) {
-    const auto* left = reinterpret_cast<const std::uint64_t*>(a.values);
-    for (std::int64_t i = 0; i < a.rows; ++i, left += words) {
-        const auto* right = reinterpret_cast<const std::uint64_t*>(b.values);
-        for (std::int64_t j = 0; j < b.rows; ++j, right += words) {
-            std::int64_t differ = 0, both = 0, first = 0;
-            for (std::int64_t w = 0; w < words; ++w) {
-                differ += __builtin_popcountll(left[w] ^ right[w]);
-                if (metric != metric_hamming) both += __builtin_popcountll(left[w] & right[w]);
-                if (metric == metric_yule) first += __builtin_popcountll(left[w]);
-            }
-            float distance = static_cast<float>(differ);
-            if constexpr (metric != metric_hamming) {
-                if (metric != metric_yule) first = both + differ;  // all but Yule's depend on the number of differences alone
-                const auto shared = static_cast<double>(both), own = static_cast<double>(first);
-                const double other = 2 * shared + static_cast<double>(differ) - own;
-                const double columns = a.params == nullptr ? 0.0 : static_cast<double>(a.params[0]);
-                distance = static_cast<float>(set_distance<metric>(shared, own, other, columns));
-            }
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+        for (std::int64_t j = 0; j < b.rows; ++j) {
+            const float distance = words_distance<metric>(a.values + 2 * i * words, b.values + 2 * j * words, words, a.params);
             if (distance <= a.limits[i] || distance <= b.limits[j]) insert_pair(a, i, b, j, distance, lists);
         }
     }

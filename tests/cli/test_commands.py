@@ -157,7 +157,10 @@ BAD = {
     "transform model.lowdim plain.csv -o z.csv": (3, "plain.csv has no column 'sepal length"),
     "transform model.lowdim narrow.npy -o z.csv": (3, "2 columns, but the model needs 4"),
     "transform model.lowdim cities -o z.csv": (3, "no column|distances"),
-    "transform plain.lowdim gaps.csv -o z.csv": (3, "row 1 has no value in 'b' .* fit the model with --missing em"),
+    "transform plain.lowdim gaps.csv -o z.csv": (
+        3,
+        "row 1 has no value in 'b' .* --missing drop-rows, or a PCA that was",
+    ),
     "inverse model.lowdim plain.csv -o x.csv": (3, "plain.csv has no column 'PC1'"),
     "inverse plain.lowdim gaps.npy -o x.csv": (3, r"row 1 has no value in 'x1' .* such rows\.$"),
 }

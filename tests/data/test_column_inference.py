@@ -68,6 +68,8 @@ def test_every_column_has_a_place(tmp_path, ending):
         ("x", list(range(1, 13)), "row numbers"),  # long enough to be sure
         ("customer_id", [17, 23, 11], "id"),
         ("PassengerId", [10, 20, 30], "id"),
+        ("respondent", [1001, 1002, 1003], "id"),
+        ("Participant", [4, 2, 9], "id"),
         ("x", [1, 2, 3], "number"),
         ("id", [1.5, 2.5, 3.5], "number"),
         ("paid", [3, 1, 2], "number"),
@@ -90,9 +92,10 @@ def test_names_of_rows_come_before_the_row_numbers_that_r_and_pandas_write(tmp_p
     assert numbered.ids.tolist() == ["cat", "dog", "cow"] and numbered.report.id == "name"
     assert numbered.names == ("a", "b")
     named = read_table(save(tmp_path, ",name,a,b\nx,cat,1,2\ny,dog,2,1\nz,cow,4,7\n"))
-    assert named.ids.tolist() == ["x", "y", "z"] and named.report.id is None
+    assert named.ids.tolist() == ["x", "y", "z"] and named.report.id == ""
     alone = read_table(save(tmp_path, ",a,b\n1,1,2\n2,2,1\n3,4,7\n"))
     assert alone.ids.tolist() == [1, 2, 3] and alone.names == ("a", "b")
+    assert alone.row_names is None and named.row_names is not None  # numbers of rows name nothing on a picture
 
 
 def test_empty_constant_and_mixed_columns_are_named(tmp_path):

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from lowdim import PCA
@@ -114,6 +115,40 @@ def test_npz_selects_table_labels_and_ids(tmp_path, rng):
     assert_array_equal(table.array(), X)
     np.savez(path, a=X, b=X + 1)
     assert_array_equal(read_table(path, drop="a").array(), X + 1)
+
+
+@pytest.mark.parametrize("kind", [sp.csr_matrix, sp.csc_array])
+def test_npz_of_a_sparse_matrix_stays_sparse(tmp_path, kind):
+    X = kind(sp.random(30, 12, 0.2, random_state=1))
+    path = tmp_path / "words.npz"
+    sp.save_npz(path, X)
+    table = read_table(path, drop="x3")
+    assert table.rows().sparse
+    assert_array_equal(table.rows().whole().toarray(), np.delete(X.toarray(), 3, axis=1))
+    assert_array_equal(read_table(path).rows().whole().toarray(), X.toarray())
+    with pytest.raises(BadInput, match=r"tocsr"):
+        sp.save_npz(path, X.tobsr())
+        read_table(path)
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("indices", np.array([0, 99])),
+        ("indices", np.array([0, -1])),
+        ("indptr", np.array([0, 2, 1])),
+        ("indptr", np.array([0, 1, 3])),
+        ("shape", np.array([2, 0])),
+        ("shape", np.array([2.5, 3.0])),
+        ("data", np.array(["a", "b"])),
+        ("data", np.array([1.0])),
+    ],
+)
+def test_parts_of_a_sparse_npz_that_contradict_each_other(tmp_path, part, value):
+    parts = {"data": np.ones(2), "indices": np.array([0, 2]), "indptr": np.array([0, 1, 2]), "shape": np.array([2, 3])}
+    np.savez(tmp_path / "a.npz", format=b"csr", **(parts | {part: value}))
+    with pytest.raises(BadInput, match="damaged"):
+        read_table(tmp_path / "a.npz")
 
 
 @pytest.mark.parametrize("threads", [1, 3])

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from scipy.spatial.distance import cdist
 from sklearn.datasets import load_wine
 
 import lowdim
@@ -265,3 +266,122 @@ def test_names_cannot_write_html_or_control_a_terminal(rng):
     html = found._repr_html_()
     assert "<img" not in html and "&lt;img" in html and "\x1b" not in html
     assert "\x1b" not in str(found) and repr(found) == str(found)
+
+
+# ---- metrics ----
+
+
+def figures(found):
+    """What depends on the metric alone, and not on the columns."""
+    return found.concentration, found.hubness, found.intrinsic, found.modes
+
+
+def assert_alike(a, b, rel=1e-9):
+    for one, other in zip(figures(a), figures(b), strict=True):
+        one, other = (vars(part) if hasattr(part, "__dict__") else {"": part} for part in (one, other))
+        for name, value in one.items():
+            assert other[name] == pytest.approx(value, rel=rel), name
+
+
+def test_seuclidean_is_euclidean_of_standardized_columns(rng):
+    X = rng.normal(size=(200, 5)) * [1, 10, 3, 0.1, 70] + 5
+    scaled = diagnose(X, metric="seuclidean")
+    assert not scaled.standardized and not scaled.standardize_advised
+    assert_alike(scaled, diagnose(X, standardize=True))
+
+
+def test_mahalanobis_is_euclidean_of_whitened_rows(rng):
+    X = rng.normal(size=(200, 4)) @ rng.normal(size=(4, 4))
+    L = np.linalg.cholesky(np.linalg.inv(np.cov(X.T)))
+    assert_alike(diagnose(X, metric="mahalanobis"), diagnose(X @ L, standardize=False), rel=1e-7)
+
+
+def test_cosine_has_the_dimension_of_unit_rows_and_its_own_contrast(rng):
+    X = rng.gamma(2.0, size=(200, 6))
+    units = X / np.linalg.norm(X, axis=1, keepdims=True)
+    by_cosine, by_chord = diagnose(X, metric="cosine"), diagnose(units, metric="euclidean", standardize=False)
+    assert vars(by_cosine.intrinsic) == pytest.approx(vars(by_chord.intrinsic), rel=1e-9)
+    assert (by_cosine.hubness, by_cosine.modes) == (by_chord.hubness, by_chord.modes)
+    D = np.sort(cdist(X, X, "cosine"), axis=1)
+    contrast = np.median((D[:, -1] - D[:, 1]) / D[:, 1])
+    assert by_cosine.concentration.relative_contrast == pytest.approx(contrast, rel=1e-6)
+    assert "cosine distances" in str(by_cosine)
+
+
+METRIC_TABLES = {
+    "cityblock": (1, None),
+    "chebyshev": (1, None),
+    "minkowski": (1, {"p": 3}),
+    "canberra": (1, None),
+    "braycurtis": (1, None),
+    "correlation": (1, None),
+    "hellinger": (1, None),
+    "jaccard": (0, None),
+    "dice": (0, None),
+}
+
+
+@pytest.mark.parametrize("metric", METRIC_TABLES)
+def test_contrast_and_hubs_by_scipys_distances(rng, metric):
+    numbers, params = METRIC_TABLES[metric]
+    X = rng.gamma(2.0, size=(120, 9)) if numbers else (rng.random((120, 30)) < 0.4).astype(float)
+    found = diagnose(X, metric=metric, metric_params=params, standardize=False)
+    if metric == "hellinger":
+        roots = np.sqrt(X / X.sum(axis=1, keepdims=True))
+        D = cdist(roots, roots) / np.sqrt(2)
+    else:
+        D = cdist(X if numbers else X > 0, X if numbers else X > 0, metric, **(params or {}))
+    np.fill_diagonal(D, np.inf)
+    nearest, farthest = D.min(axis=1), np.where(np.isinf(D), 0, D).max(axis=1)
+    contrast = float(np.median((farthest - nearest) / nearest))
+    assert found.concentration.relative_contrast == pytest.approx(contrast, rel=1e-5)
+    if numbers:  # distances of sets have ties
+        occurrences = np.bincount(np.argsort(D, axis=1, kind="stable")[:, : found.hubness.k].ravel(), minlength=120)
+        assert found.hubness.largest == occurrences.max()
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "manhattan", "jaccard", "hellinger"])
+def test_sparse_rows_that_stay_sparse_are_measured_as_dense_ones(rng, metric, monkeypatch):
+    X = sp.random(150, 90, 0.1, random_state=3, format="csr")
+    X.data = np.ones_like(X.data) if metric == "jaccard" else X.data
+    X.data[0] = np.nan
+    dense = diagnose(X.toarray(), metric=metric, standardize=False)
+    monkeypatch.setattr("lowdim.diagnosis._profile.DENSE_VALUES", 0)
+    kept = diagnose(X, metric=metric, standardize=False)
+    assert (kept.complete, kept.duplicate_rows) == (149, dense.duplicate_rows)
+    assert (kept.columns.missing, kept.columns.rare) == (dense.columns.missing, dense.columns.rare)
+    assert kept.columns.scale_ratio == pytest.approx(dense.columns.scale_ratio, rel=1e-12)
+    assert_alike(kept, dense, rel=1e-5)
+    assert kept.correlations.effective_rank == pytest.approx(dense.correlations.effective_rank, rel=1e-6)
+
+
+def test_a_function_of_two_rows_and_gowers_distance(rng):
+    X = rng.normal(size=(60, 3)) * [1, 5, 2]
+    by_function = diagnose(X, metric=lambda a, b: float(np.abs(a - b).sum()), standardize=False)
+    assert_alike(by_function, diagnose(X, metric="manhattan", standardize=False), rel=1e-5)
+    ranges = np.ptp(X, axis=0)
+    assert_alike(diagnose(X, metric="gower"), diagnose(X / ranges, metric="manhattan", standardize=False), rel=1e-5)
+    with pytest.raises(BadInput, match="holds text"):
+        diagnose(pd.DataFrame({"a": [1.0, 2, 4], "b": ["x", "y", "x"], "c": [0.0, 1, 5]}), metric="gower")
+    with pytest.raises(BadParameter, match="precomputed"):
+        diagnose(X, metric="precomputed")
+
+
+def test_noise_of_other_metrics_is_shuffled_columns(rng):
+    """Related columns lose their relation, and independent ones nothing."""
+    t = rng.normal(size=(400, 1))
+    related = diagnose(np.hstack([t + 0.1 * rng.normal(size=(400, 1)) for _ in range(8)]), metric="manhattan")
+    assert related.concentration.relative_contrast > 5 * related.concentration_noise.relative_contrast
+    alone = diagnose(rng.normal(size=(400, 8)), metric="manhattan")
+    assert alone.concentration_noise.relative_contrast == pytest.approx(alone.concentration.relative_contrast, rel=0.1)
+    assert "shuffled" in str(alone)
+
+
+def test_the_unit_of_a_metric_changes_no_figure(rng):
+    X = rng.normal(size=(100, 4))
+    for metric in ("manhattan", "chebyshev", "cosine"):
+        assert_alike(
+            diagnose(X, metric=metric, standardize=False),
+            diagnose(1e100 * X, metric=metric, standardize=False),
+            rel=1e-5,
+        )

@@ -210,3 +210,18 @@ def test_numbers_of_any_type_are_distances(form):
     X = np.random.default_rng(0).normal(size=(20, 3))
     found = neighbors(X, 3, metric=lambda a, b: form(np.abs(a - b).sum()))
     np.testing.assert_allclose(found.distances, neighbors(X, 3, metric="manhattan").distances, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("dtype", "bound"), [(np.float64, 4e-15), (np.float32, 2e-6)])
+@pytest.mark.parametrize("p", [1.01, 2.7, 7, 40, 300, 5000])
+@pytest.mark.parametrize("d", [1, 3, 16, 67])
+def test_minkowski_of_any_exponent_by_its_formula(rng, dtype, bound, p, d):
+    """In units of the largest difference, with more digits; powers that neither overflow nor vanish."""
+    X = (rng.normal(size=(40, d)) * np.exp(3 * rng.normal(size=(40, d)))).astype(dtype)
+    X[1] = X[0]
+    apart = np.abs(X[:, None].astype(np.longdouble) - X.astype(np.longdouble))
+    largest = apart.max(axis=-1)
+    shares = apart / np.where(largest > 0, largest, 1)[..., None]
+    expected = largest * (shares**p).sum(axis=-1) ** (np.longdouble(1) / p)
+    found = prepare_rows(open_rows(X), metric_of("minkowski", {"p": p}), 1)
+    np.testing.assert_allclose(found.distances_from(found), expected.astype(np.float64), rtol=bound, atol=0)

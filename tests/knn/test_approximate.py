@@ -91,11 +91,32 @@ def test_approximate_knows_the_metrics(rng, metric):
     assert recall(graph, truth) > 0.97
 
 
-def test_approximate_hamming_is_the_share_of_columns(rng):
-    X = clusters(rng) > 0
-    graph, truth = (neighbors(X, 10, metric="hamming", algorithm=a) for a in ("approximate", "exact"))
-    assert recall(graph, truth) > 0.97
-    assert np.allclose(graph.distances, (X[:, None] != X[graph.indices]).mean(-1), rtol=1e-6)
+@pytest.mark.parametrize(
+    "metric", ["hamming", "jaccard", "dice", "russellrao", "rogerstanimoto", "sokalsneath", "yule"]
+)
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_approximate_neighbors_of_sets(rng, metric, is_sparse):
+    shares = np.where(rng.random((40, 70)) < 0.3, 0.6, 0.05)
+    B = rng.random((2000, 70)) < shares[rng.integers(0, 40, 2000)]  # more than one word of bits, and not whole ones
+    X = sp.csr_array(B.astype(float)) if is_sparse else B
+    graphs = [neighbors(X, 10, metric=metric, algorithm="approximate", n_jobs=jobs) for jobs in (1, 2)]
+    truth = neighbors(X, 10, metric=metric, algorithm="exact")
+    assert graphs[0] == graphs[1]
+    assert recall(graphs[0], truth) > 0.97
+    assert abs(graphs[0].recall - recall(graphs[0], truth)) < 0.02
+    D = cdist(B[:40], B, metric)
+    np.testing.assert_allclose(graphs[0].distances[:40], np.take_along_axis(D, graphs[0].indices[:40], 1), atol=1e-6)
+    near = NeighborIndex(X, metric=metric, algorithm="approximate").query(X[:40], 5)
+    nearest = np.sort(D, axis=1)[:, :5]
+    np.testing.assert_allclose(near.distances, np.take_along_axis(D, near.indices, 1), atol=1e-6)
+    assert (near.distances <= nearest[:, -1:] + 1e-6).mean() > 0.97
+
+
+def test_many_sets_are_searched_approximately_by_themselves(rng, monkeypatch):
+    monkeypatch.setattr("lowdim.knn.index.EXACT_ROWS", 1000)
+    B = rng.random((1500, 40)) < 0.3
+    found = neighbors(B, 5, metric="jaccard", recall=0.9)
+    assert found.algorithm == "approximate" and found.recall >= 0.9
 
 
 def test_more_recall_costs_more_and_gives_more(rng):
@@ -259,5 +280,8 @@ def test_every_instruction_set_finds_the_same_neighbors(isa):
             print(neighbors(X, 9, metric=m).indices.sum(axis=0).tolist())
             g = neighbors(X, 9, metric=m, algorithm="approximate")
             assert (g.distances <= neighbors(X, 9, metric=m).distances[:, -1:]).mean() > 0.97
+        print(neighbors(X > 0, 9, metric="jaccard", algorithm="approximate").indices.sum(axis=0).tolist())
+        p = {"metric": "minkowski", "metric_params": {"p": 2.7}}
+        print(neighbors(X[:300], 9, **p).indices.sum(axis=0).tolist())
     """
     assert run_python(code, LOWDIM_ISA=isa) == run_python(code, LOWDIM_ISA="")

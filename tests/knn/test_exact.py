@@ -217,7 +217,7 @@ def test_given_distances_and_functions(rng):
     with pytest.raises(errors.BadInput, match="row 3 to row 4"):
         neighbors(sp.csr_array(D), 6, metric="precomputed")
     with pytest.raises(errors.BadParameter, match="approximate"):
-        neighbors(X, 6, metric="jaccard", algorithm="approximate")
+        neighbors(X, 6, metric=lambda a, b: abs(a[0] - b[0]), algorithm="approximate")
 
 
 def test_rounding_does_not_make_a_distance(rng):

@@ -58,3 +58,22 @@ def test_a_group_of_two_islands_is_named_on_one_of_them(rng):
     own = np.vstack([rng.normal(size=(300, 2)), rng.normal(size=(200, 2)) + 40])
     assert np.linalg.norm(densest_place(own)) < 2
     np.testing.assert_array_equal(densest_place(own[:1]), own[0])
+
+
+def test_a_name_stands_beside_a_group_that_is_smaller_than_it(rng):
+    codes = rng.integers(0, 3, 21_000)
+    centers = np.array([[0, 0], [10, 3], [3, 10]])
+    points = 0.05 * rng.normal(size=(21_000, 2)) + centers[codes]
+    ax = plot.scatter(points, np.array(["the first group", "the second", "the third one"])[codes])
+    ax.figure.canvas.draw()
+    on_page = ax.transData.transform(points)
+    texts = written(ax)
+    assert len(texts) == 3
+    for text in texts.values():
+        box = text.get_window_extent()
+        covered = ((on_page > box.min) & (on_page < box.max)).all(axis=1).mean()
+        middle = (box.min + box.max) / 2
+        gaps = np.linalg.norm(ax.transData.transform(centers) - middle, axis=1)
+        own = np.linalg.norm(centers - np.array(text.xy), axis=1)
+        assert covered < 0.01 and np.argmin(gaps) == np.argmin(own)
+    plt.close(ax.figure)

@@ -64,6 +64,14 @@ def test_empty_labels_are_shown_as_such_in_gray() -> None:
     assert read(["b", ""], names={"": "control"}).names == ("control", "b")
 
 
+def test_whole_numbers_that_hardly_recur_are_values() -> None:
+    """Horsepower of 32 cars has 22 values; cylinders are three classes, and so are labels of as many rows."""
+    assert isinstance(read(np.repeat(np.arange(50, 72), 2)), ColorScale)
+    assert isinstance(read(np.repeat(np.arange(22), 3)), Categories)
+    assert isinstance(read(np.repeat([4, 6, 8], 10)), Categories)
+    assert isinstance(read(np.arange(12)), Categories)
+
+
 def test_few_dates_are_categories_in_the_order_of_time_and_many_are_a_scale() -> None:
     few = [date(2024, 2, 1), date(2023, 12, 31), None, date(2024, 2, 1)]
     for labels in (

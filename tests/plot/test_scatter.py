@@ -187,8 +187,8 @@ def test_values_get_a_color_bar_with_their_limits(rng) -> None:
 
 
 def test_labels_are_categories_or_values() -> None:
-    assert isinstance(read_labels(np.arange(30), 30), Categories)
-    assert isinstance(read_labels(np.arange(31), 31), ColorScale)
+    assert isinstance(read_labels(np.repeat(np.arange(30), 3), 90), Categories)
+    assert isinstance(read_labels(np.repeat(np.arange(31), 3), 93), ColorScale)
     assert isinstance(read_labels([0.0, 1.0], 2), Categories)
     assert isinstance(read_labels([0.5, 1.0], 2), ColorScale)
     assert isinstance(read_labels([True, False], 2), Categories)

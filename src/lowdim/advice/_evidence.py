@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass, replace
 from typing import Any
@@ -28,14 +29,14 @@ from lowdim.mds.classical import ClassicalMDS
 from lowdim.runtime.random import Seed, seed_of
 from lowdim.select._target import Target, read_target
 
-__all__ = ["CURVED", "Evidence", "gather"]
+__all__ = ["Evidence", "gather"]
 
 Array = NDArray[Any]
 
 MOST_ROWS, MOST_VALUES = 2000, 20_000_000  # of the sample that is measured
 SPECTRUM_SIDE = 600  # the shorter side of the sample that parallel analysis shuffles
 CHEAP = 2e7  # operations of one shuffled table, up to which there are 100 of them, else 20
-CURVED = 0.75  # intrinsic dimension, as a share of that of a normal cloud, below which rows are not a linear cloud
+CURVED = 0.75  # intrinsic dimension of many rows, as a share of that of a normal cloud, below which they are not linear
 UNCORRELATED = 0.01  # Bartlett's p-value above which one component that stands out is taken for chance
 FEWEST_ROWS = 30  # from which intrinsic dimension and modes are told
 MOST_SCALED = 2000  # rows of a distance matrix that is scaled to see how well dimensions represent it
@@ -103,9 +104,13 @@ class Evidence:
     @property
     def curved(self) -> bool:
         """Whether rows lie in clearly fewer dimensions than a normal cloud of the same covariance would."""
-        if self.intrinsic is None or self.intrinsic_normal is None:
-            return False
-        return self.intrinsic < CURVED * self.intrinsic_normal
+        here, normal = self.intrinsic, self.intrinsic_normal
+        return here is not None and normal is not None and here < self.curved_below * normal
+
+    @property
+    def curved_below(self) -> float:
+        """The share of the normal cloud's dimension below which rows are not linear: few rows must fall further."""
+        return CURVED if self.diagnosis is None else CURVED - 1 / math.sqrt(self.diagnosis.sample)
 
     @property
     def groups(self) -> int:
@@ -266,15 +271,9 @@ def _measured(X: Any, told: Evidence, standardize: bool | None, seed: int, n_job
     d = max(told.columns, 1)
     size = int(np.clip(MOST_VALUES // d, 50, MOST_ROWS))
     found = examine(X, default, size, seed, n_jobs)
-    diagnosis = found.diagnosis
-    told = replace(
-        told,
-        rows=diagnosis.rows,
-        columns=diagnosis.columns_count,
-        standardized=diagnosis.standardized,
-        diagnosis=diagnosis,
-    )
-    if told.sparse or told.counts or diagnosis.used_columns < 2 or diagnosis.sample < 5:
+    seen = found.diagnosis
+    told = replace(told, rows=seen.rows, columns=seen.columns_count, standardized=seen.standardized, diagnosis=seen)
+    if told.sparse or told.counts or seen.used_columns < 2 or seen.sample < 5:
         return told
     return replace(told, **_linear(found.rows, seed, n_jobs))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lowdim.advice._evidence import CURVED, Evidence
+from lowdim.advice._evidence import Evidence
 from lowdim.diagnosis._diagnose import Diagnosis
 from lowdim.runtime.display import count, rounded
 
@@ -14,6 +14,7 @@ Finding = tuple[str, str]
 
 HUBS = 1.4  # skewness of the number of rows that a row is a neighbor of
 REPEATED = 0.01  # share of duplicate rows from which they are told
+ALIKE = 2.0  # ratio of standard deviations below which units do not show
 
 
 def findings(e: Evidence) -> list[Finding]:
@@ -45,7 +46,9 @@ def _values(e: Evidence) -> Iterator[Finding]:
         yield "values", f"answers from {e.answers[0]} to {e.answers[1]} on one scale: not standardized"
     elif e.standardized and columns is not None and columns.scale_ratio is not None:
         ratio = f"one varies {rounded(columns.scale_ratio)} times as much as another"
-        yield "values", f"columns have units of their own ({ratio}): standardized"
+        alike = columns.scale_ratio < ALIKE
+        said = f"columns vary about alike ({ratio} at most)" if alike else f"columns have units of their own ({ratio})"
+        yield "values", f"{said}: standardized"
     if e.missing and e.diagnosis is not None:
         rows = count(e.diagnosis.complete, "complete row")
         yield "missing", f"{e.missing:.1%} of the numbers; {rows}, on which the rest was measured"
@@ -76,8 +79,9 @@ def _cloud(e: Evidence) -> Iterator[Finding]:
             yield "correlations", f"none beyond noise (Bartlett's test, p = {e.uncorrelated:.2g})"
     if e.intrinsic is not None and e.intrinsic_normal is not None:
         share = e.intrinsic / e.intrinsic_normal
-        told = "curved, or in groups" if e.curved else f"not below {CURVED:.0%} of it, so not curved as far as was seen"
-        figures = f"about {e.intrinsic:.2g}; a normal cloud of the same covariance has {e.intrinsic_normal:.2g}"
+        told = "curved, or in groups" if e.curved else f"not below {e.curved_below:.0%} of it, so no curvature shows"
+        normal = rounded(e.intrinsic_normal, 2)
+        figures = f"about {rounded(e.intrinsic, 2)}; a normal cloud of the same covariance has {normal}"
         yield "intrinsic dimension", f"{figures} ({share:.0%}): {told}"
     if e.diagnosis is not None and e.diagnosis.modes is not None:
         modes = e.diagnosis.modes
@@ -88,7 +92,7 @@ def _cloud(e: Evidence) -> Iterator[Finding]:
 def _obstacles(e: Evidence, found: Diagnosis) -> Iterator[Finding]:
     here, noise = found.concentration, found.concentration_noise
     if here is not None and noise is not None and here.relative_contrast < 1:
-        figures = f"the farthest row is {1 + here.relative_contrast:.2g} times as far as the nearest"
+        figures = f"the farthest row is {rounded(1 + here.relative_contrast, 2)} times as far as the nearest"
         yield "distances", f"concentrated ({figures}): reduce the columns before you trust neighbors"
     if found.hubness is not None and found.hubness.skewness > HUBS:
         hub = f"one row is a near neighbor of {found.hubness.largest:,} others"

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from lowdim.advice._evidence import Evidence
-from lowdim.runtime.display import count
+from lowdim.runtime.display import count, rounded
 
 __all__ = ["RULES", "AdviceRule", "first_rule"]
 
@@ -30,6 +30,10 @@ class AdviceRule:
     reason: Callable[[Evidence], str]
     first: str
     others: tuple[str, ...] = ()
+
+
+def _two_digits(dimension: float | None) -> str:
+    return rounded(dimension or 0.0, 2)
 
 
 def _flat_reason(e: Evidence) -> str:
@@ -119,8 +123,9 @@ RULES = (
         "curved surface",
         lambda e: e.curved and (e.intrinsic or 0) <= LOW and e.groups < SEVERAL,
         lambda e: (
-            f"the rows lie on a curved surface: locally they have about {e.intrinsic:.2g} dimensions, where a normal "
-            f"cloud of the same covariance has {e.intrinsic_normal:.2g}, and the density shows no groups"
+            f"the rows lie on a curved surface: locally they have about {_two_digits(e.intrinsic)} dimensions, where a "
+            "normal cloud of the same covariance has "
+            f"{_two_digits(e.intrinsic_normal)}, and the density shows no groups"
         ),
         "Isomap",
         ("LLE", "UMAP"),
@@ -130,7 +135,8 @@ RULES = (
         lambda e: e.curved and e.groups >= SEVERAL,
         lambda e: (
             f"the rows form groups (the density has {e.groups} modes) and are not a linear cloud: locally they have "
-            f"about {e.intrinsic:.2g} dimensions, a normal cloud of the same covariance {e.intrinsic_normal:.2g}"
+            f"about {_two_digits(e.intrinsic)} dimensions, a normal cloud of the same covariance "
+            f"{_two_digits(e.intrinsic_normal)}"
         ),
         "UMAP",
         ("TSNE", "PCA"),
@@ -139,8 +145,9 @@ RULES = (
         "curved",
         lambda e: e.curved,
         lambda e: (
-            f"the rows are not a linear cloud: locally they have about {e.intrinsic:.2g} dimensions, a normal cloud of "
-            f"the same covariance {e.intrinsic_normal:.2g}; too many to flatten, but neighbors can be drawn"
+            f"the rows are not a linear cloud: locally they have about {_two_digits(e.intrinsic)} dimensions, a normal "
+            f"cloud of the same covariance {_two_digits(e.intrinsic_normal)}; too many to flatten, but neighbors "
+            "can be drawn"
         ),
         "UMAP",
         ("TSNE", "PCA"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lowdim.advice._evidence import Evidence
-from lowdim.runtime.display import count
+from lowdim.runtime.display import count, rounded
 
 __all__ = ["WHEN", "Setting", "Suggestion", "is_feasible", "suggest"]
 
@@ -95,7 +95,9 @@ def _pca(e: Evidence) -> list[Setting]:
 
 def _isomap(e: Evidence) -> list[Setting]:
     d = max(1, round(e.intrinsic or 2))
-    settings = [_dimensions(min(d, max(e.columns, 1)), f"the intrinsic dimension is about {e.intrinsic or 2:.2g}")]
+    settings = [
+        _dimensions(min(d, max(e.columns, 1)), f"the intrinsic dimension is about {rounded(e.intrinsic or 2, 2)}")
+    ]
     if e.rows > MANY_ROWS:
         settings.append(Setting("n_landmarks", LANDMARKS, f"geodesics between all {e.rows:,} rows are too many"))
     return settings

@@ -1,7 +1,8 @@
 """The memory that a fit will take, estimated from the sizes that it grows with, and refused before the work.
 
 A method declares its coefficients once (`_fit_memory`): bytes per row, per neighbor of a row, per pair of rows or of a
-row and a landmark, per pair of columns. They were measured; `make bench BENCH=memory-estimates` measures them again.
+row and a landmark, per pair of columns. Where a few arrays make the peak, the coefficients are theirs; where many
+do, as in graphs, they were measured. `make bench BENCH=memory-estimates` measures them again.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from lowdim.runtime.threads import thread_count
 
 __all__ = ["FitMemory", "FitMemoryMixin"]
 
-FIXED_BYTES = 10 << 20  # buffers of threads, and what Python allocates for a fit of any size
+FIXED_BYTES = 2 << 20  # what Python allocates for a fit of any size
 KRYLOV_TABLES = 4  # blocks of vectors that block Krylov iteration holds
 SMALL_BYTES = 64 << 20  # of less, the free memory is not asked for
 
@@ -33,8 +34,10 @@ class FitMemory:
     keeps: bool = False  # whether the model keeps a copy of the rows, where nobody else does
     copies: float = 0  # further tables of the rows in their dtype
     tables: float = 0  # tables of the rows in float32, as a neighbor search reads them
+    search_tables: float = 0  # the same, if they are freed before the work on the graph begins
     rows: float = 0  # per row
     edges: float = 0  # per row and neighbor
+    edge_pairs: float = 0  # per row and pair of its neighbors
     pairs: float = 0  # per pair of rows, or of a row and a landmark
     pair_values: float = 0  # the same in values of the dtype of the rows
     pairs_kept: float = 1  # share of the free memory up to which pairs are kept; else they are computed again
@@ -46,20 +49,22 @@ class FitMemory:
         """The estimate for a model with its settings and rows of known number."""
         n, d = rows.count, rows.d
         small = min(n, d)
-        k = min(model._neighbors_asked(), max(n - 1, 1)) if self.edges else 0
+        k = min(model._neighbors_asked(), max(n - 1, 1)) if self.edges or self.edge_pairs else 0
         asked = getattr(model, "n_components", None)
         components = min(asked, small) if isinstance(asked, int) else small
-        matrices = self._fold_bytes(rows, thread_count(getattr(model, "n_jobs", None))) + self.squares * small * small
+        threads = thread_count(getattr(model, "n_jobs", None))
+        matrices = self._fold_bytes(rows, threads) + self.squares * small * small
         if self.iterative and isinstance(asked, int) and _iterates(model, rows, asked, matrices):
-            matrices = 8 * KRYLOV_TABLES * (n + d) * (components + KRYLOV_TABLES)
+            matrices = _block_bytes(rows, threads) + 8 * KRYLOV_TABLES * (n + d) * (components + KRYLOV_TABLES)
+        table = _table_bytes(rows) if rows.sparse else 4 * n * d
+        work = self.rows * n + self.edges * n * k + self.edge_pairs * n * k * k
         parts = (
             FIXED_BYTES,
             matrices,
             _table_bytes(rows) if self.keeps and not _stays(rows) else 0,
             self.copies * _table_bytes(rows),
-            self.tables * (_table_bytes(rows) if rows.sparse else 4 * n * d),
-            self.rows * n,
-            self.edges * n * k,
+            self.tables * table,
+            max(work, self.search_tables * table),
             self._pair_bytes(n * min(n, getattr(model, "n_landmarks", None) or n), rows.dtype.itemsize),
             self.scores * n * components,
             self.other,
@@ -70,11 +75,11 @@ class FitMemory:
         """Blocks that threads center, their summaries, and the summaries that wait in the tree of the fold."""
         if not self.scatters:
             return 0
-        size = min(rows.chunk_rows, rows.count)
         blocks = -(-rows.count // rows.chunk_rows)
         at_once = min(threads, blocks)
-        held = at_once * size * rows.d * rows.dtype.itemsize * (0 if rows.sparse else 1)
-        return held + 8 * self.scatters * min(rows.count, rows.d) ** 2 * (at_once + blocks.bit_length() - 1)
+        return _block_bytes(rows, threads) + 8 * self.scatters * min(rows.count, rows.d) ** 2 * (
+            at_once + blocks.bit_length() - 1
+        )
 
     def _pair_bytes(self, pairs: int, itemsize: int) -> float:
         needed = (self.pairs + self.pair_values * itemsize) * pairs
@@ -85,6 +90,7 @@ class FitMemory:
 class FitMemoryMixin:
     """Adds `estimate_memory`, and the refusal of a fit that would exceed the memory."""
 
+    _default_neighbors: ClassVar[int] = 15
     _fit_memory: ClassVar[FitMemory | None] = None  # None: nothing that grows faster than the blocks it reads
 
     def estimate_memory(self, X: Any) -> int:
@@ -108,7 +114,7 @@ class FitMemoryMixin:
         return self._fit_memory
 
     def _neighbors_asked(self) -> int:
-        return int(getattr(self, "n_neighbors", None) or 15)
+        return int(getattr(self, "n_neighbors", None) or self._default_neighbors)
 
 
 def _iterates(model: Any, rows: Rows, components: int, matrices: float) -> bool:
@@ -120,6 +126,11 @@ def _iterates(model: Any, rows: Rows, components: int, matrices: float) -> bool:
     large = available is not None and matrices > available
     many = components <= small // 20 and (small > COVARIANCE_ROWS or rows.sparse)
     return solver == "krylov" or many or large
+
+
+def _block_bytes(rows: Rows, threads: int) -> int:
+    """The blocks that threads center at once."""
+    return 0 if rows.sparse else min(threads * rows.chunk_rows, rows.count) * rows.d * rows.dtype.itemsize
 
 
 def _table_bytes(rows: Rows) -> int:

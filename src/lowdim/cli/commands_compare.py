@@ -17,6 +17,7 @@ from lowdim.cli.options import (
     Encode,
     Id,
     Label,
+    MetricName,
     Missing,
     NumericOnly,
     RandomState,
@@ -42,7 +43,6 @@ Methods = Annotated[
     ),
 ]
 Neighbors = Annotated[int, typer.Option("--k", metavar="N", min=1, help="Neighbors that the measures compare.")]
-MetricName = Annotated[str, typer.Option(metavar="NAME", help="Distance between rows.")]
 Null = Annotated[
     bool | None,
     typer.Option(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -14,6 +14,8 @@ from lowdim.cli.options import (
     Encode,
     Id,
     Label,
+    MetricName,
+    MetricParams,
     Missing,
     RandomState,
     Standardize,
@@ -87,6 +89,8 @@ def choose(  # noqa: PLR0913  (one argument per flag)
 
 def diagnose(  # noqa: PLR0913  (one argument per flag)
     data: Data,
+    metric: MetricName = "euclidean",
+    metric_params: MetricParams = None,
     standardize: Standardize = None,
     sample: Sample = 2000,
     random_state: RandomState = 0,
@@ -105,11 +109,15 @@ def diagnose(  # noqa: PLR0913  (one argument per flag)
     Examples:
       lowdim diagnose digits
       lowdim diagnose wine --no-standardize
+      lowdim diagnose words.npz --metric cosine
 
     """
     import lowdim
     from lowdim.cli.fit_output import table_data, table_lines
+    from lowdim.cli.values import parse_value
     from lowdim.diagnosis._advice import advise
+    from lowdim.knn.index import SearchOptions
+    from lowdim.runtime.param import parameters
     from lowdim.workflow.fit import require_rows
     from lowdim.workflow.missing import complete_table
     from lowdim.workflow.source import read_data
@@ -118,8 +126,12 @@ def diagnose(  # noqa: PLR0913  (one argument per flag)
     table = read_data(data, column_selection(columns, label, id, drop, encode))
     require_rows(table, None)
     complete = complete_table(table, missing)
-    table, standardized = complete.table, bool(should_standardize({}, complete.table, standardize))
-    found = lowdim.diagnose(table, standardize=standardized, sample=sample, random_state=random_state)
+    settings: dict[str, Any] = {"metric": metric}
+    if metric_params is not None:
+        declared = parameters(SearchOptions)["metric_params"]
+        settings["metric_params"] = parse_value("--metric-params", metric_params, declared)
+    table, standardized = complete.table, bool(should_standardize(settings, complete.table, standardize))
+    found = lowdim.diagnose(table, **settings, standardize=standardized, sample=sample, random_state=random_state)
     found = replace(found, verdict=advise(found, flags=True))
     lines = [*table_lines(complete), ("columns", describe_standardization(standardized, table))]
     result = {"command": "diagnose", "data": data, **found.to_dict(), **table_data(complete)}

@@ -25,6 +25,8 @@ __all__ = [
     "Id",
     "Label",
     "MethodName",
+    "MetricName",
+    "MetricParams",
     "Missing",
     "ModelPath",
     "NumericOnly",
@@ -62,6 +64,11 @@ Cluster = Annotated[
     ),
 ]
 ModelPath = Annotated[str, typer.Argument(metavar="MODEL", help="A file written by `fit` or `map --save-model`.")]
+MetricName = Annotated[str, typer.Option(metavar="NAME", help="Distance between rows.")]
+MetricParams = Annotated[
+    str | None,
+    typer.Option(metavar="VALUES", help="Parameters of the metric: p=3, or as JSON.", show_default="none"),
+]
 MethodName = Annotated[str, typer.Option("--method", metavar="NAME", help="The method; `lowdim methods` lists them.")]
 Label = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of labels; kept, but not reduced.")]
 Id = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of row names; kept, but not reduced.")]

@@ -19,7 +19,7 @@ from lowdim.errors import BadInput
 from lowdim.runtime.progress import report
 from lowdim.runtime.threads import ordered_map
 
-__all__ = ["BinaryCounter", "fold"]
+__all__ = ["BinaryCounter", "fold", "is_partitioned"]
 
 Summary = TypeVar("Summary")
 
@@ -50,6 +50,13 @@ class BinaryCounter:
         return total
 
 
+def is_partitioned(rows: Rows) -> bool:
+    """Whether the rows, or those that they are made of, lie in partitions that workers read."""
+    while isinstance(rows, DerivedRows):
+        rows = rows.source
+    return rows.partitioned
+
+
 def fold(
     rows: Rows,
     summarize: Callable[[Chunk, Block], Summary],
@@ -58,10 +65,7 @@ def fold(
     task: str = "reading rows",
 ) -> Summary:
     """The merged summary of all blocks, neighbors first: merge(merge(s₀, s₁), merge(s₂, s₃)) …; merge may change s₀."""
-    source = rows
-    while isinstance(source, DerivedRows):
-        source = source.source
-    if source.partitioned:
+    if is_partitioned(rows):
         from lowdim.data.partition_fold import partition_fold  # imports dask
 
         return partition_fold(rows, summarize, merge, task)

@@ -97,6 +97,14 @@ class Table(SummaryDisplay):
         tail = [paragraph(f"… and {count(more, 'more column')}")] if more > 0 else []
         return titled("Table", summary, grid(head, body), *tail)
 
+    @property
+    def row_names(self) -> Array | None:
+        """The ids as names to draw, (n,); None if they only count the rows."""
+        ids = self.ids
+        if ids is None or np.asarray(ids).dtype.kind not in "iuf":
+            return ids
+        return None if np.array_equal(ids, np.arange(len(ids)) + ids[:1]) else ids
+
     def select_rows(self, kept: Array) -> Table:
         """The rows that a mask (n,) or indices select, with their labels, ids and annotations; in memory."""
         labels, ids = (None if part is None else part[kept] for part in (self.labels, self.ids))
@@ -154,7 +162,7 @@ def default_names(d: int) -> tuple[str, ...]:
 class NamedSparseRows(SparseRows):
     """Rows of a sparse matrix, with feature names."""
 
-    def __init__(self, X: Any, feature_names: tuple[str, ...]) -> None:
+    def __init__(self, X: Any, feature_names: tuple[str, ...] | None) -> None:
         super().__init__(X)
         self.feature_names = feature_names
 

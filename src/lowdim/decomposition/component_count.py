@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from lowdim.data.rows import Rows
 from lowdim.errors import BadParameter, NotEnoughData
+from lowdim.runtime.display import count
 from lowdim.runtime.param import Either, Integer, Maybe, Real, Such
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "count_components",
     "fixed_count",
     "is_rule",
+    "rank_limit",
     "rule_name",
 ]
 
@@ -89,6 +91,12 @@ component_domain = Maybe(
         Such(f"a rule of lowdim.choose or its name ({', '.join(RULE_NAMES)})", is_rule),
     )
 )
+
+
+def rank_limit(n: int | None, d: int) -> str:
+    """Why there are no more axes, for `fixed_count`."""
+    rows = "any rows" if n is None else count(n, "row")
+    return f"{rows} and {count(d, 'column')} span no more axes"
 
 
 def fixed_count(n_components: Any, most: int, what: str) -> int | None:

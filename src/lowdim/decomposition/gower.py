@@ -20,8 +20,9 @@ __all__ = ["GowerProjection", "fit_gower_projection", "residual_variance"]
 
 Array = NDArray[Any]
 
+ROWS_AT_ONCE = 256  # of the residual variance
 ROUNDING = 1e-6  # eigenvalues below this fraction of the largest are rounding errors of float32 distances
-BLOCK_ENTRIES = 1 << 22  # distances that are converted to float64 at a time
+BLOCK_ENTRIES = 1 << 19  # distances that are converted to float64 at a time
 TOL, MAX_STEPS = 1e-7, 300  # of block Lanczos: relative residual, steps
 
 
@@ -109,8 +110,9 @@ def residual_variance(
     k = Z.shape[1]
     sums = np.zeros(2 + 3 * k)
     columns = np.ascontiguousarray(Z.T, dtype=np.float64)
-    for start in range(0, len(own), 256):
-        part = slice(start, start + 256)
+    size = max(1, min(ROWS_AT_ONCE, BLOCK_ENTRIES // len(other)))
+    for start in range(0, len(own), size):
+        part = slice(start, start + size)
         out = np.empty((len(own[part]), 2 + 3 * k))
         rows, points = np.ascontiguousarray(table(part)), np.ascontiguousarray(at[part], dtype=np.float64)
         _native.correlation_sums(rows, own[part], other, factor, points, columns, out, threads)

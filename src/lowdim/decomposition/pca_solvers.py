@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lowdim.data.rows import Rows
 from lowdim.data.validation import overflow_error, underflow_error
-from lowdim.decomposition.component_count import Spectrum, count_components, fixed_count
+from lowdim.decomposition.component_count import Spectrum, count_components, fixed_count, rank_limit
 from lowdim.decomposition.resolution import log_det_of_covariance, log_det_of_factor, resolved, variance_floor
 from lowdim.errors import BadParameter, NotEnoughData
 from lowdim.linalg import lapack
@@ -236,7 +236,7 @@ def _varying(variances: Array, centered: Centered) -> Array:
 def _component_counter(options: PCAOptions, known: Spectrum, n_rows: int) -> Callable[[Array | None], int | None]:
     """count(None): the number of components if it is fixed, else None; count(values): that of the whole spectrum."""
     most = min(n_rows, known.d)
-    fixed = fixed_count(options.n_components, most, f"{n_rows} sample(s) and {known.d} feature(s) span no more axes")
+    fixed = fixed_count(options.n_components, most, rank_limit(n_rows, known.d))
 
     def count(values: Array | None) -> int | None:
         if fixed is not None or values is None:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.data.rows import Rows
-from lowdim.decomposition.component_count import fixed_count
+from lowdim.decomposition.component_count import fixed_count, rank_limit
 from lowdim.decomposition.pca_solvers import (
     SOLVERS,
     PCAOptions,
@@ -104,7 +104,7 @@ def choose_pca_solver(rows: Rows, options: PCAOptions, solver: str) -> str:
     if rows.n is None:
         return "covariance"
     small = min(rows.n, rows.d)
-    fixed = fixed_count(options.n_components, small, f"{rows.n} sample(s) and {rows.d} feature(s) span no more axes")
+    fixed = fixed_count(options.n_components, small, rank_limit(rows.n, rows.d))
     few = fixed is not None and fixed <= small // 20
     if few and (small > COVARIANCE_ROWS or (rows.sparse and rows.d > SPARSE_COLUMNS)):
         return "krylov"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from lowdim.base.standardization import UNIT_METRICS
 from lowdim.runtime.display import count, rounded
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ FEWEST_ROWS = 20  # below which every row is far from every other
 FEW_COLUMNS = 5  # in which noise itself is not concentrated
 
 # Metrics that compare columns in their units, and not directions or sets.
-COLUMN_METRICS = ("euclidean", "sqeuclidean", "manhattan", "chebyshev", "minkowski", "seuclidean", "mahalanobis")
+COLUMN_METRICS = (*UNIT_METRICS, "seuclidean", "mahalanobis")
 
 # What to do, in Python and on the command line.
 REMEDIES = {
@@ -90,7 +91,7 @@ def _correlations(found: Diagnosis) -> Iterator[str]:
     if related.bartlett_p is not None and related.bartlett_p > 0.05:
         yield "The columns are uncorrelated (Bartlett's test), so PCA has nothing to gain; select columns instead."
         return
-    rank = f"{related.effective_rank:.2g} of {found.axes} dimensions"
+    rank = f"{rounded(related.effective_rank, 2)} of {found.axes} dimensions"
     if related.effective_rank < WORTHWHILE * found.axes:
         yield f"Most variation lies in about {rank}, so PCA is worthwhile."
     elif related.kmo is not None and related.kmo > ADEQUATE:
@@ -103,7 +104,7 @@ def _distances(found: Diagnosis) -> Iterator[str]:
     dimension = found.intrinsic.typical if found.intrinsic is not None else None
     used = found.used_columns
     if dimension is not None and used > 2 and found.sample >= ENOUGH_ROWS:
-        yield f"The intrinsic dimension is about {min(dimension, used):.2g}, in {count(used, 'column')}."
+        yield f"The intrinsic dimension is about {rounded(min(dimension, used), 2)}, in {count(used, 'column')}."
     here, noise = found.concentration, found.concentration_noise
     if here is None or noise is None or found.sample < FEWEST_ROWS:
         return

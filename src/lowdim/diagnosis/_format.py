@@ -53,7 +53,7 @@ def _correlations(found: Diagnosis) -> Iterator[Line]:
         return
     yield "correlation |r|", f"mean {related.mean_correlation:.2f}; {related.strong:.0%} of pairs above 0.5"
     yield "most correlated", f"{related.pair[0]} and {related.pair[1]} (r = {related.largest:.3f})"
-    yield "effective rank", f"{related.effective_rank:.3g} of {found.axes}"
+    yield "effective rank", f"{rounded(related.effective_rank)} of {found.axes}"
     if related.kmo is not None:
         yield "KMO", f"{related.kmo:.2f}"
     if related.bartlett_p is not None:
@@ -68,12 +68,12 @@ def _distances(found: Diagnosis) -> Iterator[Line]:
             ("Levina-Bickel", dimension.levina_bickel),
             ("correlation", dimension.correlation),
         ]
-        yield "intrinsic dimension", ", ".join(f"{name} {value:.3g}" for name, value in named if value is not None)
+        yield "intrinsic dimension", ", ".join(f"{name} {rounded(value)}" for name, value in named if value is not None)
         normal = found.intrinsic_normal
         if normal is not None and normal.typical is not None:
             yield (
                 "of a normal cloud",
-                f"{normal.typical:.3g}, with the same covariance; these rows: {dimension.typical:.3g}",
+                f"{rounded(normal.typical)}, with the same covariance; these rows: {rounded(dimension.typical)}",
             )
     if found.modes is not None and found.modes > 1:
         yield "modes of the density", f"{found.modes}: groups with fewer rows between them"

@@ -6,7 +6,7 @@ distance is its square, which would halve every dimension.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -18,7 +18,8 @@ from lowdim.data.rows import ArrayRows
 from lowdim.diagnosis._concentration import noise_rows
 from lowdim.diagnosis._sample import Sample, covariance_values
 from lowdim.distance.mapped_rows import mapped_rows
-from lowdim.distance.metrics import ARC, ROOT, SQUARES, Metric
+from lowdim.distance.metrics import ARC, LARGEST, MAGNITUDES, POWERS, ROOT, SQUARES, Metric
+from lowdim.distance.pairwise import prepare_rows
 from lowdim.distance.unit_rows import unit_rows
 from lowdim.knn.exact import euclidean_distances, neighbors_in_double
 from lowdim.knn.index import NeighborIndex
@@ -29,10 +30,9 @@ __all__ = ["EuclideanSpace", "Neighborhood", "SampleSpace", "noise_name", "space
 Array = NDArray[np.float64]
 
 MOST_QUERIES = 1000  # rows whose distances to the whole sample are measured
-WIDE = (
-    256  # columns from which distances of noise, none of which is small beside others, are measured by products alone
-)
+WIDE = 256  # columns from which distances of noise, none of which is small, are measured by products alone
 BLOCK_ROWS = 256
+PART_ROWS = 128  # of an index that is asked for all distances: long lists are slow to fill
 
 
 @dataclass(frozen=True)
@@ -126,13 +126,12 @@ class IndexedSpace:
 
     def neighborhood(self, k: int) -> Neighborhood:
         """By an exact search; distances have the digits of float32."""
-        index = NeighborIndex(_scaled(self.rows, self.metric), **self._options())
-        graph, queries = index.graph(k), _queries(index.n)
-        found = index.query(_scaled(self.rows, self.metric)[queries], index.n)
-        far = np.empty((len(queries), index.n))
-        np.put_along_axis(far, found.indices.astype(np.intp), found.distances.astype(np.float64), axis=1)
+        X = _scaled(self.rows, self.metric)
+        metric, queries = self.metric.fitted(ArrayRows(X)), _queries(X.shape[0])
+        graph = NeighborIndex(X, metric=metric, algorithm="exact", n_jobs=self.threads).graph(k)
         near = self._chords(graph.distances.astype(np.float64))
-        return Neighborhood(graph.indices.astype(np.intp), near, self._chords(_others(far, queries)))
+        far = self._chords(_others(_distances_to_all(X, queries, metric, self.threads), queries))
+        return Neighborhood(graph.indices.astype(np.intp), near, far)
 
     def distances(self, chords: Array) -> Array:
         """Chords as distances of the metric, but for a common factor."""
@@ -161,9 +160,6 @@ class IndexedSpace:
     def _chords(self, distances: Array) -> Array:
         return np.sqrt(distances) if self._has_squares else distances
 
-    def _options(self) -> dict[str, object]:
-        return {"metric": self.metric, "algorithm": "exact", "n_jobs": self.threads}
-
 
 def _is_rotatable(metric: Metric) -> bool:
     """Whether the distances of normal rows depend on the number of columns alone."""
@@ -190,6 +186,21 @@ def _shuffled(X: Sample, seed: int) -> Sample:
         columns.indices[start:stop] = random.choice(n, stop - start, replace=False, shuffle=False)
     columns.has_sorted_indices = False
     return sp.csr_array(columns)
+
+
+def _distances_to_all(X: Sample, queries: NDArray[np.intp], metric: Metric, threads: int) -> Array:
+    """Distances from some of the rows to all, (q, n), by a fitted metric."""
+    n = X.shape[0]
+    if not sp.issparse(X):
+        rows = prepare_rows(ArrayRows(X), metric, threads)
+        return np.asarray(rows.distances_from(replace(rows, table=rows.table[queries])), dtype=np.float64)
+    out = np.empty((len(queries), n))
+    for start in range(0, n, PART_ROWS):
+        part = X[start : start + PART_ROWS]
+        index = NeighborIndex(part, metric=metric, algorithm="exact", n_jobs=threads)
+        found = index.query(X[queries], part.shape[0])
+        np.put_along_axis(out, start + found.indices.astype(np.intp), found.distances.astype(np.float64), axis=1)
+    return out
 
 
 def _by_products(rows: Array, k: int, threads: int) -> Neighborhood:
@@ -221,10 +232,10 @@ def _unit(X: Array) -> Array:
 
 
 def _scaled(X: Sample, metric: Metric) -> Sample:
-    """Sparse rows scaled so that squares don't overflow, if that changes no ratio of distances."""
-    if metric.kernel != SQUARES:
+    """Rows scaled so that squares don't overflow, if that changes no ratio of distances."""
+    if metric.kernel not in (SQUARES, MAGNITUDES, LARGEST, POWERS):
         return X
-    largest = float(np.abs(X.data).max(initial=0.0))
+    largest = float(np.abs(X.data if sp.issparse(X) else X).max(initial=0.0))
     return X / 2.0 ** np.round(np.log2(largest)) if largest > 0 else X
 
 

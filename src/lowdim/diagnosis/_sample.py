@@ -52,7 +52,7 @@ def dense_columns(X: Sample, columns: NDArray[np.intp]) -> Array:
 def divided(X: Sample, unit: Array) -> Sample:
     """The columns, each divided by its unit."""
     if not sp.issparse(X):
-        return X / unit
+        return np.divide(X, unit, order="C")  # sums depend on the layout
     return sp.csr_array((X.data / unit[X.indices], X.indices, X.indptr), shape=X.shape)
 
 

@@ -180,7 +180,9 @@ class KernelPCA(ThreadsMixin, SeedMixin, Estimator):
     def _memory_model(self, rows: Rows) -> FitMemory | None:
         if not self._is_nystrom(rows.count):
             return self._fit_memory
-        return FitMemory(other=nystrom_bytes(rows, min(rows.count, self.n_landmarks or LANDMARKS)))
+        return FitMemory(
+            other=nystrom_bytes(rows, min(rows.count, self.n_landmarks or LANDMARKS), thread_count(self.n_jobs))
+        )
 
     def _is_nystrom(self, n: int) -> bool:
         return self.solver == "nystrom" or (self.solver == "auto" and n >= NYSTROM_ROWS)
@@ -200,7 +202,7 @@ class KernelPCA(ThreadsMixin, SeedMixin, Estimator):
         if self.n_components is not None and self.n_components > count:
             raise NotEnoughData(f"n_components={self.n_components} must be at most the number of landmarks, {count}.")
         rows = open_rows(table)
-        needed = nystrom_bytes(rows, min(count, n))
+        needed = nystrom_bytes(rows, min(count, n), thread_count(self.n_jobs))
         require_memory(needed, f"the Nyström approximation on {count} landmarks", "Use a smaller n_landmarks.")
         drawn = draw_landmarks(table, kernel, count, self.landmarks, seed_of(self.random_state))
         landmarks = ComputedKernel(table[drawn], kernel)

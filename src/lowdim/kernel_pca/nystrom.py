@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.data.rows import Rows, SparseRows
+from lowdim.data.rows import Rows, SparseRows, chunk_rows
 from lowdim.decomposition.gram_eigen import KernelComponents, check_kernel_underflow
 from lowdim.decomposition.landmarks import CANDIDATES
 from lowdim.kernels import Kernel
@@ -23,17 +23,22 @@ __all__ = ["nystrom_bytes", "nystrom_components"]
 Array = NDArray[np.float64]
 
 
-def nystrom_bytes(rows: Rows, landmarks: int) -> int:
-    """Memory that the approximation needs beside the rows.
+def nystrom_bytes(rows: Rows, landmarks: int, threads: int) -> int:
+    """Memory that the approximation needs beside the rows: that of its largest step, and a block of rows in float64.
 
-    First a sample of candidates and the two factors of their distances, then the same of the landmarks in float64
-    beside their kernel matrix, its eigenvectors and the scatter; and always a block of rows in float64.
+    First a sample of candidates and the two factors of their distances; then the same of the landmarks in float64
+    beside their kernel matrix, its eigenvectors and LAPACK's work; then the root of that matrix, for each thread a
+    block of kernel values, of squared distances and of centered values in float64, and the scatters of the fold.
     """
     stored = 2 * rows.X.nnz // max(1, rows.count) if isinstance(rows, SparseRows) else rows.d  # numbers per row
     candidates = 3 * rows.dtype.itemsize * min(rows.count, CANDIDATES * landmarks) * stored
     matrices = 4 * 8 * landmarks * (stored + landmarks)
-    blocks = 8 * min(rows.count, rows.chunk_rows) * max(stored, landmarks)
-    return max(candidates, matrices) + blocks
+    size = chunk_rows(landmarks, rows.dtype.itemsize)
+    blocks = -(-rows.count // size)
+    at_once, waiting = min(threads, blocks), blocks.bit_length() - 1
+    values = (2 * rows.dtype.itemsize + 8) * min(at_once * size, rows.count) * landmarks
+    folded = values + 8 * landmarks**2 * (1 + at_once + waiting)
+    return max(candidates, matrices, folded) + 8 * min(rows.count, size) * stored
 
 
 def nystrom_components(rows: Rows, landmarks: ComputedKernel, k: int | None, threads: int) -> KernelComponents:

@@ -72,7 +72,8 @@ def _fixed_point(Z: Array, fitted: FeatureSpacePoints, gamma: float) -> tuple[Ar
                 weights = coefficients[active] * kernel.evaluate(RowPairs(new, rows))
                 total = weights.sum(axis=1, keepdims=True)
                 stable = total > MIN_WEIGHT * np.abs(weights).sum(axis=1, keepdims=True)
-                step = np.where(stable, row_products(weights, fitted.rows) / np.where(stable, total, 1) - x[active], 0)
+                means = row_products(weights, fitted.rows) / np.where(stable, total, 1)
+                step = np.where(stable, means - x[active], 0)
                 x[active] += step
                 size[active] = np.abs(step).max(axis=1, initial=0.0)
                 active = active[size[active] > REL_TOL * extent]

@@ -11,7 +11,7 @@ from lowdim import _native
 from lowdim.data.duplicates import row_hashes
 from lowdim.data.rows import Rows
 from lowdim.knn.approximate import InvertedFile, nearest_centers
-from lowdim.knn.exact import EMPTY, NeighborLists, exact_query, refine
+from lowdim.knn.exact import EMPTY, NeighborLists, exact_query, reported
 from lowdim.knn.search_space import SearchSpace
 
 __all__ = ["beam_search"]
@@ -38,7 +38,7 @@ def beam_search(space: SearchSpace, graph: Array, cells: InvertedFile, rows: Row
     _native.graph_search_queries(
         work, space.work, graph, space.kernel, lists.distances, lists.indices, space.threads, params
     )
-    out = refine(space, source, lists.indices, k, None)
+    out = reported(space, source, lists, k, None)
     short = np.flatnonzero(out.indices[:, -1] == EMPTY)  # where a component of the graph has fewer rows
     if len(short):
         whole = exact_query(space, np.ascontiguousarray(work[short]), np.ascontiguousarray(source[short]), k)

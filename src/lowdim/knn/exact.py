@@ -27,6 +27,7 @@ __all__ = [
     "exact_query",
     "neighbors_in_double",
     "refine",
+    "reported",
 ]
 
 Array = NDArray[Any]
@@ -116,6 +117,20 @@ def refine(
     return out
 
 
+def reported(
+    space: SearchSpace,
+    source: Array,
+    found: NeighborLists,
+    k: int,
+    own: Array | None,
+    order: NDArray[np.int32] | None = None,
+) -> NeighborLists:
+    """The k nearest of the lists of a search, with distances as they are reported; those of sets are exact already."""
+    if not space.metric.bits:
+        return refine(space, source, found.indices, k, own, order)
+    return NeighborLists(np.float32(space.scale) * found.distances[:, :k], np.ascontiguousarray(found.indices[:, :k]))
+
+
 def neighbors_in_double(X: Floats, k: int, threads: int) -> tuple[NDArray[np.intp], Floats]:
     """Indices and Euclidean distances of the k nearest other rows of every row, (n, k) each, in double precision.
 
@@ -176,11 +191,9 @@ def _verified(
     space: SearchSpace, work: Array, source: Array, found: NeighborLists, k: int, own: Array | None
 ) -> NeighborLists:
     """The k nearest of longer lists; where a rounding error may have hidden one, the search is repeated."""
+    out = reported(space, source, found, k, own)
     if space.metric.bits:
-        return NeighborLists(
-            np.float32(space.scale) * found.distances[:, :k], np.ascontiguousarray(found.indices[:, :k])
-        )
-    out = refine(space, source, found.indices, k, own)
+        return out
     most = space.n - (0 if own is None else 1)
     doubtful = np.flatnonzero(_doubtful(space, work, out, found, most))
     for slack in LONGER_SLACK:

@@ -17,12 +17,12 @@ from lowdim.data.validation import FeatureRecord, read_rows
 from lowdim.distance.gower_distance import undefined_gower_error
 from lowdim.distance.matrix_checks import require_distances
 from lowdim.distance.metric_params import MetricParams
-from lowdim.distance.metrics import SQUARES, Metric, MetricOrFitted, MetricSpec, metric_of
+from lowdim.distance.metrics import Metric, MetricOrFitted, MetricSpec, metric_of
 from lowdim.errors import BadInput, BadParameter, NotEnoughData
 from lowdim.knn import blockwise
 from lowdim.knn.approximate import InvertedFile, approximate
 from lowdim.knn.beam_search import beam_search
-from lowdim.knn.exact import EMPTY, NeighborLists, all_pairs, exact_query, refine
+from lowdim.knn.exact import EMPTY, NeighborLists, all_pairs, exact_query, reported
 from lowdim.knn.graph import Graph
 from lowdim.knn.search_space import SearchSpace, require_finite_distances, search_space_of
 from lowdim.knn.sparse_search import (
@@ -151,7 +151,6 @@ class NeighborIndex:
         if self.metric.precomputed and not self._rows.sparse:
             require_distances(dense_table(self._rows))
         self.metric = self.metric.fitted(self._rows)
-        self._spaces: dict[bool, SearchSpace] = {}
         self._query_graph: tuple[Graph, InvertedFile] | None = None
 
     @property
@@ -187,8 +186,7 @@ class NeighborIndex:
 
     def _is_approximate(self, k: int) -> bool:
         """Whether to search approximately."""
-        possible = self.metric.name == "hamming" or (self.metric.kernel is not None and not self.metric.bits)
-        possible = possible and not blockwise.is_wide(self._rows) and self.n > 2
+        possible = self.metric.kernel is not None and not blockwise.is_wide(self._rows) and self.n > 2
         if self.options.algorithm == "approximate":
             if not possible:
                 raise BadParameter(
@@ -196,7 +194,7 @@ class NeighborIndex:
                     "use algorithm='exact'."
                 )
             return True
-        worthwhile = self.n > EXACT_ROWS and k * ROWS_PER_NEIGHBOR < self.n and not self.metric.bits
+        worthwhile = self.n > EXACT_ROWS and k * ROWS_PER_NEIGHBOR < self.n
         if self.options.algorithm != "auto" or not possible or not worthwhile:
             return False
         return not self._is_inverted or is_long_search(self._rows)
@@ -206,15 +204,9 @@ class NeighborIndex:
         large = self.n * self._rows.d > BRUTE_FORCE_VALUES or self.options.algorithm == "approximate"
         return self._is_approximate(k) and large
 
-    def _space(self, approximate: bool) -> SearchSpace:
-        as_numbers = approximate and self.metric.bits
-        if as_numbers not in self._spaces:
-            metric = self.metric
-            if as_numbers:  # on 0 and 1 the share of columns that differ is a mean of squares
-                search_space_of(self._rows, metric, self._threads)
-                metric = Metric(metric.name, SQUARES, scale=1 / self._rows.d)
-            self._spaces[as_numbers] = search_space_of(self._rows, metric, self._threads)
-        return self._spaces[as_numbers]
+    @cached_property
+    def _space(self) -> SearchSpace:
+        return search_space_of(self._rows, self.metric, self._threads)
 
     @property
     def _is_inverted(self) -> bool:
@@ -231,7 +223,7 @@ class NeighborIndex:
             return sparse_all_pairs(space, k) if queries is None else sparse_query(space, space.prepare(queries), k)
         if self.metric.kernel is None or self.metric.by_pairs or blockwise.is_wide(self._rows):
             return self._blockwise(self._rows if queries is None else queries, k, own=queries is None)
-        tiles = self._space(approximate=False)
+        tiles = self._space
         return all_pairs(tiles, k) if queries is None else exact_query(tiles, *tiles.prepare(queries), k)
 
     def _blockwise(self, queries: Rows, k: int, own: bool) -> NeighborLists:
@@ -247,10 +239,10 @@ class NeighborIndex:
         )
 
     def _approximate(self, k: int) -> tuple[Graph, InvertedFile]:
-        space = self._space(approximate=True)
+        space = self._space
         lists, recall, cells = approximate(space, k, self.options.recall, self._seed)
         own = np.arange(self.n, dtype=np.int32)
-        found = refine(space, space.source, lists.indices, k, own, cells.members)
+        found = reported(space, space.source, lists, k, own, cells.members)
         return self._as_graph(found, "approximate", recall), cells
 
     def _partitioned(self, rows: DaskRows, k: int) -> Graph:
@@ -262,7 +254,7 @@ class NeighborIndex:
         return dataclasses.replace(self._as_graph(*found), rows=None, measure=None)
 
     def _beam_search(self, rows: Rows, k: int) -> NeighborLists:
-        space = self._space(approximate=True)
+        space = self._space
         if self._query_graph is None:
             self._query_graph = self._approximate(min(GRAPH_DEGREE, self.n - 1))
         graph, cells = self._query_graph

@@ -14,19 +14,17 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim import _native
-from lowdim.data.fold import fold
+from lowdim.data.fold import fold, is_partitioned
 from lowdim.data.rows import ArrayRows, Block, Chunk, Rows, chunk_rows
 from lowdim.data.validation import not_finite_error
 from lowdim.linalg import lapack
 from lowdim.linalg.row_products import row_products
 from lowdim.runtime.progress import report
-from lowdim.runtime.threads import interruptible, ordered_map, scratch
+from lowdim.runtime.threads import interruptible, interruptible_product, ordered_map, scratch
 
-__all__ = ["Centered", "column_means", "interruptible_product", "nonzero_scale"]
+__all__ = ["Centered", "column_means", "nonzero_scale"]
 
 Array = NDArray[Any]
-
-LONG_PRODUCT = 1 << 30  # multiplications that take some 50 ms
 
 
 @dataclass(frozen=True)
@@ -50,8 +48,19 @@ class Centered:
     def times(self, V: Array) -> Array:
         """P V, (n, k), in the rows' dtype; the bits of a row do not depend on the rows beside it."""
         V = np.ascontiguousarray(V, dtype=self.rows.dtype)
-        parts = fold(self.rows, lambda c, b: [self._block_times(c, b, V)], _extend, self.threads, "projecting rows")
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+        task = "projecting rows"
+        if self.rows.n is None or is_partitioned(self.rows):
+            return np.concatenate(
+                fold(self.rows, lambda c, b: [self._block_times(c, b, V)], _extend, self.threads, task)
+            )
+        out = np.empty((self.rows.n, V.shape[1]), dtype=self.rows.dtype)  # of millions of rows, parts would be a copy
+
+        def fill(chunk: Chunk, block: Block) -> int:
+            out[chunk.start : chunk.stop] = self._block_times(chunk, block, V)
+            return 0
+
+        fold(self.rows, fill, max, self.threads, task)
+        return out
 
     def scatter_times(self, V: Array) -> Array:
         """PᵀP V, (d, k), in one pass, summed in float64."""
@@ -157,7 +166,7 @@ class Centered:
             indicators = np.zeros((len(panel), classes), dtype=panel.dtype)
             code = 0 if codes is None else codes[chunk.start : chunk.stop]
             indicators[np.arange(len(panel)), code] = 1.0 if roots is None else roots
-            return _r_factor(np.column_stack([indicators, panel]))
+            return interruptible(lambda: lapack.r_factor(np.column_stack([indicators, panel])))
 
         R = fold(self.rows, summarize, _merged_r_factor, self.threads)
         return R[classes:, classes:]
@@ -270,15 +279,6 @@ def column_means(rows: Rows, weights: NDArray[np.float64] | None, threads: int) 
 def nonzero_scale(deviation: Array, mean: Array, dtype: np.dtype[Any]) -> Array:
     """Standard deviations to divide by: 1 for columns that are constant up to rounding."""
     return np.where(deviation > np.finfo(dtype).eps * np.abs(mean), deviation, 1.0)
-
-
-def interruptible_product(product: Callable[[], Array], size: int) -> Array:
-    """product(), which takes `size` multiplications: on a thread of its own if Ctrl-C would have to wait for it."""
-    return interruptible(product) if size > LONG_PRODUCT else product()
-
-
-def _r_factor(A: Array) -> Array:
-    return interruptible(lambda: lapack.r_factor(A))
 
 
 def _merged_r_factor(a: Array, b: Array) -> Array:

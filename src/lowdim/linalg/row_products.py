@@ -1,8 +1,9 @@
 """Products of rows with a matrix whose bits, row by row, do not depend on the rows beside them.
 
-BLAS chooses its kernels by the number of rows, and within a tile some rows are summed in another order than others, so
-that a row has other bits in another batch. Here every row is summed in one fixed order: what `transform` gives is the
-same for a whole array, for one row of it, and for the partitions of a cluster.
+BLAS sums a row in another order where it stands elsewhere in a tile of its kernel (on Haswell and Zen the upper and the
+lower half of every 12 rows, in single precision), so that batches of one size would not help. Here every row is summed
+in one fixed order: what `transform` gives is the same for a whole array, for one row of it, and for the partitions of a
+cluster.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ __all__ = ["row_products"]
 Array = NDArray[Any]
 
 LANES = 16  # columns that the native product takes at once
-PANEL = 256  # columns of B that stay in the second cache while the rows pass
-BLOCK_BYTES = 32 << 20  # of sums in double precision
+PANEL = 256  # columns whose copy, in rows of their own, stays in the cache while the rows pass
+BLOCK_ROWS = 2048
+BLOCK_PRODUCTS = 1 << 30  # of numbers in one native call, between which Ctrl-C is seen
 
 
 def row_products(A: Array, B: Array) -> Array:
@@ -28,14 +30,14 @@ def row_products(A: Array, B: Array) -> Array:
     m, k = A.shape[0], B.shape[1]
     out = np.empty((m, k), dtype=A.dtype)
     for first in range(0, k, PANEL):
-        panel = B[:, first : first + PANEL]
-        width = panel.shape[1]
+        columns = slice(first, min(first + PANEL, k))
+        width = columns.stop - first
         padded = np.zeros((B.shape[0], -(-width // LANES) * LANES), dtype=A.dtype)
-        padded[:, :width] = panel
-        size = max(1, BLOCK_BYTES // (8 * padded.shape[1]))
+        padded[:, :width] = B[:, columns]
+        size = min(BLOCK_ROWS, max(1, BLOCK_PRODUCTS // max(1, padded.size)))
         for start in range(0, m, size):
-            cut = slice(start, min(start + size, m))
-            sums = np.zeros((cut.stop - start, padded.shape[1]))
-            _native.row_products(A[cut], padded, width, sums)
-            out[cut, first : first + width] = sums[:, :width]
+            rows = slice(start, min(start + size, m))
+            sums = np.zeros((rows.stop - start, padded.shape[1]))
+            _native.row_products(A[rows], padded, width, sums)
+            out[rows, columns] = sums[:, :width]
     return out

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lowdim.base.linear import LinearProjection
 from lowdim.errors import NotEnoughData
-from lowdim.linalg.centered import interruptible_product
+from lowdim.runtime.threads import interruptible_product
 
 __all__ = ["ProbabilisticPCAMixin"]
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from lowdim.data.fold import fold
 from lowdim.data.rows import Block, Chunk, Rows
 from lowdim.data.validation import overflow_error, underflow_error
-from lowdim.decomposition.component_count import Spectrum, count_components, fixed_count
+from lowdim.decomposition.component_count import Spectrum, count_components, fixed_count, rank_limit
 from lowdim.decomposition.principal_axes import SPARSE_COLUMNS, PCAOptions
 from lowdim.decomposition.resolution import is_unresolved, variance_floor
 from lowdim.errors import BadParameter
@@ -89,7 +89,7 @@ def choose_svd_solver(rows: Rows, options: PCAOptions) -> str:
 def vectors_from_moments(m: Moments, options: PCAOptions) -> SingularVectors:
     """Singular vectors from moments: XᵀX = T + n μμᵀ, a sum of positive semidefinite terms, which cancels nothing."""
     most = min(m.rows, m.d)
-    fixed = fixed_count(options.n_components, most, f"{m.rows} sample(s) and {m.d} feature(s) span no more axes")
+    fixed = fixed_count(options.n_components, most, rank_limit(m.rows, m.d))
     total = m.total
     squares = total + m.n * np.outer(m.mean, m.mean)
     if not np.isfinite(squares).all():
@@ -158,7 +158,7 @@ def _by_krylov(plain: Centered, n: float, options: PCAOptions) -> tuple[Array, A
 
 def _fixed(rows: Rows, options: PCAOptions) -> int | None:
     most = min(rows.count, rows.d)
-    return fixed_count(options.n_components, most, f"{rows.n} sample(s) and {rows.d} feature(s) span no more axes")
+    return fixed_count(options.n_components, most, rank_limit(rows.n, rows.d))
 
 
 def _count(squares: Array, n: float, d: int, options: PCAOptions) -> int:

@@ -66,7 +66,7 @@ class BaseMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
 
     loss = "stress"
     _fit_memory = FitMemory(
-        keeps=True, pair_values=0.97, advice="Use MDS(solver='sgd'), ClassicalMDS(n_landmarks=…) or Isomap."
+        keeps=True, pair_values=0.5, advice="Use MDS(solver='sgd'), ClassicalMDS(n_landmarks=…) or Isomap."
     )
 
     def transform(self, X: Any) -> Array:
@@ -141,6 +141,16 @@ class BaseMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
             return dataclasses.replace(result, disparities=disparities)
 
         return run
+
+    def _memory_model(self, rows: Rows) -> FitMemory | None:
+        """Distances that are not Euclidean start from a square matrix of them, in float32."""
+        memory = self._fit_memory
+        assert memory is not None
+        by_square = isinstance(self.init, str) and self.init == "classical"
+        if isinstance(self.metric, str) and self.metric == "euclidean" and rows.d < rows.count:
+            by_square = False
+        staged = 2 if rows.dtype == np.float64 else 0  # SMACOF begins in single precision
+        return dataclasses.replace(memory, pairs=memory.pairs + (4 if by_square else 0) + staged)
 
     def _disparity_class(self) -> type[Disparities]:
         raise NotImplementedError

@@ -95,7 +95,8 @@ class ClassicalMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimat
 
     """
 
-    _fit_memory = FitMemory(keeps=True, pair_values=0.5, advice="Use ClassicalMDS(n_landmarks=1000).")
+    # All distances, beside half of the matrix of their squares.
+    _fit_memory = FitMemory(keeps=True, pair_values=1.5, advice="Use ClassicalMDS(n_landmarks=1000).")
     _state_classes = (ClassicalMDSState,)
 
     n_components: int | None = param(

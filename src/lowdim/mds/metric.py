@@ -19,7 +19,7 @@ from lowdim.mds.disparities import Disparities, RatioDisparities
 from lowdim.mds.initialization import array_init, best_of_starts, classical_init, pca_init, random_init
 from lowdim.mds.monotone_spline import SplineDisparities
 from lowdim.mds.sgd import SGDSchedule, sgd, stress_by_blocks
-from lowdim.mds.smacof import MDSResult, require_connected
+from lowdim.mds.smacof import BLOCK_VALUES, MDSResult, require_connected
 from lowdim.runtime.param import Choice, Integer, Maybe, Real, param
 from lowdim.runtime.random import seed_of
 from lowdim.runtime.threads import thread_count
@@ -168,7 +168,10 @@ class MDS(BaseMDS):
 
     def _memory_model(self, rows: Rows) -> FitMemory | None:
         by_sgd = self.solver == "sgd" or (self.solver == "auto" and rows.count >= SGD_ROWS)
-        return FitMemory(keeps=True, rows=16 * min(self.n_components, rows.count)) if by_sgd else self._fit_memory
+        if by_sgd:  # blocks of distances, dissimilarities and residuals, of which the stress is summed
+            blocks = 40 * min(BLOCK_VALUES, rows.count**2)
+            return FitMemory(keeps=True, tables=1, rows=16 * min(self.n_components, rows.count), other=blocks)
+        return super()._memory_model(rows)
 
     def _uses_sgd(self, rows: Rows, weights: Any) -> bool:
         metric = self._fitted_metric

@@ -53,7 +53,8 @@ class NonmetricMDS(BaseMDS):
 
     """
 
-    _fit_memory = FitMemory(keeps=True, pair_values=6.8, advice="Use fewer rows, or MDS(solver='sgd').")
+    # Half a matrix each: distances, disparities and the regression in the dtype of the rows, ranks as integers.
+    _fit_memory = FitMemory(keeps=True, pairs=24, pair_values=3.5, advice="Use fewer rows, or MDS(solver='sgd').")
 
     ties: str = param(
         "primary",

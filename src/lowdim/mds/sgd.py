@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.distance.pairwise import MetricRows
-from lowdim.mds.smacof import MDSResult
+from lowdim.mds.smacof import BLOCK_VALUES, MDSResult
 from lowdim.runtime.progress import report
 
 __all__ = ["SGDSchedule", "sgd", "sgd_converged", "stress_by_blocks"]
@@ -30,7 +30,6 @@ LAST_STEP_SIZE = 1.5  # divided by the pairs of a row per epoch: about the mean 
 REL_TOL = 0.02  # of the stress: converged when the last epoch changes it by less
 ABS_TOL = 1e-4  # of Σ d²: a change that can't be seen
 SAMPLING_NOISE = 3.0  # divided by the rows, of the stress: how much the sampled pairs change its estimate
-BLOCK_VALUES = 1 << 22
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from lowdim.runtime.progress import report
 from lowdim.runtime.threads import interruptible
 
 __all__ = [
+    "BLOCK_VALUES",
     "MDSOptions",
     "MDSResult",
     "guttman_solver",
@@ -41,6 +42,7 @@ Solver = Callable[[Array], Array]
 
 RISE_TOL = {4: 1e-6, 8: 1e-11}  # by bytes: relative rises of the stress that are rounding
 MAX_HALVINGS = 10
+BLOCK_VALUES = 1 << 19  # distances in memory at once
 ONE_STAGE_ROWS = 512  # their pairs stay in the cache anyway
 FLOAT32_TOL = 1e-7  # of Σ w δ²: smaller decreases are lost in single precision
 
@@ -163,12 +165,14 @@ def principal_orientation(embedding: Array) -> Array:
 
 def stress_per_point(pairs: Pairs, embedding: Array, targets: Array, threads: int, squared: bool = False) -> Array:
     """Σ_j w (d̂ - d)² per point (`squared`: of their squares), in double precision; it sums to twice the loss."""
-    distances = np.empty(len(targets))
-    _native.map_distances(np.ascontiguousarray(embedding.T, dtype=np.float64), None, distances, threads)
-    out = np.zeros(pairs.n)
-    for i in range(pairs.n - 1):
+    Y, n = np.ascontiguousarray(embedding, dtype=np.float64), pairs.n
+    size, out = max(1, BLOCK_VALUES // n), np.zeros(n)
+    for i in range(n - 1):
+        if i % size == 0:  # all distances at once would take more memory than the pairs themselves
+            distances = np.empty((min(size, n - i), n))
+            _native.cross_distances(Y[i : i + size], Y, 0, True, 1.0, distances, threads)
         row = pairs.row(i)
-        residuals, target = distances[row], targets[row]
+        residuals, target = distances[i % size, i + 1 :], targets[row]
         if squared:
             residuals *= residuals
             target = target.astype(np.float64) ** 2

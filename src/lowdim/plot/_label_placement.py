@@ -20,7 +20,7 @@ from lowdim.plot._theme import has_layout_engine
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["LabelPlacer", "isolation", "label_rows"]
+__all__ = ["LabelPlacer", "isolation", "label_rows", "overlaps"]
 
 Array = NDArray[Any]
 
@@ -121,14 +121,14 @@ class LabelPlacer:
         sides = np.tile(side, (len(GAPS), 1))
         centers = anchor + (gaps + self.radius)[:, None] * sides + np.clip(1.42 * sides, -1, 1) * extent / 2
         boxes = np.hstack([centers - extent / 2, centers + extent / 2])  # (c, 4)
-        markers = self._markers_under(boxes)
+        markers = self.markers_under(boxes)
         preference = 0.15 * np.tile(np.arange(len(side)), len(GAPS))
         if away.any():
             preference = -6.0 * sides @ (away / np.linalg.norm(away))
         free = self._inside(boxes) & (over_markers | (markers == 0))
         order = np.argsort(gaps + preference + 8.0 * markers, kind="stable")
         kept = order[free[order]]  # best first
-        kept = kept[~_overlaps(boxes[kept], self.boxes).any(axis=1)]
+        kept = kept[~overlaps(boxes[kept], self.boxes).any(axis=1)]
         kept = kept[~_hit_by(self.leaders, boxes[kept]).any(axis=1)]
         ends = np.clip(anchor, boxes[kept, :2], boxes[kept, 2:])
         leaders = np.stack([np.broadcast_to(anchor, ends.shape), ends], axis=1)  # (kept, 2, 2)
@@ -142,7 +142,7 @@ class LabelPlacer:
     def _inside(self, boxes: Array) -> Array:
         return np.asarray(((boxes[:, :2] >= self.low + 1) & (boxes[:, 2:] <= self.high - 1)).all(axis=1))
 
-    def _markers_under(self, boxes: Array) -> Array:
+    def markers_under(self, boxes: Array) -> Array:
         """Number of markers that each box would touch, from a summed-area table."""
         last = np.array(self.covered.shape) - 1
         x0, y0 = np.clip(np.floor(boxes[:, :2] - self.radius - self.low).astype(int), 0, last).T
@@ -195,7 +195,7 @@ def _covered_counts(places: Array, span: Array) -> Array:
     return np.pad(counts.cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0)))
 
 
-def _overlaps(a: Array, b: Array) -> Array:
+def overlaps(a: Array, b: Array) -> Array:
     """Whether boxes (i, 4) and (j, 4) share an area, (i, j)."""
     a, b = a[:, None], b[None]
     return np.asarray((np.minimum(a[..., 2:], b[..., 2:]) > np.maximum(a[..., :2], b[..., :2])).all(axis=-1))

@@ -36,6 +36,7 @@ Array = NDArray[Any]
 
 # More distinct whole numbers than this are values on a scale, not class labels.
 MOST_CLASSES = 30
+FEW_CLASSES, OFTEN = 12, 3  # more classes than these recur so many times on average, or they are values, too
 MOST_IN_LEGEND = 20  # of a figure; a page has room for more, in gray
 MISSING, EMPTY = "missing", "(empty)"
 DAY = np.timedelta64(1, "D")
@@ -111,9 +112,10 @@ def read_labels(
 ) -> PointColors:
     """Categories, or values of a color scale.
 
-    Text, booleans, ordered categoricals, at most 30 distinct whole numbers and at most 12 distinct dates are
-    categories; other numbers and dates are values. `names` renames categories: a mapping from label to name, or one
-    name per label in order. `title` is the name of the column; that of a pandas or polars series is taken by itself.
+    Text, booleans, ordered categoricals, at most 30 distinct whole numbers that recur (or 12) and at most 12 distinct
+    dates are categories; other numbers and dates are values. `names` renames categories: a mapping from label to name,
+    or one name per label in order. `title` is the name of the column; that of a pandas or polars series is taken by
+    itself.
     """
     if labels is None:
         return None
@@ -192,7 +194,9 @@ def _date_colors(dates: Array, missing: Array, colors: Mapping[str, str] | None,
 
 def _are_classes(values: NDArray[np.float64]) -> bool:
     distinct = np.unique(values)
-    return len(distinct) <= MOST_CLASSES and bool((distinct == np.round(distinct)).all())
+    if len(distinct) > (MOST_CLASSES if len(values) >= OFTEN * len(distinct) else FEW_CLASSES):
+        return False
+    return bool((distinct == np.round(distinct)).all())
 
 
 def _color_scale(values: NDArray[np.float64], title: str) -> ColorScale:

@@ -32,6 +32,8 @@ Array = NDArray[Any]
 Lists = NDArray[np.int32]
 
 GROUP_MEASURES = ("steadiness", "cohesiveness")
+GRAPH_RECALL = 0.95  # at which the search for the true neighbors of rows that are not sampled may stop
+TOLD_BELOW = 0.99  # recall of that search
 MAP, BASELINE = "map", "baseline"  # kinds, so that a map may have the name of a baseline
 
 
@@ -68,6 +70,7 @@ def assemble(
     beside = {name: figures[BASELINE, name] for name in others}
     baseline_curves = {name: curves[BASELINE, name] for name in others}
     true, recall = _true_neighbors(shared)
+    notes = (*shared.notes, *_recall_note(recall))
     labels = None if shared.labels is None else shared.labels.classes[shared.labels.codes]
     out = {}
     for name, points in maps.items():
@@ -85,7 +88,7 @@ def assemble(
             embedding=points,
             labels=labels,
             graph_recall=recall,
-            notes=tuple(shared.notes),
+            notes=notes,
         )
     return out
 
@@ -164,11 +167,17 @@ def _true_neighbors(shared: Evaluation) -> tuple[Lists | None, float]:
     return graph.nearest(k).indices, graph.recall
 
 
+def _recall_note(recall: float) -> list[str]:
+    if recall >= TOLD_BELOW:
+        return []
+    return [f"Values of rows that were not sampled rest on an approximate search: {recall:.0%} of the true neighbors."]
+
+
 def _neighbor_graph(source: DistanceSource, k: int, seed: int, threads: int) -> Graph:
     """By an approximate search where there is one: the figures rest on sampled rows, which are compared with all."""
     options: dict[str, Any] = {"metric": source.metric, "random_state": seed, "n_jobs": threads}
     try:
-        return NeighborIndex(source.rows, algorithm="approximate", **options).graph(k)
+        return NeighborIndex(source.rows, algorithm="approximate", recall=GRAPH_RECALL, **options).graph(k)
     except BadParameter:
         return NeighborIndex(source.rows, **options).graph(k)
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from lowdim import _native
 from lowdim.quality._distance_source import DistanceSource
 from lowdim.quality._intervals import CONFIDENCE, REPLICATES
+from lowdim.quality._rank_comparison import rank_rows
 from lowdim.quality._rank_measures import Figure
 from lowdim.runtime.progress import report
 
@@ -45,9 +46,7 @@ class SharedNeighborSpace:
 
         m = len(rows)
         k = max(1, int(np.sqrt(m)))
-        D = np.array(source.blocks(rows, rows)(0, m))
-        np.fill_diagonal(D, np.inf)
-        nearest = np.argsort(D, axis=1, kind="stable")[:, :k].astype(np.int32)
+        nearest = rank_rows(source.blocks(rows, rows)(0, m), np.arange(m), k, source.threads)[1]
         weights = np.tile(np.arange(k + 1, 1, -1, dtype=np.float64), m)  # ranks from 0, as the authors' program has it
         W = sp.csr_array((weights, nearest.ravel(), np.arange(0, m * k + 1, k)), shape=(m, m))
         similarity = (W @ W.T).toarray()

@@ -55,9 +55,10 @@ def count(number: float, noun: str, plural: str | None = None) -> str:
     return f"{exact} {noun if number == 1 else plural or f'{noun}s'}"
 
 
-def rounded(number: float) -> str:
-    """Three digits as people write them: 0.546, 19.1, 2,220; only of a million and more with an exponent."""
-    return f"{float(f'{number:.3g}'):,.0f}" if 999.5 <= abs(number) < 999_500 else f"{number:.3g}"
+def rounded(number: float, digits: int = 3) -> str:
+    """Some digits as people write them: 0.546, 19.1, 2,220; only of a million and more with an exponent."""
+    short = f"{number:.{digits}g}"
+    return f"{float(short):,.0f}" if 10**digits <= abs(float(short)) < 1_000_000 else short
 
 
 def p_value(p: float, relation: str = "") -> str:

@@ -25,12 +25,13 @@ from lowdim.runtime.memory import require_thread_memory, thread_start_errors
 from lowdim.runtime.param import Integer
 from lowdim.runtime.progress import end_with
 
-__all__ = ["interruptible", "ordered_map", "scratch", "thread_count"]
+__all__ = ["interruptible", "interruptible_product", "ordered_map", "scratch", "thread_count"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 MOST_THREADS = 64  # on any machine
+LONG_PRODUCT = 1 << 30  # multiplications that take some 50 ms
 
 
 def thread_count(n_jobs: int | None = None) -> int:
@@ -145,6 +146,11 @@ def interruptible(work: Callable[[], Result], *, once: bool = False) -> Result:
     with thread_start_errors():
         thread.start()
     return outcome.result()
+
+
+def interruptible_product(product: Callable[[], Result], size: int) -> Result:
+    """product(), which takes `size` multiplications: on a thread of its own if Ctrl-C would have to wait for it."""
+    return interruptible(product) if size > LONG_PRODUCT else product()
 
 
 _calls: set[threading.Thread] = set()  # that run or were abandoned

@@ -21,10 +21,10 @@ from lowdim.data.rows import Block, Chunk, Rows, chunk_rows, column_ends
 from lowdim.data.target import block_labels, class_labels, union_of_classes
 from lowdim.data.validation import FeatureRecord, check_weights, not_finite_error, overflow_error, read_rows
 from lowdim.errors import BadInput, NotEnoughData
-from lowdim.linalg.centered import interruptible_product, nonzero_scale
+from lowdim.linalg.centered import nonzero_scale
 from lowdim.runtime.display import SummaryDisplay, count
 from lowdim.runtime.memory import require_memory
-from lowdim.runtime.threads import scratch, thread_count
+from lowdim.runtime.threads import interruptible_product, scratch, thread_count
 from lowdim.summaries.class_columns import class_counts, sparse_class_sums
 
 __all__ = ["Moments", "block_moments", "merge", "moments", "moments_of", "scatter_bytes"]

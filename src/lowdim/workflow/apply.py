@@ -27,6 +27,9 @@ __all__ = ["AppliedModel", "apply_inverse", "apply_transform", "background_map",
 Names = tuple[str, ...] | None
 
 
+DROPPED = "Use --missing drop-rows, or a PCA that was fitted with --missing em, which estimates them."
+
+
 @dataclass(frozen=True)
 class AppliedModel:
     """A table, and what a model made of it."""
@@ -75,7 +78,7 @@ def apply_transform(
     else:
         complete = complete_table(table, missing or ("em" if by_em else "error"), method)
     table = complete.table
-    with naming_nonfinite(table.rows(), table, model, "fit the model with"):
+    with naming_nonfinite(table.rows(), table, model, DROPPED):
         result = model.transform(table if takes_categories else table.rows())
     unknown = unknown_categories(table.rows(), inner.metric_params_["categories"]) if gower else {}
     shown = complete.rows_of(colors), color_name
@@ -92,7 +95,7 @@ def apply_inverse(model: Any, data: str, selection: ColumnSelection) -> AppliedM
         raise BadParameter("coordinates can't be mapped back to columns of text here; model.inverse_transform can.")
     axes = _axis_names(model)
     table = _read_expected(model, data, selection, axes, len(axes))
-    with naming_nonfinite(table.rows(), table, None, None):
+    with naming_nonfinite(table.rows(), table, None, "Fill or leave out such rows."):
         return AppliedModel(table, model.inverse_transform(table.array()), _feature_names(model))
 
 

@@ -153,12 +153,12 @@ def require_rows(table: Table, method: Method | None) -> None:
     )
 
 
-@contextmanager
-def naming_nonfinite(rows: Rows, table: Table, model: Any, use: str | None = "use") -> Iterator[None]:
-    """Replace an error about values that are not finite by one that names the row, the column and the remedy.
+BY_EM = "Fill or leave out such rows, or use --missing em, which estimates them."
 
-    `use` is how to come by --missing em; None if nothing estimates such values.
-    """
+
+@contextmanager
+def naming_nonfinite(rows: Rows, table: Table, model: Any, remedy: str = BY_EM) -> Iterator[None]:
+    """Replace an error about values that are not finite by one that names the row, the column and the remedy."""
     try:
         yield
     except (BadParameter, NotEnoughData):
@@ -169,10 +169,10 @@ def naming_nonfinite(rows: Rows, table: Table, model: Any, use: str | None = "us
         found = None if by_method else first_nonfinite((chunk.start, chunk.load()) for chunk in rows.chunks())
         if found is None:
             raise
-        raise BadInput(f"{table.source}: {_told(rows, table, found, use)}") from error
+        raise BadInput(f"{table.source}: {_told(rows, table, found, remedy)}") from error
 
 
-def _told(rows: Rows, table: Table, found: tuple[int, int, float], use: str | None) -> str:
+def _told(rows: Rows, table: Table, found: tuple[int, int, float], remedy: str) -> str:
     """Where a value is missing or infinite, how many are missing, and what to do; rows are counted from 0."""
     row, column, value = found
     name = table.names[column]
@@ -181,8 +181,7 @@ def _told(rows: Rows, table: Table, found: tuple[int, int, float], use: str | No
     blocks = [np.isnan(chunk.load()) for chunk in rows.chunks()]
     values, incomplete = sum(int(b.sum()) for b in blocks), sum(int(b.any(axis=1).sum()) for b in blocks)
     missing = f"{count(values, 'value')} in {count(incomplete, 'row')} {'is' if values == 1 else 'are'} missing"
-    estimate = f", or {use} --missing em, which estimates them" if use else ""
-    return f"row {row} has no value in {name!r} ({missing}). Fill or leave out such rows{estimate}."
+    return f"row {row} has no value in {name!r} ({missing}). {remedy}"
 
 
 def _warn_of_unused_target(model: Any, method: Method, target: Any) -> None:

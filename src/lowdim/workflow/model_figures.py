@@ -34,10 +34,10 @@ def _biplot(plot: Any, drawn: ModelFigure) -> Any:
     table = _rows_of(drawn, "a biplot")
     inner = inner_estimator(drawn.model)
     if hasattr(inner, "column_coordinates_"):  # CA
-        return plot.correspondence_biplot(inner, table.rows(), row_names=table.ids, title=drawn.title)
+        return plot.correspondence_biplot(inner, table.rows(), row_names=table.row_names, title=drawn.title)
     if hasattr(inner, "category_coordinates_"):  # MCA, and FAMD
         return plot.category_map(inner, table, drawn.colors, label_name=drawn.color_name, title=drawn.title)
-    named = {"ids": table.ids, "label_name": drawn.color_name, "title": drawn.title}
+    named = {"ids": table.row_names, "label_name": drawn.color_name, "title": drawn.title}
     return plot.biplot(drawn.model, table.rows(), drawn.colors, **named)
 
 

@@ -114,7 +114,7 @@ def _write_scatter(path: Path, output: EmbeddingOutput) -> None:
     table, Z = output.table, output.embedding
     axes = _axis_titles(output)
     ellipses = output.ellipses and np.shape(Z)[1] > 1 and isinstance(read_labels(output.colors, len(Z)), Categories)
-    shown = {"ids": table.ids, "axis_names": axes, "ellipses": ellipses, **_shared_options(output)}
+    shown = {"ids": table.row_names, "axis_names": axes, "ellipses": ellipses, **_shared_options(output)}
     save_figure(path, lambda: plot.scatter(Z, output.colors, **shown))
 
 

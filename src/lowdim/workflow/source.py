@@ -149,9 +149,9 @@ def read_columns(data: str, selection: ColumnSelection, names: tuple[str, ...] |
             table = read_data(data, selection)
         except BadInput:
             raise error from None
-        if getattr(table.rows(), "feature_names", None) is not None:
-            raise
-        return table
+        if getattr(table.rows(), "feature_names", None) is None:
+            return table
+        raise BadInput(str(error).removeprefix(f"{selection.spell('columns')}: ")) from None
 
 
 def _numbers_as_categories(table: Table) -> Table:

@@ -30,7 +30,9 @@ def summarize_columns(report: ColumnReport) -> list[tuple[str, str]]:
     lines = []
     if report.label is not None:
         lines.append(("label", f"{report.label} (text with few values; --label names another)"))
-    if report.id is not None:
+    if report.id == "":
+        lines.append(("row names", "the unnamed first column (--id names another)"))
+    elif report.id is not None:
         lines.append(("row names", f"{report.id} (all values differ; --id names another)"))
     if report.encoded:
         how = "Gower: equal or different" if report.encoding == "gower" else "one-hot: a column of 0 and 1 per value"

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from lowdim.data.io.column_roles import ColumnSelection, assign_roles, require_column, require_unique_names
 from lowdim.data.io.decompression import require_expansion
+from lowdim.data.io.sparse_parts import sparse_of_parts
 from lowdim.data.table import ColumnReport, NamedArrayRows, NamedSparseRows, Table
 from lowdim.errors import BadInput, MissingExtra
 from lowdim.runtime.memory import require_memory
@@ -126,19 +127,8 @@ def _matrix(data: Any, path: Path) -> Any:
     if kind not in ("csr_matrix", "csc_matrix"):
         raise BadInput(f"{where}: X is stored as {kind or 'an unknown group'!r}, not as an array, CSR or CSC matrix.")
     shape = tuple(int(size) for size in data.attrs.get("shape", ()))
-    parts = tuple(_values(_member(data, name, where), where) for name in ("data", "indices", "indptr"))
-    if len(shape) != 2 or any(part.ndim != 1 for part in parts) or min(shape) < 1:
-        raise BadInput(f"{where}: X has no valid shape; the file is damaged.")
-    values, indices, pointers = parts
-    major, minor = shape if kind == "csr_matrix" else shape[::-1]
-    right = (
-        len(pointers) == major + 1 and len(values) == len(indices) and pointers[0] == 0 and pointers[-1] == len(values)
-    )
-    if not right or (np.diff(pointers) < 0).any() or (len(indices) and not 0 <= indices.min() <= indices.max() < minor):
-        raise BadInput(f"{where}: the parts of the sparse X do not agree; the file is damaged.")
-    if kind == "csr_matrix":
-        return sp.csr_array(parts, shape=shape)
-    return sp.csr_array(sp.csc_array(parts, shape=shape))
+    values, indices, pointers = (_values(_member(data, name, where), where) for name in ("data", "indices", "indptr"))
+    return sparse_of_parts((values, indices, pointers), shape, kind == "csr_matrix", where)
 
 
 def _frame_index(file: Any, name: str, where: str) -> Any:

@@ -30,7 +30,8 @@ FEWEST_COUNTED = 10  # rows from which a first column 1, 2, 3, … is taken for 
 
 NUMBER = re.compile(r"[+-]?(0|[1-9]\d*|\d*\.\d+|\d+\.)([eE][+-]?\d+)?")
 ID_NAME = re.compile(
-    r"(id|uid|uuid|guid|key|index|idx|obs|no|nr|row|rownames?|row.?(id|number|name|index)|unnamed.*|case|sample|subject"
+    r"(id|uid|uuid|guid|key|index|idx|obs|no|nr|row|rownames?|row.?(id|number|name|index)|unnamed.*|case|sample|subject|serial|record"
+    r"|respondent|participant|patient|person|customer|client|user|household"
     r"|.*[_ .-]id|.*[a-z]Id|.*[a-z]ID)",
 )
 YEAR_NAME = re.compile(r"(.*[_ .-])?(years?|yr|jahr|ann[eé]e|año|anio|anno|ano|jaar|år|rok|год)", re.IGNORECASE)

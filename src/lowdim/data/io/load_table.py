@@ -18,12 +18,14 @@ from lowdim.data.io.text_dialect import missing_words
 from lowdim.data.rows import Rows
 from lowdim.data.table import ColumnReport, NamedArrayRows, Table, is_distance_matrix
 from lowdim.errors import BadInput
-from lowdim.runtime.memory import require_memory
+from lowdim.runtime.memory import available_bytes, require_memory
 from lowdim.runtime.threads import interruptible
 
 __all__ = ["load_table"]
 
 Array = NDArray[Any]
+
+MEMORY_PART = 8  # a table may take this part of the available memory: its parts stand beside it for a moment
 
 
 def load_table(source: TableSource, selection: ColumnSelection) -> Table:
@@ -128,9 +130,10 @@ def _split_encoded(selection: ColumnSelection, names: Sequence[str]) -> tuple[Co
 
 
 def _in_memory(rows: RecordBatchRows) -> Rows:
-    """The rows as an array if they are few, else unchanged."""
+    """The rows as an array if they are few, for the memory of this process too; else unchanged."""
     row_bytes = rows.d * rows.dtype.itemsize
-    limit = arrow_source.IN_MEMORY_BYTES
+    available = available_bytes()
+    limit = min(arrow_source.IN_MEMORY_BYTES, available // MEMORY_PART if available is not None else 1 << 62)
     if rows.source.large or (rows.n is not None and rows.n * row_bytes > limit):
         return rows
     blocks, size = [], 0
@@ -173,7 +176,7 @@ def _report(
     return ColumnReport(
         roles.numbers,
         roles.label if selection.label is None else None,
-        roles.id if roles.id != selection.id else None,
+        roles.id if roles.id != selection.id or roles.id == "" else None,  # "": an unnamed first column
         roles.annotations,
         roles.encoded,
         roles.left_out,

@@ -19,6 +19,7 @@ from lowdim.data.io import arrow_source
 from lowdim.data.io.arrow_source import file_errors
 from lowdim.data.io.column_roles import ColumnSelection, assign_roles, require_unique_names
 from lowdim.data.io.decompression import require_expansion
+from lowdim.data.io.sparse_parts import sparse_table
 from lowdim.data.table import NamedArrayRows, Table, default_names
 from lowdim.errors import BadInput, BadInputType
 from lowdim.runtime.memory import require_memory
@@ -33,7 +34,8 @@ TABLE_KEYS = ("X", "x", "data")
 LABEL_KEYS = ("y", "labels", "label", "target")
 ID_KEYS = ("ids", "id")
 NAME_KEYS = ("names", "feature_names", "columns")
-SPARSE_KEYS = {"data", "indices", "indptr", "shape"}
+SPARSE_KEYS = {"data", "shape", "format"}  # of scipy.sparse.save_npz, in any format
+CSR_KEYS = {"indices", "indptr"}  # beside these
 
 
 @dataclass(frozen=True)
@@ -84,11 +86,14 @@ def read_npz(path: Path, selection: ColumnSelection) -> Table:
     where = str(path)
     with file_errors(path, "an npz file"), zipfile.ZipFile(path) as archive:
         headers = _headers(archive, where)
-        keys = _select_keys(headers, selection, where)
+        is_sparse = set(headers) >= SPARSE_KEYS
+        keys = _sparse_keys(headers, where) if is_sparse else _select_keys(headers, selection, where)
         needed = sum(headers[key].bytes for key in keys.values())
         require_expansion(needed, path.stat().st_size, where, "save it by np.savez, or X as an npy file")
         require_memory(needed, f"the arrays of {where}", "Save X as an npy file, which is memory-mapped.")
         arrays = {role: _load(archive, key, headers[key], where) for role, key in keys.items()}
+    if is_sparse:
+        return sparse_table(arrays, selection, where)
     names = [str(name) for name in arrays["names"]] if "names" in arrays else None
     # Names of arrays are taken care of; the rest of the selection refers to columns.
     of_columns = replace(
@@ -191,8 +196,6 @@ def _headers(archive: zipfile.ZipFile, where: str) -> dict[str, NpyHeader]:
 
 def _select_keys(headers: Mapping[str, NpyHeader], selection: ColumnSelection, where: str) -> dict[str, str]:
     """The key of the table, and those of the label, ids and names that fit it."""
-    if set(headers) >= SPARSE_KEYS:
-        raise BadInput(f"{where} is a SciPy sparse matrix. Load it with scipy.sparse.load_npz, and fit the result.")
     keys = {"table": _table_key(headers, selection, where)}
     table = headers[keys["table"]]
     _require_table(table, f"{where}: {keys['table']!r}")
@@ -218,6 +221,13 @@ def _select_keys(headers: Mapping[str, NpyHeader], selection: ColumnSelection, w
     if "names" in keys and headers[keys["names"]].dtype.kind != "U":
         del keys["names"]
     return keys
+
+
+def _sparse_keys(headers: Mapping[str, NpyHeader], where: str) -> dict[str, str]:
+    """The keys of a CSR or CSC matrix."""
+    if not set(headers) >= CSR_KEYS:
+        raise BadInput(f"{where} is a SciPy sparse matrix of an unknown format. Save X.tocsr().")
+    return {key: key for key in sorted(SPARSE_KEYS | CSR_KEYS)}
 
 
 def _table_key(headers: Mapping[str, NpyHeader], selection: ColumnSelection, where: str) -> str:

@@ -16,7 +16,6 @@ from lowdim.data.validation import check_weights, overflow_error, read_rows
 from lowdim.decomposition.component_count import ComponentRule, component_domain
 from lowdim.decomposition.principal_axes import PCAOptions
 from lowdim.errors import BadParameter
-from lowdim.linalg.centered import interruptible_product
 from lowdim.linalg.dense_eigen import fix_signs
 from lowdim.linear.ica.contrast import CONTRASTS, Unmixing, WhitenedRows, random_rotation
 from lowdim.linear.ica.fastica import deflation, fastica
@@ -27,7 +26,7 @@ from lowdim.linear.ica.whitening import Whitening, whiten
 from lowdim.runtime.blas import single_blas
 from lowdim.runtime.param import Choice, Flag, Integer, Maybe, Real, param, validate
 from lowdim.runtime.random import seed_of
-from lowdim.runtime.threads import thread_count
+from lowdim.runtime.threads import interruptible_product, thread_count
 from lowdim.runtime.warning import warn
 
 __all__ = ["ICA"]
@@ -110,7 +109,7 @@ class ICA(ThreadsMixin, SeedMixin, LinearProjection):
 
     _axis = "IC"
 
-    _fit_memory = FitMemory(scatters=1, iterative=True, scores=20)
+    _fit_memory = FitMemory(scatters=1, iterative=True, scores=13)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the sources. `sample_weight` is the multiplicity of each row."""

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.linalg.centered import interruptible_product
 from lowdim.linear.ica.contrast import ContrastMoments, WhitenedRows
+from lowdim.runtime.threads import interruptible_product
 
 __all__ = ["FreeLikelihood", "Likelihood", "OrthogonalLikelihood", "Point"]
 
@@ -96,7 +96,7 @@ class OrthogonalLikelihood(Likelihood):
     def moved(self, W: Array, E: Array) -> Array:
         """Cayley's transform, which agrees with the exponential to second order and stays orthogonal."""
         half, eye = E / 2, np.eye(len(W))
-        return interruptible_product(lambda: np.linalg.solve(eye - half, (eye + half) @ W), len(W) ** 3)
+        return np.asarray(interruptible_product(lambda: np.linalg.solve(eye - half, (eye + half) @ W), len(W) ** 3))
 
 
 class FreeLikelihood(Likelihood):

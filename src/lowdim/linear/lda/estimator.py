@@ -136,7 +136,7 @@ class LDA(ThreadsMixin, ClassifierMixin, LinearProjection):  # type: ignore[misc
     )
 
     _axis, _explained = "LD", "between-class variance"
-    _fit_memory = FitMemory(scatters=1, squares=32)
+    _fit_memory = FitMemory(scatters=1, squares=32, rows=40)
     _state_classes = (LDAState, Moments)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

@@ -88,7 +88,7 @@ class SufficientReduction(RegularizationMixin, ThreadsMixin, SeedMixin, WhiteSco
                 permutations), and p-value. None if there was no test.
             """
     }
-    _fit_memory = FitMemory(scatters=1, squares=64)
+    _fit_memory = FitMemory(scatters=1, squares=32, rows=100)
     _state_classes = (SDRState,)
     _has_chi2: ClassVar[bool] = True  # whether the order tests have a plain χ² law, for normal columns
     _definite: ClassVar[bool] = True  # whether the kernel matrix has no negative eigenvalues

@@ -13,7 +13,7 @@ from lowdim.data.fold import fold
 from lowdim.data.rows import Block, Chunk
 from lowdim.data.target import numeric_responses
 from lowdim.errors import BadInput, BadInputType
-from lowdim.linalg.centered import Centered, interruptible_product
+from lowdim.linalg.centered import Centered
 from lowdim.linalg.dense_eigen import eigh, symmetrized
 from lowdim.linear.sdr.base import MOMENTS_TRAITS, SufficientReduction
 from lowdim.linear.sdr.predictor_tests import ratio
@@ -21,6 +21,7 @@ from lowdim.linear.sdr.regularized_whitening import RegularizedWhitening
 from lowdim.linear.sdr.solution import RowSum, Sample, Solution, sum_over_scores
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.param import Choice, param
+from lowdim.runtime.threads import interruptible_product
 from lowdim.runtime.warning import warn
 from lowdim.summaries.moments import Moments, moments_of
 

@@ -120,10 +120,11 @@ class Isomap(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
     _fit_memory = FitMemory(
         keeps=True,
         tables=1,
-        edges=40,
+        edges=290,
         pairs=4,
         advice="Use Isomap(n_landmarks=1000): n × n_landmarks numbers, not n².",
     )
+    _default_neighbors = DEFAULT_NEIGHBORS
     _state_classes = (IsomapState, GeodesicGraph, GowerProjection)
 
     def fit(self, X: Any, y: Any = None) -> Self:

@@ -135,7 +135,8 @@ class LaplacianEigenmaps(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, E
         "What to do with several connected components: embed them side by side, or raise an error.",
     )
 
-    _fit_memory = FitMemory(keeps=True, tables=1, rows=1500)
+    _fit_memory = FitMemory(keeps=True, search_tables=1, edges=150)
+    _default_neighbors = DEFAULT_NEIGHBORS
     _state_classes = (LaplacianState,)
 
     def fit(self, X: Any, y: Any = None) -> Self:

@@ -113,12 +113,15 @@ class LLE(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
     )
     tol: float = param(1e-6, Real(0, open=True), "Relative residual at which the iterative eigensolvers stop.")
 
+    # The matrix of the quadratic form has an entry for every two neighbors of a row.
     _fit_memory = FitMemory(
         keeps=True,
-        tables=1,
-        edges=300,
+        search_tables=1,
+        edges=131,
+        edge_pairs=19,
         advice="LLE has no landmarks: fit a sample of the rows and transform the others, or use Isomap(n_landmarks=…).",
     )
+    _default_neighbors = DEFAULT_NEIGHBORS
 
     def fit(self, X: Any, y: Any = None, graph: Graph | None = None) -> Self:
         """Compute the embedding. `graph`, if given, holds the neighbors of the rows: `lowdim.neighbors(X, k)`.

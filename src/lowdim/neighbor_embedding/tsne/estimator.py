@@ -126,7 +126,7 @@ class TSNE(NeighborEmbedding):
 
     _axis = "t-SNE "
 
-    _fit_memory = FitMemory(keeps=True, tables=1, edges=62)
+    _fit_memory = FitMemory(keeps=True, tables=1, rows=400, edges=54)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit to rows X, distances (metric='precomputed'), a Graph or Affinities."""

@@ -97,7 +97,8 @@ class UMAP(NeighborEmbedding):
 
     """
 
-    _fit_memory = FitMemory(keeps=True, tables=1, rows=100, edges=70)
+    # The search frees its table before edges are made symmetric: twice as many, with strengths, epochs and their order.
+    _fit_memory = FitMemory(keeps=True, search_tables=1, edges=110)
     _state_classes = (UmapState, DistinctRows, DensityCorrelation)
 
     n_components: int = param(2, Integer(1), "Dimensions of the embedding.", kw_only=False)

@@ -1,5 +1,8 @@
-// Names of groups, placed on them: in the middle of each where there is room, beside it with a line otherwise.
+// Names of groups: on a group that is larger than its name, beside a smaller one, where the name covers few points. A
+// line leads to a name that is further away.
 const LABEL_SIZE = 13, LABEL_PADDING = 3, MOST_GROUPS = 30;
+const COVERED = 40, STRAY = 40; // what it costs to cover points, and to be as near to another group, in pixels of distance
+const NEAR = 10; // gap up to which no line leads to a name
 const SHIFTS = [[0, 0]]; // from the middle of a group, nearest first
 for (const ring of [16, 30, 48, 70]) {
   for (let turn = 0; turn < 12; turn++) {
@@ -7,63 +10,107 @@ for (const ring of [16, 30, 48, 70]) {
   }
 }
 
-// The middle of each group: the median place, moved to the group's own row nearest to it, so that it lies on the group.
-const groupMiddles = (view, rows, codes, groups) => {
+// Where each group lies, by the quantiles of some of its rows, and its middle: the median place, moved to the group's own
+// row nearest to it, so that it lies on the group.
+const groupPlaces = (view, rows, codes, groups) => {
   const members = Array.from({ length: groups }, () => []);
   for (const i of rows) members[codes[i]].push(i);
   return members.map((own) => {
     if (own.length === 0) return null;
     const some = own.length > 400 ? own.filter((_, at) => at % Math.ceil(own.length / 400) === 0) : own;
-    const middle = (values) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)];
-    const x = middle(some.map((i) => view.x(i))), y = middle(some.map((i) => view.y(i)));
-    const distance = (i) => (view.x(i) - x) ** 2 + (view.y(i) - y) ** 2;
+    const [xs, ys] = [some.map((i) => view.x(i)), some.map((i) => view.y(i))].map((values) => values.sort((a, b) => a - b));
+    const quantile = (values, share) => values[Math.floor((values.length - 1) * share)];
+    const distance = (i) => (view.x(i) - quantile(xs, 0.5)) ** 2 + (view.y(i) - quantile(ys, 0.5)) ** 2;
     const nearest = some.reduce((best, i) => (distance(i) < distance(best) ? i : best));
-    return { x: view.x(nearest), y: view.y(nearest), count: own.length };
+    const [left, right, top, bottom] = [quantile(xs, 0.05), quantile(xs, 0.95), quantile(ys, 0.05), quantile(ys, 0.95)];
+    return { x: view.x(nearest), y: view.y(nearest), left, right, top, bottom, count: own.length };
   });
 };
 
+// How many rows lie in a box, from sums over squares of four pixels.
+const rowCounter = (view, rows) => {
+  const CELL = 4, across = Math.ceil(view.width / CELL) + 1, down = Math.ceil(view.height / CELL) + 1;
+  const sums = new Int32Array((across + 1) * (down + 1)), clip = (at, most) => Math.min(Math.max(at, 0), most);
+  for (const i of rows) {
+    const x = clip(Math.floor(view.x(i) / CELL), across - 1), y = clip(Math.floor(view.y(i) / CELL), down - 1);
+    sums[(y + 1) * (across + 1) + x + 1]++;
+  }
+  for (let y = 1; y <= down; y++) {
+    for (let x = 1, row = 0; x <= across; x++) {
+      row += sums[y * (across + 1) + x];
+      sums[y * (across + 1) + x] = row + sums[(y - 1) * (across + 1) + x];
+    }
+  }
+  return (box) => {
+    const [left, right] = [clip(Math.floor(box.left / CELL), across), clip(Math.ceil(box.right / CELL), across)];
+    const [top, bottom] = [clip(Math.floor(box.top / CELL), down) * (across + 1), clip(Math.ceil(box.bottom / CELL), down) * (across + 1)];
+    return sums[bottom + right] - sums[bottom + left] - sums[top + right] + sums[top + left];
+  };
+};
+
 const overlap = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+
+// The gap between two boxes.
+const gapBetween = (a, b) =>
+  Math.hypot(Math.max(a.left - b.right, b.left - a.right, 0), Math.max(a.top - b.bottom, b.top - a.bottom, 0));
+
+// Where the name of a group may stand, the best place first. A group that is larger than its name has it in its middle.
+const candidates = (place, half, count, others) => {
+  const boxAt = ([dx, dy]) => {
+    const [x, y] = [place.x + dx, place.y + dy];
+    return { x, y, left: x - half.x, right: x + half.x, top: y - half.y, bottom: y + half.y, away: Math.hypot(dx / 1.4, dy) };
+  };
+  const [wide, high] = [(place.right - place.left) / 2, (place.bottom - place.top) / 2];
+  if (wide >= half.x && high >= half.y) return SHIFTS.map(boxAt);
+  const [x, y] = [(place.left + place.right) / 2 - place.x, (place.top + place.bottom) / 2 - place.y];
+  const beside = [[0, -1], [0, 1], [1, 0], [-1, 0]].map(([dx, dy]) => [x + dx * (wide + half.x + 2), y + dy * (high + half.y)]);
+  const boxes = [...beside, ...SHIFTS.slice(1)].map(boxAt);
+  const strays = (box) => others.some((other) => other !== place && gapBetween(box, other) <= gapBetween(box, place));
+  const cost = (box) => box.away + COVERED * Math.min(count(box) / (half.x * half.y), 1) + (strays(box) ? STRAY : 0);
+  return boxes.map((box) => ({ box, cost: cost(box) })).sort((a, b) => a.cost - b.cost).map(({ box }) => box);
+};
 
 // Draws the names of the categories in view, the largest group first; returns their boxes.
 const drawGroupLabels = (context, view, rows) => {
   const { coloring, selected } = state;
   if (coloring.kind !== "categories" || coloring.names.length > MOST_GROUPS || view.width < 220) return [];
   const inside = rows.filter((i) => view.inView(i, 0) && (selected === null || selected[i]));
-  const middles = groupMiddles(view, inside, coloring.codes(), coloring.names.length);
-  const order = [...middles.keys()].filter((code) => middles[code] && !coloring.absent.includes(code));
-  order.sort((a, b) => middles[b].count - middles[a].count);
+  const places = groupPlaces(view, inside, coloring.codes(), coloring.names.length), count = rowCounter(view, inside);
+  const order = [...places.keys()].filter((code) => places[code] && !coloring.absent.includes(code));
+  order.sort((a, b) => places[b].count - places[a].count);
   context.font = `600 ${LABEL_SIZE}px ${getComputedStyle(document.body).fontFamily}`;
   context.textBaseline = "middle";
   context.textAlign = "center";
   context.lineJoin = "round";
-  const placed = [];
+  const placed = [], others = places.filter((place) => place !== null);
   for (const code of order) {
     const text = coloring.names[code].length > 24 ? coloring.names[code].slice(0, 23) + "…" : coloring.names[code];
     const half = { x: context.measureText(text).width / 2 + LABEL_PADDING, y: LABEL_SIZE / 2 + LABEL_PADDING };
-    for (const [dx, dy] of SHIFTS) {
-      const [x, y] = [middles[code].x + dx, middles[code].y + dy];
-      const box = { left: x - half.x, right: x + half.x, top: y - half.y, bottom: y + half.y, code, text };
-      const out = box.left < 0 || box.top < 0 || box.right > view.width || box.bottom > view.height;
-      if (out || placed.some((other) => overlap(box, other))) continue;
-      placed.push(box);
-      if (dx || dy) drawLeader(context, middles[code], x, y, half);
-      context.strokeStyle = "rgba(255, 255, 255, 0.92)";
-      context.lineWidth = 4;
-      context.strokeText(text, x, y);
-      context.fillStyle = INK;
-      context.fillText(text, x, y);
-      break;
-    }
+    const box = candidates(places[code], half, count, others).find((each) => {
+      const out = each.left < 0 || each.top < 0 || each.right > view.width || each.bottom > view.height;
+      return !out && !placed.some((other) => overlap(each, other));
+    });
+    if (box) placed.push({ ...box, code, text });
+  }
+  for (const box of placed) drawLeader(context, places[box.code], box); // below all names
+  for (const { text, x, y } of placed) {
+    context.strokeStyle = "rgba(255, 255, 255, 0.92)";
+    context.lineWidth = 4;
+    context.strokeText(text, x, y);
+    context.fillStyle = INK;
+    context.fillText(text, x, y);
   }
   return placed;
 };
 
-const drawLeader = (context, middle, x, y, half) => {
-  const share = Math.max(1 - Math.min(half.x / Math.abs(x - middle.x || 1e-9), half.y / Math.abs(y - middle.y || 1e-9)), 0);
+// From the middle of a group to the nearest side of its name, unless the name lies on the group or close beside it.
+const drawLeader = (context, place, box) => {
+  const x = Math.min(Math.max(place.x, box.left), box.right), y = Math.min(Math.max(place.y, box.top), box.bottom);
+  if (gapBetween(place, box) <= NEAR) return;
   context.strokeStyle = "#6b6b6b";
   context.lineWidth = 1;
   context.beginPath();
-  context.moveTo(middle.x, middle.y);
-  context.lineTo(middle.x + share * (x - middle.x), middle.y + share * (y - middle.y));
+  context.moveTo(place.x, place.y);
+  context.lineTo(x, y);
   context.stroke();
 };
