@@ -19,6 +19,7 @@ from lowdim.data.rows import (
     as_frame,
     first_nonfinite,
     is_stream,
+    memory_aligned,
     number_kind,
     open_rows,
     unmasked,
@@ -111,7 +112,7 @@ def read_matrix(A: Any, name: str) -> NDArray[Any]:
     try:
         A = unmasked(A)
         number_kind(np.asarray(A), name)
-        return np.asarray(check_array(A, dtype=[np.float64, np.float32], input_name=name, order="C"))
+        return memory_aligned(check_array(A, dtype=[np.float64, np.float32], input_name=name, order="C"))
     except TypeError as error:
         raise BadInputType(str(error)) from error
     except (ValueError, OverflowError) as error:

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from lowdim.data.rows.base import Array, Block, Chunk, Rows
+from lowdim.data.rows.checks import checked_csr, memory_aligned
 from lowdim.data.rows.in_memory import ArrayRows, SparseRows, as_frame, frame_rows
 from lowdim.errors import BadInput, BadInputType
 
@@ -126,9 +127,9 @@ class Part:
 
 
 def joined_blocks(pieces: list[Block]) -> Block:
-    """Pieces of rows, one below the other, as one block."""
+    """Pieces of rows, one below the other, as one block; what a worker sends may lie anywhere in a message."""
     if len(pieces) == 1:
-        return pieces[0]
+        return checked_csr(pieces[0]) if sp.issparse(pieces[0]) else memory_aligned(pieces[0])
     return sp.csr_array(sp.vstack(pieces, format="csr")) if sp.issparse(pieces[0]) else np.concatenate(pieces)
 
 
