@@ -264,5 +264,8 @@ def test_a_worker_that_dies_changes_nothing(client, tmp_path):
     killer.start()
     found = lowdim.moments(lazy)
     killer.join()
-    assert len(set((tmp_path / "pids").read_text().split())) > 2  # the one that came in its place
+    runs = (tmp_path / "pids").read_text().split()
+    assert (
+        len(runs) > lazy.numblocks[0] or len(set(runs)) > 2
+    )  # work was done again, or by the one that came in its place
     equal(found, lowdim.moments(X))
