@@ -42,7 +42,7 @@ def test_what_does_not_fit_is_refused_before_a_row_is_read(method, monkeypatch):
     monkeypatch.setattr(memory, "_system_bytes", lambda: 1 << 30)
     model = method.cls()
     many, wide = Rows(20_000_000, 20), Rows(100_000, 20_000)
-    rows = wide if method.summary == "moments" and method.name != "ICA" else many
+    rows = wide if method.summary == "moments" else many
     if method.name in ("PCA", "TruncatedSVD"):
         model.set_params(solver="covariance")
     if method.name == "CA":
@@ -58,6 +58,12 @@ def test_what_does_not_fit_is_refused_before_a_row_is_read(method, monkeypatch):
         model.fit(rows, y)
     assert LIMITED.get(method.name, "") in str(refused.value)
     assert not [name for name in vars(model) if name.endswith("_") and name != "n_features_in_"]
+
+
+def test_whitened_rows_that_do_not_fit_are_made_again_instead(monkeypatch):
+    monkeypatch.setattr(memory, "_system_bytes", lambda: 1 << 30)
+    few, many = (lowdim.ICA().estimate_memory(Rows(n, 20)) for n in (1_000_000, 20_000_000))
+    assert few > 8 * 1_000_000 * 20 and many < 1 << 27
 
 
 def test_many_columns_do_not_hinder_an_iterative_solver():
