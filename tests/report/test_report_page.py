@@ -15,11 +15,6 @@ from browser_pages import HOSTILE, Tab, visit
 READY = "window.lowdimReport !== undefined"
 
 
-@pytest.fixture(scope="module")
-def page(result, tmp_path_factory):
-    return result.save(tmp_path_factory.mktemp("report") / "report.html")
-
-
 def payload(page) -> dict[str, Any]:
     html = page.read_text(encoding="utf-8")
     return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', html, re.DOTALL)[1])
