@@ -1,4 +1,4 @@
-"""What a chart shows to a reader: its marks in the units of its axes, found through the numbers written at their ticks."""
+"""What a chart shows to a reader: its marks in the units of its axes, read through the texts of their ticks."""
 
 from __future__ import annotations
 

@@ -124,7 +124,9 @@ def test_sentences_on_overlaps_are_counted_from_the_neighbors(html, result, blob
             np.testing.assert_allclose((drawn, true), shares, atol=5.1e-4)
             more, less = shares[0] > 2 * shares[1], shares[1] > 2 * shares[0]
             kinds.add("more in the map" if more else "less in the map" if less else "in the data too")
-            assert f"overlap {'more in the map' if more else 'less in the map' if less else 'in the data too'}" in sentence
+            assert (
+                f"overlap {'more in the map' if more else 'less in the map' if less else 'in the data too'}" in sentence
+            )
     assert len(kinds) > 1  # the table has classes that overlap, not only as they do in the data
 
 
