@@ -175,7 +175,7 @@ def test_the_index_path_shows_every_ascent_and_the_noise(rng, clean_matplotlib):
     level = np.quantile(model.null_index_, 0.95)
     assert any(np.allclose(line, level) for line in lines)
     texts = [text.get_text() for text in ax.texts]
-    assert model.verdict_ in texts and "95 % of noise stays below" in texts
+    assert model.verdict_ in texts and "95% of noise stays below" in texts
     assert ax.get_ylabel() == "holes index"
     with pytest.raises(errors.BadInput, match="fitted ProjectionPursuit"):
         plot.index_path(lowdim.PCA())
