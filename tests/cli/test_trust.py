@@ -12,6 +12,8 @@ from sklearn.datasets import load_iris
 
 import lowdim
 from cli_runner import run_lines
+from lowdim.quality._words import far_sentence, sentence
+from lowdim.workflow import map_quality
 
 pytest.importorskip("typer")
 pytest.importorskip("bokeh")
@@ -72,9 +74,32 @@ def test_colors_of_trust(folder):
     lines.append("map iris.csv --drop place --color nothing -o x.html")
     done = run_lines(folder, lines)
     assert [done[line].code for line in lines] == [0, 0, 0, 3], done
-    titles = ["trustworthiness of each point, k = 15", "continuity of each point", "neighbor recall of each point"]
+    titles = ["trustworthiness, k = 15", "continuity, k = 15", "neighbor recall, k = 15"]
     for color, title in zip(asked, titles, strict=True):
         assert title in (folder / f"{color}.svg").read_text(encoding="utf-8")
+
+
+def test_colors_of_many_rows_are_those_of_the_nearest_measured_row(monkeypatch):
+    monkeypatch.setattr(map_quality, "EXACT_COLORS", 100)
+    monkeypatch.setattr(map_quality, "SAMPLED_COLORS", 50)
+    X = load_iris().data
+    Z = X[:, [0, 2]] + np.random.default_rng(0).normal(scale=1e-3, size=(150, 2))  # no two rows in one place
+    values, title = map_quality.point_colors("trust", map_quality.SeenSpace(X), Z)
+    assert title == "trustworthiness, k = 15 (50 rows sampled)"
+    rows = lowdim.quality.measure(X, Z, baselines=(), sample=50).rows
+    exact = lowdim.quality.measure(X, Z, baselines=()).point_values["trustworthiness"]
+    nearest = rows[np.linalg.norm(Z[:, None] - Z[rows], axis=2).argmin(axis=1)]
+    np.testing.assert_allclose(values, exact[nearest], atol=1e-12)
+
+
+def test_no_figure_is_minus_zero():
+    from dataclasses import replace
+
+    X = load_iris().data
+    quality = lowdim.quality.measure(X, X[:, :2])
+    tiny = replace(quality["r_nx"], value=-1e-5, low=-1e-5, high=1e-5, baselines={"random": -1e-5})
+    for text in (str(tiny), tiny.text, sentence(tiny, 15), far_sentence(tiny)):
+        assert "0.00" in text and "-0.0" not in text, text
 
 
 def test_quality_of_coordinates_from_files(folder):
