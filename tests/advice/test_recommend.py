@@ -229,7 +229,9 @@ def write_files(folder) -> list[str]:
 def printed(text: str) -> tuple[list[list[str]], str]:
     """The commands of every suggestion, and the Python of the first."""
     run = text[text.index("Run\n") :]
-    blocks = [re.findall(r"^  lowdim (.*)$", block, re.MULTILINE) for block in re.split(r"^Or ", run, flags=re.MULTILINE)]
+    blocks = [
+        re.findall(r"^  lowdim (.*)$", block, re.MULTILINE) for block in re.split(r"^Or ", run, flags=re.MULTILINE)
+    ]
     return blocks, textwrap.dedent(re.search(r"^  from lowdim.*?(?=^\S)", run, re.MULTILINE | re.DOTALL)[0])
 
 
