@@ -96,7 +96,8 @@ component_domain = Maybe(
 def rank_limit(n: int | None, d: int) -> str:
     """Why there are no more axes, for `fixed_count`."""
     rows = "any rows" if n is None else count(n, "row")
-    return f"{rows} and {count(d, 'column')} span no more axes"
+    features = " (n_features=1)" if d == 1 else ""  # the words that scikit-learn's checks look for
+    return f"{rows} and {count(d, 'column')}{features} span no more axes"
 
 
 def fixed_count(n_components: Any, most: int, what: str) -> int | None:
