@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 
 import lowdim
 from cli_runner import run_lines
-from lowdim.quality._words import far_sentence, sentence
+from lowdim.quality._words import far_sentence, interval_text, sentence
 from lowdim.workflow import map_quality
 
 pytest.importorskip("typer")
@@ -92,7 +92,7 @@ def test_colors_of_many_rows_are_those_of_the_nearest_measured_row(monkeypatch):
     np.testing.assert_allclose(values, exact[nearest], atol=1e-12)
 
 
-def test_no_figure_is_minus_zero():
+def test_no_figure_is_minus_zero_and_no_interval_has_two_dashes():
     from dataclasses import replace
 
     X = load_iris().data
@@ -100,6 +100,8 @@ def test_no_figure_is_minus_zero():
     tiny = replace(quality["r_nx"], value=-1e-5, low=-1e-5, high=1e-5, baselines={"random": -1e-5})
     for text in (str(tiny), tiny.text, sentence(tiny, 15), far_sentence(tiny)):
         assert "0.00" in text and "-0.0" not in text, text
+    assert interval_text(replace(tiny, low=-0.11, high=-0.07)) == ", 95% -0.11 to -0.07"
+    assert interval_text(replace(tiny, low=0.27, high=0.35)) == ", 95% 0.27–0.35"
 
 
 def test_quality_of_coordinates_from_files(folder):

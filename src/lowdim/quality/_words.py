@@ -79,10 +79,11 @@ def _number(measure: Measure, digits: int = 2) -> str:
 
 
 def interval_text(measure: Measure, digits: int = 2) -> str:
-    """, 95% 0.27–0.35; nothing for an exact value."""
+    """, 95% 0.27–0.35 (-0.11 to -0.07 if negative); nothing for an exact value."""
     if measure.low is None or measure.high is None:
         return ""
-    return f", 95% {measure.low:z.{digits}f}–{measure.high:z.{digits}f}"
+    low, high = f"{measure.low:z.{digits}f}", f"{measure.high:z.{digits}f}"
+    return f", 95% {low} to {high}" if low.startswith("-") else f", 95% {low}–{high}"
 
 
 def point_words(quality: Quality, i: int) -> list[str]:
