@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from scipy.spatial.distance import pdist, squareform
 
 import lowdim
-from cli_runner import run_lines
+from cli_runner import run_here
 from lowdim.advice._evidence import Evidence
 from lowdim.advice._rules import RULES, first_rule
 from lowdim.errors import BadInput, LowdimWarning
@@ -201,7 +201,7 @@ def test_the_commands_run(tmp_path):
         "recommend cities --json",
         "recommend iris --target species",
     ]
-    done = run_lines(tmp_path, asked)
+    done = run_here(tmp_path, asked)
     assert [result.code for result in done.values()] == [0] * len(asked), done
     lines = []
     for result in list(done.values())[:4]:
@@ -209,7 +209,7 @@ def test_the_commands_run(tmp_path):
         for choice in [told, *told["alternatives"]]:
             lines += [re.sub("^lowdim ", "", command) for command in choice["commands"]]
     assert any("--target price" in line for line in lines) and any("--label price" in line for line in lines)
-    ran = run_lines(tmp_path, [line if " -o " in line else f"{line} -o map.csv" for line in lines])
+    ran = run_here(tmp_path, [line if " -o " in line else f"{line} -o map.csv" for line in lines])
     assert {line: result.err for line, result in ran.items() if result.code} == {}
     text = done[asked[-1]].out
     assert "start with    LDA, 2 dimensions" in text and "lowdim map iris --method lda" in text
@@ -238,13 +238,13 @@ def printed(text: str) -> tuple[list[list[str]], str]:
 
 def test_what_is_printed_runs_and_its_python_makes_the_same_map(tmp_path):
     files = write_files(tmp_path)
-    told = run_lines(tmp_path, [f"recommend {file}" for file in files])
+    told = run_here(tmp_path, [f"recommend {file}" for file in files])
     said = {file: printed(result.out) for file, result in zip(files, told.values(), strict=True)}
     lines = {}
     for file, (blocks, _) in said.items():
         for number, (*before, last) in enumerate(blocks):
             lines |= dict.fromkeys([*before, f"{last} -o {file}-{number}.npz --json"])
-    done = run_lines(tmp_path, lines)
+    done = run_here(tmp_path, lines)
     assert {line: result.err for line, result in done.items() if result.code} == {}
     for file, (_, python) in said.items():
         table = lowdim.read_table(tmp_path / file, encode="categories")

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import lowdim
-from cli_runner import run_lines
+from cli_runner import run_here, run_lines
 
 pytest.importorskip("typer")
 pytest.importorskip("pyarrow")
@@ -117,5 +117,5 @@ def test_methods_of_categories_refuse_sparse_files_by_name(tmp_path):
 
     sp.save_npz(tmp_path / "words.npz", sp.random_array((20, 6), density=0.4, rng=0, format="csr"))
     lines = [f"map words.npz --method {method} -o z.csv" for method in ("mca", "famd")]
-    for result in run_lines(tmp_path, lines).values():
+    for result in run_here(tmp_path, lines).values():
         assert result.code == 3 and "is sparse, but" in result.err and "toarray" in result.err

@@ -11,7 +11,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 import lowdim
-from cli_runner import run_lines
+from cli_runner import run_here
 from lowdim.quality._words import far_sentence, interval_text, sentence
 from lowdim.workflow import map_quality
 
@@ -48,7 +48,7 @@ def flags(method) -> str:
 
 def test_every_method_prints_two_lines_of_verdict(folder):
     lines = {method.name: f"map short.csv {flags(method)} -o z.csv" for method in lowdim.methods()}
-    done = run_lines(folder, lines.values())
+    done = run_here(folder, lines.values())
     for name, line in lines.items():
         result = done[line]
         assert result.code == 0, (line, result.err)
@@ -59,7 +59,7 @@ def test_every_method_prints_two_lines_of_verdict(folder):
 
 def test_the_verdict_is_the_librarys(folder):
     line = "map iris.csv --label species --id name --drop place -o z.csv -o page.html --json"
-    told = run_lines(folder, [line])[line].data["quality"]
+    told = run_here(folder, [line])[line].data["quality"]
     X = pd.read_csv(folder / "iris.csv")[["sl", "sw", "pl", "pw"]].to_numpy()
     Z = pd.read_csv(folder / "z.csv").select_dtypes("number").to_numpy()
     found = lowdim.quality.measure((X - X.mean(axis=0)) / X.std(axis=0, ddof=1), Z)
@@ -72,7 +72,7 @@ def test_colors_of_trust(folder):
     asked = ["trust", "continuity", "neighbor-recall"]
     lines = [f"map iris.csv --drop place --color {color} -o {color}.html -o {color}.svg" for color in asked]
     lines.append("map iris.csv --drop place --color nothing -o x.html")
-    done = run_lines(folder, lines)
+    done = run_here(folder, lines)
     assert [done[line].code for line in lines] == [0, 0, 0, 3], done
     titles = ["trustworthiness, k = 15", "continuity, k = 15", "neighbor recall, k = 15"]
     for color, title in zip(asked, titles, strict=True):
@@ -124,7 +124,7 @@ def test_quality_of_coordinates_from_files(folder):
         f"{data} axes.csv {rest} -o iris.csv",
         f"{data} axes.csv {rest}",
     ]
-    done = run_lines(folder, lines)
+    done = run_here(folder, lines)
     assert [done[line].code for line in lines] == [0, 0, 0, 3, 3, 3, 2, 0], {k: v.err for k, v in done.items()}
     found = lowdim.quality.measure(X, X[:, [0, 2]], labels=frame["species"], k=9)
     for told in (done[lines[0]].data["quality"]["maps"]["axes"], done[lines[2]].data["quality"]["maps"]["iris"]):
@@ -143,7 +143,7 @@ def test_quality_of_coordinates_from_files(folder):
 def test_compare_stands_beside_shuffled_columns(folder):
     base = "compare iris.csv --methods pca,isomap --label species --id name --drop place --k 9 --json"
     lines = [f"{base} -o a.html", f"{base} --no-null -o b.html"]
-    done = run_lines(folder, lines)
+    done = run_here(folder, lines)
     with_null, without = (done[line].data["quality"]["maps"]["PCA"]["measures"] for line in lines)
     assert [m["value"] for m in with_null] == [m["value"] for m in without]
     assert all("null" in m["baselines"] for m in with_null) and not any("null" in m["baselines"] for m in without)

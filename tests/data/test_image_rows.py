@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.distance import pdist, squareform
 
 import lowdim
-from cli_runner import run_lines
+from cli_runner import run_here
 from lowdim import read_table
 from lowdim.data.io import arrow_source
 
@@ -69,7 +69,7 @@ def test_pixels_keep_their_scale_unless_asked(tmp_path, monkeypatch):
     np.savez("digits.npz", X=X)
     lines = ["map digits.npz -o plain.npy --json", "map digits.npz --standardize -o scaled.npy --json"]
     lines += ["map digits.npz -o z.csv"]
-    done = run_lines(tmp_path, lines)
+    done = run_here(tmp_path, lines)
     assert [done[line].data["standardized"] for line in lines[:2]] == [False, True]
     assert "not standardized, because the rows are images of 8 × 8 (--standardize overrides)" in done[lines[2]].out
     values = X.astype(float)
