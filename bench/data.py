@@ -89,7 +89,7 @@ def gaussian_clusters(n: int = 70_000, d: int = 100, clusters: int = 50, seed: i
 
 @cache
 def gene_counts(n: int = 50_000, d: int = 200, types: int = 30, seed: int = 0) -> np.ndarray:
-    """Counts of genes in cells: a base rate per gene, types of cells, programs, and depths; 64 % are 0. float32."""
+    """Counts of genes in cells: a base rate per gene, types of cells, programs, and depths; 64% are 0. float32."""
     rng = np.random.default_rng(seed)
     base, by_type = rng.lognormal(-1, 1.5, d), rng.lognormal(0, 1, (types, d))
     programs = rng.gamma(0.3, 1, (8, d))

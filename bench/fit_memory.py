@@ -122,7 +122,7 @@ def measure_all(shapes: Any) -> list[tuple[float, float]]:
 def agreement(shapes: Any, found: list[tuple[float, float]]) -> dict[str, float]:
     ratios = np.array([estimate / peak for estimate, peak in found])
     inside = int((np.abs(ratios - 1) <= 0.25).sum())
-    return {"shapes": len(ratios), "within 25 %": inside, "lowest ratio": ratios.min(), "highest ratio": ratios.max()}
+    return {"shapes": len(ratios), "within 25%": inside, "lowest ratio": ratios.min(), "highest ratio": ratios.max()}
 
 
 CASES = [

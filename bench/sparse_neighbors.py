@@ -69,7 +69,7 @@ def recall(n: int, d: int, fill: float, metric: str) -> Callable[[Any, np.ndarra
 def exact(name: str, n: int, d: int, fill: float, metric: str) -> Case:
     return Case(
         f"neighbors-sparse-{name}",
-        f"{K} neighbors, exact, {metric}: {n:,} × {d:,} counts, {100 * fill:.2g} % filled (synthetic)",
+        f"{K} neighbors, exact, {metric}: {n:,} × {d:,} counts, {100 * fill:.2g}% filled (synthetic)",
         lambda: sparse_counts(n, d, fill),
         (
             Contender("lowdim", ours(metric, "exact"), role="ours"),
@@ -86,7 +86,7 @@ def large(n: int, d: int, fill: float, metric: str) -> Case:
     descent = Contender("pynndescent", nn_descent(metric), "pynndescent")
     return Case(
         "neighbors-sparse-auto",
-        f"{K} neighbors, {metric}: {n:,} × {d:,} counts, {100 * fill:.2g} % filled (synthetic), algorithm='auto'",
+        f"{K} neighbors, {metric}: {n:,} × {d:,} counts, {100 * fill:.2g}% filled (synthetic), algorithm='auto'",
         lambda: sparse_counts(n, d, fill),
         (
             Contender("lowdim", ours(metric, "auto"), role="ours"),

@@ -71,7 +71,7 @@ CASES = [
     *(
         Case(
             f"subspace-{name.lower()}",
-            f"{name}, 2,000 × 30 (5 planted clusters of 6 dimensions, 10 % noise)",
+            f"{name}, 2,000 × 30 (5 planted clusters of 6 dimensions, 10% noise)",
             lambda: planted_clusters(2_000, 30, 5, 6, noise=0.1, random_state=0),
             (projected("lowdim", clusterer),),
             lambda planted, clusters: scores(clusters, planted).to_dict(), repeats=3,

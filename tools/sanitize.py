@@ -65,7 +65,7 @@ TESTS = {
 # none of 100 hung. The one test that forks beside running fits passed 4 times of 4, in one to two minutes, but may hang
 # for that reason. A fork beside threads that sleep is tested.
 EXCLUDED = {
-    "address": "not memory_limit and not inside_a and not while_another_thread_fits",
+    "address": "not memory_limit and not limited_memory and not inside_a and not while_another_thread_fits",
     "thread": "not fork and not loky and not pickled",
 }
 OPTIONS = {

@@ -36,8 +36,15 @@ inline void require(bool holds, const char* message) {
 // More threads than any machine can use would only exhaust its memory.
 inline int team_size(int threads) { return std::clamp(threads, 1, 1024); }
 
+// Numbers in a message or behind a header of odd length do not begin at multiples of their size; compilers take that for granted.
+template <class T>
+void require_aligned(const T* values) {
+    require(reinterpret_cast<std::uintptr_t>(values) % alignof(T) == 0, "the numbers must be aligned in memory");
+}
+
 template <class T>
 lowdim::RowBlock<T> rows_of(const Matrix<T>& x) {
+    require_aligned(x.data());
     require(x.shape(1) <= 1 || x.stride(1) == 1, "the values of a row must be next to each other in memory");
     return {x.data(), static_cast<std::int64_t>(x.shape(0)), static_cast<std::int64_t>(x.shape(1)), x.stride(0)};
 }
@@ -126,6 +133,7 @@ inline void require_graph(const Starts& starts, std::size_t rows, const Ids& col
 template <class T, class I>
 lowdim::SparseBlock<T, I> sparse_rows(const Vector<const I>& starts, const Vector<const I>& columns, const Vector<const T>& values,
                                       std::size_t rows, std::size_t d, int threads = 1) {
+    require_aligned(starts.data()), require_aligned(columns.data()), require_aligned(values.data());
     require(columns.shape(0) == values.shape(0), "not compressed sparse rows: every column needs a value");
     require_starts(starts, rows, values.shape(0));
     require_below(columns, d, threads, "a column is out of range");

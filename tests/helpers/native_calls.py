@@ -327,7 +327,7 @@ CALLS = {
         1,
     ],
     "densmap_sums": lambda: [numbers(6, 2), numbers(7, 2), *ring()[:2], 1.5, 0.9, np.empty(6, F), np.empty(6, F), 1],
-    "ica_pass": lambda: [numbers(6, 4), numbers(3, 4), numbers(6, dtype=D), 0, np.empty((3, 4)), np.empty((3, 3)), 1],
+    "ica_pass": lambda: [numbers(6, 4), numbers(3, 4), numbers(6, dtype=D), 0, np.ones((3, 4)), np.ones((3, 3)), 9, 1],
     "contrast_values": lambda: [numbers(6), 1, np.empty(6, F), np.empty(6, F), np.empty(6, F)],
     "fast_powers": lambda: [numbers(6), 0.9, np.empty(6, F)],
     "rank_rows": lambda: [X.copy(), np.arange(6, dtype=N) % 4, np.empty((6, 4), N), np.empty((6, 2), N), 1],

@@ -46,7 +46,7 @@ def test_directions_of_very_different_scales_are_white_too(ratio, dtype, bound):
     options = PCAOptions(None, ddof=0)
     whitening, Z = whiten(ArrayRows(X), None, options)
     assert whitening.rank == 4 and Z.dtype == dtype
-    assert_allclose(covariance(Z.astype(np.float64)), np.eye(4), atol=bound)
+    assert_allclose(covariance(Z.whole().astype(np.float64)), np.eye(4), atol=bound)
     assert_allclose(whitening.matrix @ whitening.inverse, np.eye(4), atol=1e-8)
 
 
@@ -55,7 +55,8 @@ def test_whitening_of_whitened_rows(weighted, rng):
     """As after resampling: with the symmetric root, so that white rows stay where they are."""
     Z = rng.normal(size=(500, 3)) @ rng.normal(size=(3, 3)) + 1
     weights = rng.integers(0, 3, 500).astype(float) if weighted else None
-    whitening, white = whiten_again(Z, weights, 1)
+    whitening, white = whiten_again(ArrayRows(Z), weights, 1)
+    white = white.whole()
     assert_allclose(np.average(white, axis=0, weights=weights), 0, atol=1e-12)
     assert_allclose(
         np.cov(white.T, ddof=0, fweights=None if weights is None else weights.astype(int)), np.eye(3), atol=1e-12

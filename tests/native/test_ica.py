@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from lowdim import _native
+from lowdim.data.fold import BinaryCounter
 
 DTYPES = [np.float64, np.float32]
 
@@ -31,9 +32,9 @@ def test_contrasts_are_exact_to_a_few_units_in_the_last_place(fun, dtype):
         assert (np.abs(ours - truth) <= 4 * np.finfo(dtype).eps * np.maximum(1, np.abs(truth))).all()
 
 
-def pass_of(Z, W, weights, fun, threads=1):
+def pass_of(Z, W, weights, fun, threads=1, block_rows=5000):
     cross, sums = np.full((len(W), Z.shape[1]), np.nan), np.full((len(W), 3), np.nan)
-    _native.ica_pass(Z, W, weights, fun, cross, sums, threads)
+    _native.ica_pass(Z, W, weights, fun, cross, sums, block_rows, threads)
     return cross, sums
 
 
@@ -66,6 +67,20 @@ def test_threads_change_no_bit(dtype, rng):
     for other in others:
         for a, b in zip(first, other, strict=True):
             np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("n", "block_rows"), [(1, 1), (40, 7), (640, 64), (3001, 700), (9000, 4000), (900, 5000)])
+def test_blocks_are_added_along_the_tree_of_the_fold(n, block_rows, dtype, rng):
+    """One call over all rows has the bits of a call per block, as rows come from a file or a cluster."""
+    k, m = (31, 31) if n == 640 else (5, 4)
+    Z, W = rng.standard_normal((n, k)).astype(dtype), rng.standard_normal((m, k)).astype(dtype)
+    weights, tree = rng.random(n), BinaryCounter(lambda a, b: (a[0] + b[0], a[1] + b[1]))
+    for start in range(0, n, block_rows):
+        cut = slice(start, start + block_rows)
+        tree.add(pass_of(Z[cut], W, weights[cut], 0, block_rows=block_rows))
+    for here, there in zip(pass_of(Z, W, weights, 0, 2, block_rows), tree.total(), strict=True):
+        np.testing.assert_array_equal(here, there)
 
 
 def test_no_rows_give_zeros():

@@ -63,7 +63,7 @@ def errors(forces, expected):
 @pytest.mark.parametrize("axes", [1, 2, 3])
 @pytest.mark.parametrize("dof", [1.0, 0.5, 3.0])
 def test_fft_and_barnes_hut_are_close_to_exact_repulsion(rng, axes, scale, dof):
-    """Mean error at most 2 %, 99th percentile at most 15 %, for embeddings of any width."""
+    """Mean error at most 2%, 99th percentile at most 15%, for embeddings of any width."""
     Y = (scale * rng.standard_normal((3000, axes))).astype(np.float32)
     forces, total = (BarnesHutRepulsion if axes == 3 else FFTRepulsion)(dof, 2)(Y)
     expected, expected_total = ExactRepulsion(dof, 2)(Y)

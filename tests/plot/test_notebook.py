@@ -68,4 +68,4 @@ def test_results_are_html_with_the_same_text(outputs):
 def test_progress_is_one_line(outputs):
     """The client keeps the last state of a display that is updated in place; nothing is written to stderr."""
     assert [output["output_type"] for output in outputs["progress"]] == ["display_data"]
-    assert "100 %" in outputs["progress"][0]["data"]["text/plain"]
+    assert "100%" in outputs["progress"][0]["data"]["text/plain"]

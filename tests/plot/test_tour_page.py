@@ -108,7 +108,7 @@ def test_the_page_plays_pauses_and_is_dragged(browser, tmp_path):
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 3, 600)
     X = rng.normal(size=(600, 4)) + 6 * np.eye(3, 4)[labels]
-    tour_of(X, labels, seconds=20, title="Three", columns=list("abcd"), path=tmp_path / "tour.html")
+    tour_of(X, labels, seconds=20, title="Three", label_name="kind", columns=list("abcd"), path=tmp_path / "tour.html")
 
     async def look(tab: Tab) -> dict[str, Any]:
         await tab.until("lowdimTour.state.position > 0.5")
@@ -134,7 +134,7 @@ def test_the_page_plays_pauses_and_is_dragged(browser, tmp_path):
 
     seen = visit(browser, tmp_path / "tour.html", look, READY)
     assert (seen["title"], seen["button"], seen["column"]) == ("Three", "Play", "0")
-    assert seen["legend"].split() == ["0", "1", "2"] and seen["still"]
+    assert seen["legend"].split() == ["kind", "0", "1", "2"] and seen["still"]
     np.testing.assert_allclose(seen["dragged"][0], [0.2, 0.3], atol=0.03)
     np.testing.assert_allclose(seen["keyed"][0], seen["dragged"][0] + 0.05, atol=0.01)
     for frame in (seen["dragged"], seen["keyed"]):
@@ -175,7 +175,7 @@ def test_the_index_path_shows_every_ascent_and_the_noise(rng, clean_matplotlib):
     level = np.quantile(model.null_index_, 0.95)
     assert any(np.allclose(line, level) for line in lines)
     texts = [text.get_text() for text in ax.texts]
-    assert model.verdict_ in texts and "95 % of noise stays below" in texts
+    assert model.verdict_ in texts and "95% of noise stays below" in texts
     assert ax.get_ylabel() == "holes index"
     with pytest.raises(errors.BadInput, match="fitted ProjectionPursuit"):
         plot.index_path(lowdim.PCA())

@@ -164,3 +164,12 @@ def _differences(loss, Z, i, h=1e-4):
                 total += s * t * loss(Y)
             out[a, b] = total / (4 * h * h)
     return out
+
+
+def test_a_pair_counts_as_often_as_its_row(rng):
+    from lowdim.quality._shepard_correlation import weighted_correlations
+
+    true, drawn = rng.integers(0, 9, size=(2, 12, 7)).astype(np.float64)
+    times = rng.integers(0, 4, size=(3, 12))
+    expected = [spearmanr(np.repeat(true, t, axis=0).ravel(), np.repeat(drawn, t, axis=0).ravel())[0] for t in times]
+    np.testing.assert_allclose(weighted_correlations(true, drawn, times.astype(np.float64), 2), expected)

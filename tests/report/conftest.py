@@ -19,7 +19,7 @@ def browser(tmp_path_factory) -> Iterator[int]:
     yield from run_browser(tmp_path_factory.mktemp("profile"))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def blobs():
     """Three groups in six columns, one of which has a hostile name, as have the labels."""
     rng = np.random.default_rng(0)
@@ -29,7 +29,12 @@ def blobs():
     return lowdim.Table(X, names, np.array([HOSTILE, "one", "two"])[labels], "kind")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def result(blobs):
     methods = {"PCA": "pca", "UMAP": lowdim.UMAP(n_epochs=30), "mine": np.asarray(blobs.X)[:, :2]}
     return lowdim.compare(blobs, methods, k=7)
+
+
+@pytest.fixture(scope="session")
+def page(result, tmp_path_factory):
+    return result.save(tmp_path_factory.mktemp("report") / "report.html")

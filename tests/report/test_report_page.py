@@ -15,11 +15,6 @@ from browser_pages import HOSTILE, Tab, visit
 READY = "window.lowdimReport !== undefined"
 
 
-@pytest.fixture(scope="module")
-def page(result, tmp_path_factory):
-    return result.save(tmp_path_factory.mktemp("report") / "report.html")
-
-
 def payload(page) -> dict[str, Any]:
     html = page.read_text(encoding="utf-8")
     return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', html, re.DOTALL)[1])
@@ -112,6 +107,9 @@ INK = """lowdimReport.views.map((v) => {
     const d = v.base.getContext('2d').getImageData(0, 0, v.base.width, v.base.height).data;
     let s = 0; for (let i = 3; i < d.length; i += 4) s += d[i] > 0; return s; })"""
 
+LEFT_EDGES = """['.figures thead th', '.figures tr[data-measure] td'].map((cells) =>
+    [...document.querySelectorAll(cells)].slice(0, 6).map((c) => Math.round(c.getBoundingClientRect().left)))"""
+
 
 def test_the_page_in_a_browser(browser, page, result):
     async def look(tab: Tab) -> dict[str, Any]:
@@ -150,6 +148,7 @@ def test_the_page_in_a_browser(browser, page, result):
         seen["overflow"] = await tab.value(
             "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         )
+        seen["columns"] = await tab.value(LEFT_EDGES)
         return seen
 
     seen = visit(browser, page, look, READY)
@@ -159,6 +158,8 @@ def test_the_page_in_a_browser(browser, page, result):
     assert seen["panel"].startswith(f"{len(seen['half'])} rows selected") and seen["cleared"] == 0
     i = seen["hovered"]
     assert i >= 0 and seen["recolored"] and seen["hostile"] == [0, 0] and seen["overflow"] == 0
+    head, row = seen["columns"]  # on a phone, "Measure" is not drawn, and the names stand over the values
+    assert head[1:4] == row[:3] == sorted(set(row[:3]))
     for words, quality in zip(seen["words"], result.table.maps.values(), strict=True):
         assert " ".join(quality.point_words(i)).startswith(words)
     for near, quality in zip(seen["near"], result.table.maps.values(), strict=True):

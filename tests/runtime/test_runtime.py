@@ -188,7 +188,7 @@ def test_the_bar_is_drawn_on_stderr(capsys):
         report("folding", 10, 10, loss=2.0)
     shown = capsys.readouterr()
     assert "folding" in shown.err
-    assert "100 %" in shown.err
+    assert "100%" in shown.err
     assert shown.out == ""
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import lowdim
 from lowdim.errors import SearchTooLarge
 from lowdim.subspace import CLIQUE, planted_clusters, scores
-from lowdim.subspace._dense_units import connected_units, dense_units, mdl_cut, projected_supports
+from lowdim.subspace._dense_units import connected_units, dense_units, join, mdl_cut, projected_supports
 from lowdim.subspace._description import cover_boxes, describe_boxes, edge_texts
 from lowdim.subspace._grid import adaptive_grid, uniform_grid
 
@@ -93,6 +93,22 @@ def test_planted_clusters_on_the_uniform_grid():
         same = [f for f in model.clusters_ if f.dimensions.tolist() == cluster.dimensions.tolist()]
         overlap = [len(np.intersect1d(f.rows, cluster.rows)) / (f.size + cluster.size) * 2 for f in same]
         assert max(overlap, default=0) >= 0.9
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_candidates_are_all_units_whose_projections_are_dense(seed):
+    """The counts would be right with more candidates, but each of them costs a count."""
+    rng = np.random.default_rng(seed)
+    axis_of = np.repeat(np.arange(5), 2).astype(np.int32)  # two intervals of each of five columns
+    units = [unit for unit in combinations(range(10), 3) if len({axis_of[i] for i in unit}) == 3]
+    known = {unit for unit in units if rng.random() < 0.7}
+    found = join(np.array(sorted(known), dtype=np.int32), axis_of, 10**6)
+    wanted = [
+        unit
+        for unit in combinations(range(10), 4)
+        if len({axis_of[i] for i in unit}) == 4 and all(part in known for part in combinations(unit, 3))
+    ]
+    assert 0 < len(wanted) < 80 and [tuple(unit) for unit in found.tolist()] == wanted
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -34,6 +34,7 @@ struct IcaPass {
     std::int64_t n;
     std::int64_t columns;
     std::int64_t sources;
+    std::int64_t block_rows;  // of a canonical block: see chunk_rows in data/rows/base.py
 };
 
 template <class T>

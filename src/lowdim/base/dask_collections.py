@@ -3,7 +3,8 @@
 | method                                       | reads of a Dask collection                                           |
 |----------------------------------------------|----------------------------------------------------------------------|
 | `fit` of what reads Moments                  | summaries that workers make: exact, the bits of a fit in memory      |
-| `fit` of ICA                                 | whitened by workers; its passes are over whitened rows, gathered here |
+| `fit` of ICA                                 | the same; whitened rows are gathered if they fit into half of the    |
+|                                              | memory, else workers whiten and sum them again in every pass         |
 | `fit` of layouts, kernels and pairs          | all rows, gathered; of many, a random sample, with a word about it   |
 | `transform`, `inverse_transform`, `predict`… | nothing yet: a Dask array, dataframe or list of delayed tables comes |
 |                                              | back, and every partition is mapped by itself                        |

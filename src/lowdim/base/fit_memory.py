@@ -42,6 +42,7 @@ class FitMemory:
     pair_values: float = 0  # the same in values of the dtype of the rows
     pairs_kept: float = 1  # share of the free memory up to which pairs are kept; else they are computed again
     scores: float = 0  # per value of n × n_components
+    scores_kept: float = 1  # share of the free memory up to which scores are kept; else they are computed again
     other: int = 0  # bytes that the method knows by itself
     advice: str = "Use fewer rows, or a machine with more memory."
 
@@ -66,7 +67,7 @@ class FitMemory:
             self.tables * table,
             max(work, self.search_tables * table),
             self._pair_bytes(n * min(n, getattr(model, "n_landmarks", None) or n), rows.dtype.itemsize),
-            self.scores * n * components,
+            _kept(self.scores * n * components, self.scores_kept),
             self.other,
         )
         return int(sum(parts))
@@ -82,9 +83,7 @@ class FitMemory:
         )
 
     def _pair_bytes(self, pairs: int, itemsize: int) -> float:
-        needed = (self.pairs + self.pair_values * itemsize) * pairs
-        available = available_bytes() if self.pairs_kept < 1 else None
-        return 0 if available is not None and needed > self.pairs_kept * available else needed
+        return _kept((self.pairs + self.pair_values * itemsize) * pairs, self.pairs_kept)
 
 
 class FitMemoryMixin:
@@ -131,6 +130,12 @@ def _iterates(model: Any, rows: Rows, components: int, matrices: float) -> bool:
 def _block_bytes(rows: Rows, threads: int) -> int:
     """The blocks that threads center at once."""
     return 0 if rows.sparse else min(threads * rows.chunk_rows, rows.count) * rows.d * rows.dtype.itemsize
+
+
+def _kept(needed: float, share: float) -> float:
+    """Bytes that are kept up to a share of the free memory, beyond which nothing is."""
+    available = available_bytes() if share < 1 else None
+    return 0 if available is not None and needed > share * available else needed
 
 
 def _table_bytes(rows: Rows) -> int:

@@ -18,7 +18,7 @@ __all__ = ["PEER_PARAMETERS", "check_arguments", "peer_hint", "unknown_parameter
 Hints = Mapping[str, str]
 
 _SEARCH = "the neighbor search is exact up to 12,000 rows and approximate above; fit(lowdim.neighbors(X, k, …)) sets it"
-_REPULSION = "repulsion is exact up to 4,000 rows, and by FFT or Barnes-Hut above, with an error below 2 %"
+_REPULSION = "repulsion is exact up to 4,000 rows, and by FFT or Barnes-Hut above, with an error below 2%"
 _KERNEL = "a kernel has its own: {kernel}=lowdim.kernels.polynomial(degree, coef0=…), for instance"
 _PROGRESS = "`with lowdim.watch(): model.fit(X)` shows progress, and lowdim.watch(callback) calls back at every step"
 _LANCZOS = "the eigensolver is chosen by the number of rows"
@@ -86,7 +86,7 @@ PEER_PARAMETERS: Mapping[str, Hints] = {
         "transform_mode": "transform_graph(X) gives the graph of new rows",
         "target_n_neighbors": "y is compared among as many rows as {n_neighbors}",
         "unique": "equal rows always share one position",
-        "dens_frac": "the density term acts in the last 30 % of the epochs",
+        "dens_frac": "the density term acts in the last 30% of the epochs",
         "dens_var_shift": "0.1 is added to the variance of the radii, as in umap-learn",
         "output_dens": "rad_orig_ and rad_emb_ are there after a fit with {densmap}=True",
         "tqdm_kwds": _PROGRESS,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated
@@ -93,12 +94,14 @@ def draw_tour(  # noqa: PLR0913  (one argument per flag)
     selection = column_selection(columns, label, id, drop)
     table, y = read_with_target(data, selection, target, color)
     colors = label_vector(table) if color is None else column_values(data, table, selection, color, "color")
+    color_name = color or table.label_name
     complete = complete_table(table, missing)
     table, colors, y = complete.table, complete.rows_of(colors), complete.rows_of(y)
     made = make_tour(table, kind.value, index.value, y, standardize, random_state)
     name = f"{kind.value} tour" + (f" by {index.value}" if kind is TourKind.guided else "")
     title = f"{printable(Path(data).name)}, {name}"
-    plot.tour(made.rows, made.frames, colors, columns=table.names, seconds=seconds, title=title, path=paths[0])
+    draw = partial(plot.tour, label_name=color_name, columns=table.names, title=title)
+    draw(made.rows, made.frames, colors, seconds=seconds, path=paths[0])
     n, spent = len(made.rows), perf_counter() - start
     lines = [
         (printable(Path(data).name), printable(summarize_table(table, n))),

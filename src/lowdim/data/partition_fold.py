@@ -72,9 +72,10 @@ class BlockWork:
             return self._summarize(chunk, chunk.load())
 
     def merged(self, a: Any, b: Any) -> Any:
-        """The sum of two summaries; a result that a scheduler keeps is never changed."""
+        """The sum of two summaries, copied: what a scheduler keeps is never changed, and lies anywhere in a message."""
+        a, b = (list(one) if isinstance(one, list) else copy.deepcopy(one) for one in (a, b))
         with single_blas(), np.errstate(over="ignore", invalid="ignore"):
-            return self._merge(list(a) if isinstance(a, list) else copy.deepcopy(a), b)
+            return self._merge(a, b)
 
     def node(self, node: Node, load: Callable[[int, int], Block]) -> Any:
         """The summary of a node of the tree, whose rows are all here."""

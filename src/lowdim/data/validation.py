@@ -19,6 +19,7 @@ from lowdim.data.rows import (
     as_frame,
     first_nonfinite,
     is_stream,
+    memory_aligned,
     number_kind,
     open_rows,
     unmasked,
@@ -45,8 +46,10 @@ __all__ = [
 MOST_NAMED = 5  # rows in a message
 
 
-def read_rows(owner: Any, X: Any, *, fitting: bool, min_rows: int = 1) -> Rows:
+def read_rows(owner: Any, X: Any, *, fitting: bool, min_rows: int = 1, several_passes: bool = False) -> Rows:
     """Rows of X for an estimator, with shape and dtype checked; the features are recorded, or compared with the fit.
+
+    For `several_passes` the rows are counted, and an iterator, which is read once, is refused.
 
     X may also be the path of a file, which is read by `lowdim.read_table`. Finiteness is checked later, chunk by
     chunk, in the pass that uses the rows. An estimator that compares categories turns text into codes (`_encode_rows`),
@@ -80,6 +83,8 @@ def read_rows(owner: Any, X: Any, *, fitting: bool, min_rows: int = 1) -> Rows:
         raise BadInput(
             f"0 feature(s) (shape=({rows.n}, 0)) while a minimum of 1 is required by {type(owner).__name__}."
         )
+    if several_passes:
+        rows = _counted(owner, rows)
     if rows.n is not None and rows.n < min_rows:
         raise NotEnoughData(
             f"{type(owner).__name__} needs a minimum of {count(min_rows, 'row')}; "
@@ -90,6 +95,19 @@ def read_rows(owner: Any, X: Any, *, fitting: bool, min_rows: int = 1) -> Rows:
     if fitting and hasattr(owner, "_require_fit_memory"):
         owner._require_fit_memory(rows)
     return rows
+
+
+def _counted(owner: Any, rows: Rows) -> Rows:
+    """Rows of known number that can be read again."""
+    if not isinstance(rows, StreamRows):
+        rows.count  # noqa: B018  (a pass over a text file)
+        return rows
+    if not rows.restarts:
+        raise BadInput(
+            f"{type(owner).__name__} reads the rows several times, but an iterator of chunks can be read only once. "
+            "Give a function that returns a new iterator, a file, or an array."
+        )
+    return rows.counted()
 
 
 def _needs_target(owner: Any) -> bool:
@@ -112,7 +130,7 @@ def read_matrix(A: Any, name: str) -> NDArray[Any]:
     try:
         A = unmasked(A)
         number_kind(np.asarray(A), name)
-        return np.asarray(check_array(A, dtype=[np.float64, np.float32], input_name=name, order="C"))
+        return memory_aligned(check_array(A, dtype=[np.float64, np.float32], input_name=name, order="C"))
     except TypeError as error:
         raise BadInputType(str(error)) from error
     except (ValueError, OverflowError) as error:

@@ -95,7 +95,7 @@ def positive_sum(gram: Gram, known: Array, seed: int = 0) -> float:
     """The sum of the positive eigenvalues of the centered matrix, which does not depend on how many are `known`.
 
     It is the trace if the kernel is positive semidefinite. Otherwise all eigenvalues give it, or, where these are too
-    many, an estimate to about 2 %.
+    many, an estimate to about 2%.
     """
     if gram.psd:
         return gram.trace

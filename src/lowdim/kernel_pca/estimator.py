@@ -75,7 +75,7 @@ class KernelPCA(ThreadsMixin, SeedMixin, Estimator):
         Eigenvalues of the centered kernel matrix, descending: n times the variance along each component.
     explained_variance_ratio_ : array (k,)
         Ratios of the eigenvalues to the total variance in feature space: the sum of all positive eigenvalues. A kernel
-        matrix that has negative ones and more than 1,000 rows has this sum estimated, to about 2 %.
+        matrix that has negative ones and more than 1,000 rows has this sum estimated, to about 2%.
     alphas_ : array (m, k)
         Coefficients of the components: the unit vector Σ alphas_[i, j] φ(X_fit_[i]) in feature space is component j.
     X_fit_ : array or sparse matrix (m, d), or None

@@ -51,12 +51,12 @@ class Centered:
         task = "projecting rows"
         if self.rows.n is None or is_partitioned(self.rows):
             return np.concatenate(
-                fold(self.rows, lambda c, b: [self._block_times(c, b, V)], _extend, self.threads, task)
+                fold(self.rows, lambda c, b: [self.block_times(c, b, V)], _extend, self.threads, task)
             )
         out = np.empty((self.rows.n, V.shape[1]), dtype=self.rows.dtype)  # of millions of rows, parts would be a copy
 
         def fill(chunk: Chunk, block: Block) -> int:
-            out[chunk.start : chunk.stop] = self._block_times(chunk, block, V)
+            out[chunk.start : chunk.stop] = self.block_times(chunk, block, V)
             return 0
 
         fold(self.rows, fill, max, self.threads, task)
@@ -68,7 +68,7 @@ class Centered:
 
         def summarize(chunk: Chunk, block: Block) -> Array:
             if sp.issparse(block):
-                return self._block_transpose_times(chunk, block, self._block_times(chunk, block, V))
+                return self._block_transpose_times(chunk, block, self.block_times(chunk, block, V))
             panel = self.panel(chunk, block)
             return _double(panel.T @ (panel @ V))
 
@@ -182,7 +182,8 @@ class Centered:
     def _roots(self, chunk: Chunk) -> NDArray[np.float64] | None:
         return None if self.root_weights is None else self.root_weights[chunk.start : chunk.stop]
 
-    def _block_times(self, chunk: Chunk, block: Block, V: Array) -> Array:
+    def block_times(self, chunk: Chunk, block: Block, V: Array) -> Array:
+        """P V for a block of the rows; V is C-ordered, in the rows' dtype."""
         if not sp.issparse(block):
             return row_products(self.panel(chunk, block), V)
         scaled = V if self.scale is None else (self.scale[:, None] * V).astype(V.dtype)

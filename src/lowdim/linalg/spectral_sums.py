@@ -32,7 +32,7 @@ STREAM = 11  # of the random draws
 def sum_of_positive_eigenvalues(
     apply: Callable[[Array], Array], n: int, trace: float, rounding: float, seed: int
 ) -> float:
-    """The sum of the positive eigenvalues, to about 2 %; the trace itself if no negative eigenvalue is found.
+    """The sum of the positive eigenvalues, to about 2%; the trace itself if no negative eigenvalue is found.
 
     `apply(V)` is the operator times a block (n, 16) of vectors; eigenvalues above -rounding count as nonnegative.
     """

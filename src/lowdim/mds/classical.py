@@ -80,7 +80,7 @@ class ClassicalMDS(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimat
         matrices the k largest and the smallest.
     goodness_of_fit_ : array (2,)
         The sum of the k largest eigenvalues over the sum of the absolute values of all, and over that of the positive.
-        Of more than 1,000 distances that are not Euclidean, these sums are estimated to about 2 %.
+        Of more than 1,000 distances that are not Euclidean, these sums are estimated to about 2%.
     correction_constant_ : float
         The constant that Lingoes's or Cailliez's correction added; 0 where the distances are Euclidean.
     landmarks_ : array of int, or None

@@ -22,7 +22,7 @@ NULL_QUANTILE = 0.95
 def index_path(model: Any, *, ax: Axes | None = None, title: str | None = None) -> Axes:
     """Draw the projection index against the steps of every ascent, the best ascent in bold.
 
-    A dashed line marks what the best ascents on noise reached (their 95 % quantile).
+    A dashed line marks what the best ascents on noise reached (their 95% quantile).
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def _draw_null(ax: Axes, level: float) -> None:
 
     ax.axhline(level, color=FADED, linewidth=1, linestyle=(0, (5, 3)), zorder=2)
     ax.annotate(
-        "95 % of noise stays below",
+        "95% of noise stays below",
         (1, level),
         xycoords=("axes fraction", "data"),
         xytext=(0, 3),

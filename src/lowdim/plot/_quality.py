@@ -34,7 +34,7 @@ def r_nx(
     """Draw R_NX against the number of neighbors: 1 keeps all of them, 0 is what a random map keeps.
 
     Small numbers of neighbors, on the left, are the local structure; large ones are the arrangement of the whole.
-    Bands are 95 % intervals, where rows were sampled. The area under a curve, in the legend, weighs all scales evenly
+    Bands are 95% intervals, where rows were sampled. The area under a curve, in the legend, weighs all scales evenly
     in ln k.
 
     Parameters
@@ -68,7 +68,7 @@ def r_nx(
         drawn = ax.legend(handles, texts, frameon=False, fontsize=SMALL, loc="best", handlelength=2.4)
         for text in drawn.get_texts():
             text.set_parse_math(False)
-    compared = "all rows" if first.exact else f"{len(first.rows):,} sampled rows against all, with 95 % bands"
+    compared = "all rows" if first.exact else f"{len(first.rows):,} sampled rows against all, with 95% bands"
     caption(ax, title, f"1 keeps all neighbors, 0 is chance; {first.n:,} rows, {compared}")
     return ax
 

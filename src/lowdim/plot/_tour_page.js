@@ -284,6 +284,12 @@
 
   byId("column").append(new Option("–", "-1"));
   for (const [j, name] of columns.entries()) byId("column").append(new Option(name, String(j)));
+  if (data.legendTitle && legend.length) {
+    const title = document.createElement("li");
+    title.className = "title";
+    title.textContent = data.legendTitle;
+    byId("legend").append(title);
+  }
   for (const entry of legend) {
     const item = document.createElement("li"), mark = document.createElement("span"), text = document.createElement("span");
     mark.className = entry.colors.length > 1 ? "bar" : "dot";

@@ -36,12 +36,13 @@ FRAMES_MEASURED = 30  # to see how far the rows reach
 SHADES = 64  # of a color scale
 
 
-def tour(
+def tour(  # noqa: PLR0913  (one per part of the page)
     X: Any,
     frames: Iterable[Any],
     labels: Any = None,
     *,
     names: Any = None,
+    label_name: str | None = None,
     columns: Sequence[str] | None = None,
     seconds: float = 30.0,
     title: str = "",
@@ -60,6 +61,8 @@ def tour(
         A tour: `lowdim.grand_tour`, `guided_tour`, `local_tour`, or frames of one's own.
     labels, names
         Colors, as for `scatter`.
+    label_name : str, optional
+        What the labels are, above the legend.
     columns : d names, optional
         Of the axes.
     seconds : float
@@ -87,6 +90,7 @@ def tour(
         "columns": [shorten(name, 24) for name in columns or ()],
         "palette": palette,
         "legend": legend,
+        "legendTitle": shorten(label_name or ""),
     }
     note = "" if len(kept) == n else f"{len(kept):,} of {n:,} rows are shown"
     text = _page(payload, shorten(drawable(str(title)), 120) or "Tour", note)

@@ -70,7 +70,7 @@ class Resamples:
         return cls(counts, 1.0 if sample.exact else float(np.sqrt(1 - s / sample.n)))
 
     def interval(self, statistics: Floats, measure: Callable[[Floats], Any]) -> tuple[Any, Any, Any]:
-        """measure(means of the statistics, (…, c)), and its 95 % interval; None twice without resamples."""
+        """measure(means of the statistics, (…, c)), and its 95% interval; None twice without resamples."""
         value = measure(statistics.mean(axis=0))
         if self.counts is None:
             return value, None, None

@@ -47,7 +47,7 @@ DEFINITIONS = {
 
 @dataclass(frozen=True, repr=False)
 class Measure(SummaryDisplay):
-    """One figure about a map. `low` and `high` are its 95 % interval, None if it is exact."""
+    """One figure about a map. `low` and `high` are its 95% interval, None if it is exact."""
 
     name: str
     title: str

@@ -2,8 +2,8 @@
 
 A point's reliability is the correlation of two lists of map distances: those to the truly nearest half of the rows, in
 the order of their true distances, and those to the half that is nearest in the map, sorted (Xia, Lee, Li 2024).
-Shuffling every column keeps its values and destroys all relations between columns. Below the 5 % quantile of the null a
-point is dubious, above the 95 % quantile it is trusted.
+Shuffling every column keeps its values and destroys all relations between columns. Below the 5% quantile of the null a
+point is dubious, above the 95% quantile it is trusted.
 """
 
 from __future__ import annotations
@@ -91,9 +91,9 @@ class NullComparison(SummaryDisplay):
         """What the comparison says of the map."""
         n = len(self.reliability)
         return [
-            f"{count(int(self.trusted.sum()), 'point')} of {n:,} are placed better than 95 % of those on shuffled "
+            f"{count(int(self.trusted.sum()), 'point')} of {n:,} are placed better than 95% of those on shuffled "
             "columns.",
-            f"{count(int(self.dubious.sum()), 'point')} of {n:,} are dubious: worse than 95 % of those on shuffled "
+            f"{count(int(self.dubious.sum()), 'point')} of {n:,} are dubious: worse than 95% of those on shuffled "
             "columns.",
         ]
 

@@ -132,7 +132,7 @@ class Quality:
 
     def __str__(self) -> str:
         names = baseline_names(self)
-        rows = [["", "value", "95 % interval", *map(baseline_title, names)]]
+        rows = [["", "value", "95% interval", *map(baseline_title, names)]]
         rows += [_cells(measure, names) for measure in self]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [
@@ -149,7 +149,7 @@ class Quality:
         rows = [_cells(measure, names) for measure in self]
         said = [paragraph(text) for text in [*self.verdict(), *self.notes]]
         return titled(
-            self._title(), grid(["measure", "value", "95 % interval", *map(baseline_title, names)], rows), *said
+            self._title(), grid(["measure", "value", "95% interval", *map(baseline_title, names)], rows), *said
         )
 
     def _title(self) -> str:

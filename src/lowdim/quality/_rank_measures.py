@@ -37,7 +37,7 @@ class RnxCurve:
 
     ks: NDArray[np.int64]  # (g,)
     values: Floats  # (g,)
-    low: Floats | None  # (g,) 95 % interval; None if exact
+    low: Floats | None  # (g,) 95% interval; None if exact
     high: Floats | None
 
 

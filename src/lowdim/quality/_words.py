@@ -79,10 +79,10 @@ def _number(measure: Measure, digits: int = 2) -> str:
 
 
 def interval_text(measure: Measure, digits: int = 2) -> str:
-    """, 95 % 0.27–0.35; nothing for an exact value."""
+    """, 95% 0.27–0.35; nothing for an exact value."""
     if measure.low is None or measure.high is None:
         return ""
-    return f", 95 % {measure.low:.{digits}f}–{measure.high:.{digits}f}"
+    return f", 95% {measure.low:.{digits}f}–{measure.high:.{digits}f}"
 
 
 def point_words(quality: Quality, i: int) -> list[str]:

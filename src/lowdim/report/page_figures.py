@@ -46,7 +46,7 @@ def chart(draw: Callable[[Any], Any], width: int, height: int, name: str, descri
 
 
 def r_nx_chart(result: MethodComparison, width: int) -> str:
-    """The gain over a random map by the number of neighbors, with its 95 % band, one line per map."""
+    """The gain over a random map by the number of neighbors, with its 95% band, one line per map."""
     colors = palette(len(result.table.maps))
 
     def draw(figure: Any) -> None:

@@ -68,7 +68,7 @@ def trust_html(result: MethodComparison) -> str:
     notes = dict.fromkeys(note for quality in result.table.maps.values() for note in quality.notes)
     tail = "".join(f'<p class="note">{page_text(note)}</p>' for note in notes)
     key = (
-        '<p class="note">● the best of these maps in its row, and those that the 95 % intervals do not tell apart from it. No row '  # noqa: E501
+        '<p class="note">● the best of these maps in its row, and those that the 95% intervals do not tell apart from it. No row '  # noqa: E501
         "decides alone: which one matters depends on what the picture is read for.</p>"
     )
     if any(quality.null is not None for quality in result.table.maps.values()):

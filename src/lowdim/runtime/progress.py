@@ -104,7 +104,7 @@ class Bar:
         if step.done != step.total and step.task == self._task and now - self._last < 0.1:
             return
         self._last, self._task = now, step.task
-        share = f"{100 * step.done / step.total:3.0f} %" if step.total else f"{step.done}"
+        share = f"{100 * step.done / step.total:3.0f}%" if step.total else f"{step.done}"
         info = "  ".join(f"{name} {value:.6g}" for name, value in step.info.items())
         self._draw(f"{step.task}  {share}  {info}".rstrip())
 

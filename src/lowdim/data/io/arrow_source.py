@@ -113,9 +113,9 @@ class RecordBatchRows(Rows):
             self.n = self._count = sum(batch.num_rows for batch in self.source.batches(self.columns[:1]))
         return self._count
 
-    def chunks(self) -> Iterator[Chunk]:
+    def chunks(self, size: int | None = None) -> Iterator[Chunk]:
         start = 0
-        for parts in _regroup(self.source.batches(self.columns), self.chunk_rows):
+        for parts in _regroup(self.source.batches(self.columns), size or self.chunk_rows):
             stop = start + sum(part.num_rows for part in parts)
             if self.n is not None and stop > self.n:
                 raise self._row_count_error()

@@ -18,7 +18,7 @@ from lowdim.data.rows.base import (
     first_nonfinite,
     float_dtype,
 )
-from lowdim.data.rows.checks import checked_csr, number_kind, unmasked
+from lowdim.data.rows.checks import checked_csr, memory_aligned, number_kind, unmasked
 from lowdim.data.rows.in_memory import ArrayRows, FrameRows, SparseRows, as_frame
 from lowdim.data.rows.stream import StreamRows, is_stream, joined_blocks, open_rows
 
@@ -40,6 +40,7 @@ __all__ = [
     "float_dtype",
     "is_stream",
     "joined_blocks",
+    "memory_aligned",
     "number_kind",
     "open_rows",
     "unmasked",

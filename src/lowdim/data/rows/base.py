@@ -73,13 +73,13 @@ class Rows(ABC):
     sparse = False
     partitioned = False  # whether the rows lie in partitions, each of which a worker reads
 
-    def chunks(self) -> Iterator[Chunk]:
-        """The rows in order, in blocks of `chunk_rows` rows, of which the last may be smaller.
+    def chunks(self, size: int | None = None) -> Iterator[Chunk]:
+        """The rows in order, in blocks of `chunk_rows` rows or of another size; the last block may be smaller.
 
         Blocks depend neither on the number of threads nor on how a stream or a file cuts the rows, so that sums over
         them have the same bits wherever the rows come from.
         """
-        n, size = self.count, self.chunk_rows
+        n, size = self.count, size or self.chunk_rows
         for start in range(0, n, size):
             stop = min(start + size, n)
             yield Chunk(start, stop, lambda a=start, b=stop: self.block(a, b))  # type: ignore[misc]
@@ -131,10 +131,8 @@ class DerivedRows(Rows):
         """The chunk that is made of a chunk of the source."""
         return replace(chunk, load=lambda: self.derive(chunk.load()), y=self.targets(chunk))
 
-    def chunks(self) -> Iterator[Chunk]:
-        if self.chunk_rows == self.source.chunk_rows:
-            return map(self.derived, self.source.chunks())
-        return (replace(chunk, y=self.targets(chunk)) for chunk in super().chunks())
+    def chunks(self, size: int | None = None) -> Iterator[Chunk]:
+        return map(self.derived, self.source.chunks(size or self.chunk_rows))
 
 
 def float_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:

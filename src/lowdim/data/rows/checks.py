@@ -29,7 +29,12 @@ def checked_array(X: Array) -> Array:
             f"Expected 2D array, got {X.ndim}D array instead (shape {X.shape}): a table has rows and columns. Reshape "
             "your data with reshape(-1, 1) if it has one column, or with reshape(1, -1) if it is one row."
         )
-    return number_kind(X)
+    return memory_aligned(number_kind(X))
+
+
+def memory_aligned(X: Array) -> Array:
+    """X, or a copy if its numbers do not begin at multiples of their size, as behind a header of odd length."""
+    return X if X.flags.aligned else np.array(X, subok=False)
 
 
 def number_kind(X: Array, what: str = "X") -> Array:
@@ -79,6 +84,7 @@ def checked_csr(X: Any) -> sp.csr_array:
     if not csr.has_canonical_format:
         csr = csr.copy()
         csr.sum_duplicates()
+    csr.data, csr.indices, csr.indptr = (memory_aligned(part) for part in (csr.data, csr.indices, csr.indptr))
     return csr
 
 

@@ -51,9 +51,11 @@ class DaskRows(Rows):
         """Without the partitions: a worker gets what to do with rows, never the rows of others."""
         return {name: value for name, value in self.__dict__.items() if name != "parts"}
 
-    def chunks(self) -> Iterator[Chunk]:
+    def chunks(self, size: int | None = None) -> Iterator[Chunk]:
         """Blocks on this machine, a partition at a time."""
-        return StreamRows(lambda: (self._computed(i) for i in range(len(self.parts)))).chunks() if self.n else iter(())
+        if not self.n:
+            return iter(())
+        return StreamRows(lambda: (self._computed(i) for i in range(len(self.parts)))).chunks(size or self.chunk_rows)
 
     def _computed(self, i: int) -> Block:
         return self.block(int(self.bounds[i]), int(self.bounds[i + 1]))

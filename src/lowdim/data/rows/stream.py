@@ -11,9 +11,11 @@ import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
 
-from lowdim.data.rows.base import Array, Block, Chunk, Rows
+from lowdim.data.rows.base import Array, Block, Chunk, DerivedRows, Rows
+from lowdim.data.rows.checks import checked_csr, memory_aligned
 from lowdim.data.rows.in_memory import ArrayRows, SparseRows, as_frame, frame_rows
 from lowdim.errors import BadInput, BadInputType
+from lowdim.runtime.memory import require_memory
 
 __all__ = ["StreamRows", "is_stream", "joined_blocks", "open_rows"]
 
@@ -84,21 +86,25 @@ class StreamRows(Rows):
                 )
             yield part
 
-    def chunks(self) -> Iterator[Chunk]:
+    def counted(self) -> CountedRows:
+        """The same rows with their number, which a pass tells; the stream must restart."""
+        return CountedRows(self, sum(part.rows.count for part in self._parts()))
+
+    def chunks(self, size: int | None = None) -> Iterator[Chunk]:
         """Blocks of the sizes that those of an array have.
 
         They are copied while the stream waits, so that it may reuse its memory for the next chunk.
         """
         start = 0
-        for block, y in self._blocks():
+        for block, y in self._blocks(size or self.chunk_rows):
             stop = start + block.shape[0]
             yield Chunk(start, stop, lambda block=block: block, y)  # type: ignore[misc]
             start = stop
 
-    def _blocks(self) -> Iterator[tuple[Block, Array | None]]:
+    def _blocks(self, size: int) -> Iterator[tuple[Block, Array | None]]:
         pieces: list[Block] = []
         targets: list[Array | None] = []
-        missing = size = self.chunk_rows
+        missing = size
         for part in self._parts():
             at = 0
             while at < part.rows.count:
@@ -111,6 +117,40 @@ class StreamRows(Rows):
                     pieces, targets, missing = [], [], size
         if pieces:
             yield joined_blocks(pieces), _joined(targets)
+
+
+class CountedRows(DerivedRows):
+    """Rows of a stream that restarts, of known number: methods that read rows several times take them like a file."""
+
+    def __init__(self, source: StreamRows, n: int) -> None:
+        self.source, self.n, self.d, self.dtype, self.sparse = source, n, source.d, source.dtype, source.sparse
+
+    def derive(self, block: Block) -> Block:
+        return block
+
+    def chunks(self, size: int | None = None) -> Iterator[Chunk]:
+        stop = 0
+        for chunk in super().chunks(size):
+            stop = chunk.stop
+            if stop > self.count:
+                break
+            yield chunk
+        if stop != self.count:
+            raise BadInput(
+                f"the stream gave {self.count} rows in its first pass, and {'more' if stop > self.count else stop} "
+                "now. Every iterator that the function returns must give the same rows."
+            )
+
+    def block(self, start: int, stop: int) -> Block:
+        needed = (stop - start) * self.d * self.dtype.itemsize
+        require_memory(needed, f"{stop - start} rows × {self.d} columns of a stream", "Fit a sample of the rows.")
+        pieces = []
+        for chunk in self.chunks():
+            if start < chunk.stop and chunk.start < stop:
+                pieces.append(chunk.load()[max(start - chunk.start, 0) : stop - chunk.start])
+            if chunk.stop >= stop:
+                break
+        return joined_blocks(pieces)
 
 
 @dataclass(frozen=True)
@@ -126,9 +166,9 @@ class Part:
 
 
 def joined_blocks(pieces: list[Block]) -> Block:
-    """Pieces of rows, one below the other, as one block."""
+    """Pieces of rows, one below the other, as one block; what a worker sends may lie anywhere in a message."""
     if len(pieces) == 1:
-        return pieces[0]
+        return checked_csr(pieces[0]) if sp.issparse(pieces[0]) else memory_aligned(pieces[0])
     return sp.csr_array(sp.vstack(pieces, format="csr")) if sp.issparse(pieces[0]) else np.concatenate(pieces)
 
 

@@ -18,6 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
+from lowdim.data.fold import fold
+from lowdim.data.rows import ArrayRows, Block, Chunk, Rows
 from lowdim.linalg import lapack
 from lowdim.runtime.random import normal
 from lowdim.runtime.threads import interruptible
@@ -41,25 +43,40 @@ class ContrastMoments:
 
 @dataclass(frozen=True)
 class WhitenedRows:
-    """Rows of mean zero and covariance I."""
+    """Rows of mean zero and covariance I, and the passes over them: in memory, or made again in every pass."""
 
-    Z: NDArray[Any]  # (n, k)
+    Z: Rows  # (n, k)
     weights: Array | None  # (n,)
     threads: int
 
     def contrast(self, W: Array, fun: str) -> ContrastMoments:
         """The moments of a contrast for the sources W z, W (m, k)."""
-        m, k = W.shape
-        cross, sums = np.empty((m, k)), np.empty((m, 3))
         unmixing = np.ascontiguousarray(W, dtype=self.Z.dtype)
-        _native.ica_pass(self.Z, unmixing, self.weights, CONTRASTS.index(fun), cross, sums, self.threads)
-        n = len(self.Z) if self.weights is None else float(self.weights.sum())
-        sums /= n
-        return ContrastMoments(cross / n, sums[:, 0], sums[:, 1], sums[:, 2])
+        n = self.Z.count if self.weights is None else float(self.weights.sum())
+        found = self._sums(unmixing, CONTRASTS.index(fun)) / n
+        cross, sums = _parts(found, unmixing.shape)
+        return ContrastMoments(cross, sums[:, 0], sums[:, 1], sums[:, 2])
 
     def excess_kurtosis(self, W: Array) -> Array:
         """E[y⁴] - 3 of sources of unit variance, (m,): y⁴ = ψ(y) y for the contrast "cube"."""
         return np.einsum("ij,ij->i", self.contrast(W, "cube").cross, W) - 3
+
+    def _sums(self, unmixing: NDArray[Any], contrast: int) -> Array:
+        """One native pass over rows in memory; else a fold, which sums the same blocks along the same tree."""
+        weights, size = self.weights, self.Z.chunk_rows
+
+        def sums_of(Z: NDArray[Any], w: Array | None, threads: int) -> Array:
+            out = np.empty(len(unmixing) * (unmixing.shape[1] + 3))
+            _native.ica_pass(Z, unmixing, w, contrast, *_parts(out, unmixing.shape), size, threads)
+            return out
+
+        if isinstance(self.Z, ArrayRows):
+            return sums_of(self.Z.X, weights, self.threads)
+
+        def summarize(chunk: Chunk, block: Block) -> Array:
+            return sums_of(block, None if weights is None else weights[chunk.start : chunk.stop], 1)
+
+        return fold(self.Z, summarize, lambda a, b: np.add(a, b, out=a), self.threads, "ICA pass")
 
 
 @dataclass(frozen=True)
@@ -69,6 +86,12 @@ class Unmixing:
     W: Array
     n_iter: int
     converged: bool
+
+
+def _parts(sums: Array, shape: tuple[int, ...]) -> tuple[Array, Array]:
+    """Views of the sums of a pass: Σ w ψ(y) zᵀ (m, k), and Σ w ψ', Σ w ψ' y², Σ w ρ (m, 3)."""
+    m, k = shape
+    return sums[: m * k].reshape(m, k), sums[m * k :].reshape(m, 3)
 
 
 def nearest_orthogonal(A: Array) -> Array:

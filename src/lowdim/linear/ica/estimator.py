@@ -22,7 +22,7 @@ from lowdim.linear.ica.fastica import deflation, fastica
 from lowdim.linear.ica.likelihood import FreeLikelihood, OrthogonalLikelihood
 from lowdim.linear.ica.picard import picard
 from lowdim.linear.ica.stability import ICAStability, estimate_stability
-from lowdim.linear.ica.whitening import Whitening, whiten
+from lowdim.linear.ica.whitening import KEPT_SHARE, Whitening, whiten
 from lowdim.runtime.blas import single_blas
 from lowdim.runtime.param import Choice, Flag, Integer, Maybe, Real, param, validate
 from lowdim.runtime.random import seed_of
@@ -34,7 +34,8 @@ __all__ = ["ICA"]
 Array = NDArray[Any]
 
 
-@estimator(title="statistically independent sources", summary="moments", inverse=True, sparse=True, weights=True)
+@estimator(title="statistically independent sources", summary="moments", inverse=True, streaming=True,
+           sparse=True, weights=True)  # fmt: skip
 class ICA(ThreadsMixin, SeedMixin, LinearProjection):
     """Independent component analysis: sources that are as independent, and so as far from Gaussian, as possible.
 
@@ -49,8 +50,9 @@ class ICA(ThreadsMixin, SeedMixin, LinearProjection):
     and the first entry of largest absolute value in each column of `mixing_` is positive. At most one source may be
     Gaussian; others that are can't be separated.
 
-    `fit` takes an array, sparse matrix, memory map, dataframe, file, or a function that returns an iterator of chunks,
-    which is read twice. The whitened rows (n, k) are held in memory.
+    `fit` takes an array, sparse matrix, memory map, dataframe, file, Dask collection, or a function that returns a new
+    iterator of chunks, with the same bits from all of them. The whitened rows (n, k) are kept if they take less than
+    half of the free memory; else every pass reads the rows and whitens them again.
 
     {parameters}
 
@@ -109,7 +111,7 @@ class ICA(ThreadsMixin, SeedMixin, LinearProjection):
 
     _axis = "IC"
 
-    _fit_memory = FitMemory(scatters=1, iterative=True, scores=13)
+    _fit_memory = FitMemory(scatters=1, iterative=True, scores=13, scores_kept=KEPT_SHARE)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the sources. `sample_weight` is the multiplicity of each row."""
@@ -152,7 +154,7 @@ class ICA(ThreadsMixin, SeedMixin, LinearProjection):
 
     def _whitened(self, X: Any, sample_weight: Any, *, fitting: bool) -> tuple[WhitenedRows, Whitening]:
         self._check_parameters()
-        table = read_rows(self, X, fitting=fitting, min_rows=2)
+        table = read_rows(self, X, fitting=fitting, min_rows=2, several_passes=True)
         weights, threads = check_weights(sample_weight, table.n), thread_count(self.n_jobs)
         count = self.n_components if fitting else self.n_components_
         options = PCAOptions(count, ddof=0, max_iter=200, seed=seed_of(self.random_state), threads=threads)
@@ -168,7 +170,7 @@ class ICA(ThreadsMixin, SeedMixin, LinearProjection):
 
     def _unmix(self, rows: WhitenedRows, seed: int, stream: int = 0) -> Unmixing:
         """W (k, k) from a random start."""
-        start = random_rotation(rows.Z.shape[1], seed, stream)
+        start = random_rotation(rows.Z.d, seed, stream)
         if self.algorithm in ("fastica", "deflation"):
             solve = fastica if self.algorithm == "fastica" else deflation
             return solve(rows, start, self.fun, self.tol or 1e-4, self.max_iter)

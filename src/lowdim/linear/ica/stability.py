@@ -105,8 +105,8 @@ def _one_run(
     """The unmixing of one run, and the whitening (k, k) of its rows; stream 0 is that of the fit."""
     stream = run + 1
     if not bootstrap:
-        return unmix(rows, seed, stream), np.eye(rows.Z.shape[1])
-    n = len(rows.Z)
+        return unmix(rows, seed, stream), np.eye(rows.Z.d)
+    n = rows.Z.count
     shares = np.full(n, 1 / n) if rows.weights is None else rows.weights / rows.weights.sum()
     rng = np.random.Generator(np.random.Philox(key=seed, counter=[0, 0, 0, stream]))
     weights = rng.multinomial(n, shares).astype(np.float64)

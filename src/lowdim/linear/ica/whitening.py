@@ -8,21 +8,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.data.rows import ArrayRows, Rows
+from lowdim.data.rows import ArrayRows, Block, Chunk, DerivedRows, Rows
 from lowdim.data.validation import underflow_error
 from lowdim.decomposition.principal_axes import PCAOptions, PrincipalAxes, principal_axes
 from lowdim.errors import NotEnoughData
 from lowdim.linalg.centered import Centered
 from lowdim.linalg.dense_eigen import eigh
-from lowdim.runtime.memory import require_memory
+from lowdim.runtime.memory import available_bytes
 from lowdim.summaries.moments import moments_of
 
-__all__ = ["Whitening", "whiten", "whiten_again"]
+__all__ = ["KEPT_SHARE", "Whitening", "whiten", "whiten_again"]
 
 Array = NDArray[np.float64]
 
 # Deviations below this multiple of the rounding of the values are taken for rounding.
 RANK_MARGIN = 8
+KEPT_SHARE = 0.5  # of the free memory, up to which whitened rows are kept
 PRECISE = 1e-8  # the error of a whitened covariance that needs no second whitening
 
 
@@ -38,7 +39,37 @@ class Whitening:
     rank: int  # numerical rank of the centered rows, of as many axes as were computed
 
 
-def whiten(rows: Rows, weights: Array | None, options: PCAOptions) -> tuple[Whitening, NDArray[Any]]:
+class ProjectedRows(DerivedRows):
+    """z = K (x - mean) of the rows of a source, made whenever they are read, in the blocks of the source."""
+
+    def __init__(self, source: Rows, mean: Array, matrix: Array) -> None:
+        self.source, self.n, self.d, self.dtype = source, source.n, len(matrix), source.dtype
+        self._centered = Centered(source, mean, None, None, 1)
+        self._map = np.ascontiguousarray(matrix.T, dtype=source.dtype)
+
+    @property
+    def chunk_rows(self) -> int:
+        """The number of rows in a block of the source."""
+        return self.source.chunk_rows
+
+    def derive(self, block: Block) -> Block:
+        return self._centered.block_times(Chunk(0, block.shape[0], lambda: block), block, self._map)
+
+
+class KeptRows(ArrayRows):
+    """Rows made of those of a source and kept in memory, in the blocks of the source."""
+
+    def __init__(self, Z: NDArray[Any], source: Rows) -> None:
+        super().__init__(Z)
+        self._chunk_rows = source.chunk_rows
+
+    @property
+    def chunk_rows(self) -> int:
+        """The number of rows in a block of the source."""
+        return self._chunk_rows
+
+
+def whiten(rows: Rows, weights: Array | None, options: PCAOptions) -> tuple[Whitening, Rows]:
     """The whitening of rows to `options.n_components` components, or fewer if None, and the whitened rows (n, k)."""
     axes = principal_axes(rows, weights, options)
     if axes.unit != 1:
@@ -47,12 +78,7 @@ def whiten(rows: Rows, weights: Array | None, options: PCAOptions) -> tuple[Whit
     deviations = np.sqrt(axes.values[:k])
     vectors = axes.vectors[:, :k]
     found = Whitening(axes.mean, (vectors / deviations).T, vectors * deviations, axes.total, axes.n, rank)
-    if rows.n is not None:
-        size = 2 * rows.n * k * rows.dtype.itemsize
-        require_memory(
-            size, f"whitened rows ({rows.n} × {k})", "Ask for fewer components, or fit a sample of the rows."
-        )
-    Z = Centered(rows, axes.mean, None, None, options.threads).times(found.matrix.T)
+    Z = _projected(rows, found, options.threads)
     error = float(np.finfo(rows.dtype).eps) * float(axes.values[0] / axes.values[k - 1])
     if error <= PRECISE:
         return found, Z
@@ -61,15 +87,23 @@ def whiten(rows: Rows, weights: Array | None, options: PCAOptions) -> tuple[Whit
     return replace(found, mean=mean, matrix=second.matrix @ found.matrix, inverse=found.inverse @ second.inverse), Z
 
 
-def whiten_again(Z: NDArray[Any], weights: Array | None, threads: int) -> tuple[Whitening, NDArray[Any]]:
+def whiten_again(Z: Rows, weights: Array | None, threads: int) -> tuple[Whitening, Rows]:
     """The symmetric whitening of rows that are nearly white (n, k), as after rounding or resampling; and those rows."""
-    moments = moments_of(ArrayRows(Z), None, weights, threads)
+    moments = moments_of(Z, None, weights, threads)
     values, vectors = eigh(moments.covariance(ddof=0))
     if values[0] <= 0:
         raise NotEnoughData("the rows do not span all components. Ask for fewer components, or give more rows.")
     matrix, inverse = ((vectors * values**power) @ vectors.T for power in (-0.5, 0.5))
-    out = Centered(ArrayRows(Z), moments.mean, None, None, threads).times(matrix)
-    return Whitening(moments.mean, matrix, inverse, float(values.sum()), moments.n, len(values)), out
+    found = Whitening(moments.mean, matrix, inverse, float(values.sum()), moments.n, len(values))
+    return found, _projected(Z, found, threads)
+
+
+def _projected(rows: Rows, whitening: Whitening, threads: int) -> Rows:
+    """The whitened rows: kept if there is room for them and for the rows of a second whitening."""
+    available, k = available_bytes(), len(whitening.matrix)
+    if available is not None and 2 * rows.count * k * rows.dtype.itemsize > KEPT_SHARE * available:
+        return ProjectedRows(rows, whitening.mean, whitening.matrix)
+    return KeptRows(Centered(rows, whitening.mean, None, None, threads).times(whitening.matrix.T), rows)
 
 
 def _component_count(axes: PrincipalAxes, rows: Rows, asked: Any) -> tuple[int, int]:
@@ -89,13 +123,13 @@ def _component_count(axes: PrincipalAxes, rows: Rows, asked: Any) -> tuple[int, 
 def _rounding_floor(axes: PrincipalAxes, rows: Rows) -> float:
     """Variances up to this may be rounding: of the values, and of their squares where the axes come from those.
 
-    Dense rows are solved again, by the SVD or in float64, where squares lose digits; sparse rows and streams are not.
+    Dense rows are solved again, by the SVD or in float64, where squares lose digits; sparse rows are not.
     Sparse rows are also centered within their products, which costs digits of the squared means.
     """
     eps = float(np.finfo(rows.dtype).eps)
     largest_square = float(axes.values[0]) + float(np.abs(axes.mean).max()) ** 2
     of_values = (RANK_MARGIN * eps) ** 2 * largest_square
-    solved_again = rows.dtype == np.float32 and not rows.sparse and rows.n is not None and axes.solver != "krylov"
+    solved_again = rows.dtype == np.float32 and not rows.sparse and axes.solver != "krylov"
     if axes.solver == "svd" or solved_again:
         return of_values
     squares = axes.total + (float(axes.mean @ axes.mean) if rows.sparse else 0.0)

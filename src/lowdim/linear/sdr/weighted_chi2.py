@@ -17,7 +17,7 @@ CENTER = 1e-3  # standard deviations around the mean within which the formula, 0
 
 
 def weighted_chi2_sf(q: float, weights: Array) -> float:
-    """P(Σ ω_i χ²(1) > q) for weights ω ≥ 0; exact if all weights are equal, else within about 1 %."""
+    """P(Σ ω_i χ²(1) > q) for weights ω ≥ 0; exact if all weights are equal, else within about 1%."""
     weights = weights[weights > NEGLIGIBLE * weights.max(initial=0.0)]
     if len(weights) == 0:
         return 1.0 if q <= 0 else 0.0

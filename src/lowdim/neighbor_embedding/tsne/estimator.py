@@ -53,7 +53,7 @@ class TSNE(NeighborEmbedding):
     The embedding keeps nearest neighbors. Distances between groups, and the sizes and densities of groups, mean
     little. `fit` takes rows, distances, a `Graph` (of at least 3 × perplexity neighbors) or `Affinities`. The same
     seed gives the same bits for any number of threads. Repulsion is exact up to 4,000 rows; above, it is computed by
-    FFT in one or two dimensions and by Barnes-Hut in three, with a mean error of the force below 2 %.
+    FFT in one or two dimensions and by Barnes-Hut in three, with a mean error of the force below 2%.
 
     Equal rows (with precomputed distances: rows at distance 0) share one position, and `transform` gives a fitted row
     its own position, bit for bit.
@@ -74,7 +74,7 @@ class TSNE(NeighborEmbedding):
     embedding_ : array (n, k)
         The embedding of the fitted rows. `transform` never changes it.
     kl_divergence_ : float
-        KL(P ‖ Q) of the embedding; above 4,000 rows with the normalization of FFT or Barnes-Hut (within 0.3 %).
+        KL(P ‖ Q) of the embedding; above 4,000 rows with the normalization of FFT or Barnes-Hut (within 0.3%).
     perplexity_ : array
         The perplexities used: at least 1, at most (n - 1) / 3. Empty after a fit to Affinities without rows.
     n_iter_ : int

@@ -26,7 +26,7 @@ __all__ = ["FFTRepulsion", "Mesh", "MeshFields", "mesh_for"]
 Floats = NDArray[np.float32]
 
 # Spacing of the mesh in units of the kernel's width: the first that needs no more cells than the number beside it. At
-# 0.44 the mean error of the force is below 2 %; small embeddings get a finer mesh at almost no cost.
+# 0.44 the mean error of the force is below 2%; small embeddings get a finer mesh at almost no cost.
 SPACINGS = {1: ((0.2, 1 << 20),), 2: ((0.25, 160), (1 / 3, 320), (0.44, 2048))}
 MIN_CELLS = 64  # along an axis: the kernel is small where the mesh wraps around
 MARGIN = 6  # cells beyond the embedding, for the splines

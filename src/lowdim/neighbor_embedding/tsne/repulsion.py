@@ -18,7 +18,7 @@ Floats = NDArray[np.float32]
 EXACT_ROWS = 4000  # up to here, the exact sum is as fast as its approximations
 EXACT_ROWS_POWER = 500  # the same where the kernel needs a power (dof other than 1)
 SERIAL_ROWS = 1000  # up to here, waking threads takes longer than the sum
-THETA = 0.9  # Barnes-Hut angle: side over distance up to which a node acts as one point; mean error about 1 %
+THETA = 0.9  # Barnes-Hut angle: side over distance up to which a node acts as one point; mean error about 1%
 MIN_SIDE = 0.1  # side, in units of the kernel's width, up to which a node is never opened
 
 

@@ -139,7 +139,7 @@ const drawSelection = () => {
   const clear = element("button", { type: "button" }, "Clear"), copy = element("button", { type: "button" }, "Copy row names");
   clear.addEventListener("click", () => select(null));
   copy.addEventListener("click", () => copyText(rows.map((i) => (DATA.ids === null ? i : DATA.ids[i])).join("\n"), copy));
-  const head = element("p", { class: "head" }, element("strong", {}, `${counted(rows.length, "row")} selected`), ` (${share} % of all) `, copy, clear);
+  const head = element("p", { class: "head" }, element("strong", {}, `${counted(rows.length, "row")} selected`), ` (${share}% of all) `, copy, clear);
   panel.replaceChildren(head, ...composition(rows), groupTrust(rows));
 };
 
@@ -153,7 +153,7 @@ const composition = (rows) => {
   const parts = order.slice(0, 8).map((code) => {
     const dot = element("i");
     dot.style.background = labels.colors[code];
-    return element("li", {}, dot, `${labels.names[code]}: ${counts[code].toLocaleString("en-US")} (${Math.round((100 * counts[code]) / rows.length)} %)`);
+    return element("li", {}, dot, `${labels.names[code]}: ${counts[code].toLocaleString("en-US")} (${Math.round((100 * counts[code]) / rows.length)}%)`);
   });
   if (order.length > 8) parts.push(element("li", {}, `${order.length - 8} others`));
   return [element("ul", { class: "parts" }, ...parts)];
