@@ -21,6 +21,7 @@ LINES = (
     "map old.csv --n-components 4 -o map.html -o map.svg --save-model old.lowdim",
     "map old.csv --plot biplot --color species -o biplot.svg -o page.html --json",
     "map old.csv --plot varimax",
+    "map old.csv --plot scree -o spectrum.png --json",
     "plot old.lowdim --kind correlation-circle -o circle.svg --json",
     "plot old.lowdim old.csv --kind biplot --color species -o biplot2.svg",
     "plot old.lowdim --kind loadings -o loadings.pdf",
@@ -50,6 +51,9 @@ LINES = (
     "transform famd.lowdim new.csv -o famd-new.html",
 )
 
+# Files that can't show the figure.
+REFUSED = ("map old.csv --plot biplot -o only.html", "map old.csv --plot scree -o only.csv -o only.html")
+
 
 def write_tables(folder) -> None:
     iris = load_iris(as_frame=True)
@@ -67,7 +71,10 @@ def write_tables(folder) -> None:
 def test_pictures_from_the_command_line(tmp_path) -> None:
     """One test, so that the commands run once, also where tests are spread over processes."""
     write_tables(tmp_path)
-    done = run_lines(tmp_path, LINES)
+    done = run_lines(tmp_path, (*LINES, *REFUSED))
+    for line in REFUSED:
+        refused = done.pop(line)
+        assert refused.code == 2 and ".png, .svg, .pdf" in refused.err and not (tmp_path / "only.html").exists()
     assert [(line, result.err) for line, result in done.items() if result.code] == []
     the_page_of_a_map_names_its_columns(done, tmp_path)
     one_category_has_one_color_in_every_picture(done, tmp_path)
@@ -112,6 +119,7 @@ def figures_of_models(done, folder) -> None:
     assert any(re.fullmatch(r"PC2 \([\d.]+%\)", text) for text in texts_of(folder / "circle.svg"))
     assert (folder / "varimax.png").read_bytes().startswith(b"\x89PNG")
     assert (folder / "scree.png").exists() and (folder / "loadings.pdf").exists()
+    assert len(done["map old.csv --plot scree -o spectrum.png --json"].data["explained_variance_ratio"]) == 4
     circle = done["plot old.lowdim --kind correlation-circle -o circle.svg --json"].data
     assert circle["kind"] == "correlation-circle" and circle["written"] == [str(folder / "circle.svg")]
 

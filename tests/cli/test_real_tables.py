@@ -28,8 +28,8 @@ REFUSED = {
     ("CA", "diabetes"): "Negative values",
     ("CA", "election"): "Negative values",
     ("CA", "quarters"): "Negative values",
-    ("MCA", "breast_cancer"): "1 feature(s) of 2 categories span no more axes",
-    ("MCA", "states"): "1 feature(s) of 2 categories span no more axes",
+    ("MCA", "breast_cancer"): "1 column (n_features=1) of 2 categories span no more axes",
+    ("MCA", "states"): "1 column (n_features=1) of 2 categories span no more axes",
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from dataclasses import replace
 
 import numpy as np
 import openpyxl
@@ -12,7 +13,9 @@ import scipy.sparse as sp
 
 import lowdim
 from lowdim import PCA, read_table
+from lowdim.data.io.column_roles import ColumnSelection
 from lowdim.errors import BadInput, BadParameter
+from lowdim.workflow.source import read_columns
 from lowdim.workflow.summary import summarize_columns
 
 
@@ -96,6 +99,29 @@ def test_names_of_rows_come_before_the_row_numbers_that_r_and_pandas_write(tmp_p
     alone = read_table(save(tmp_path, ",a,b\n1,1,2\n2,2,1\n3,4,7\n"))
     assert alone.ids.tolist() == [1, 2, 3] and alone.names == ("a", "b")
     assert alone.row_names is None and named.row_names is not None  # numbers of rows name nothing on a picture
+
+
+@pytest.mark.parametrize("style", ["%Y-%m-%d", "%d.%m.%Y", "%m/%d/%y", "%d/%m/%Y %H:%M", "%Y-%m-%dT%H:%M:%SZ"])
+def test_dates_are_no_names_of_rows_unless_they_are_named(tmp_path, style):
+    days = pd.date_range("2024-01-25 10:30", periods=20).strftime(style)
+    path = save(tmp_path, "when,a,b\n" + "".join(f"{day},{i}.5,{i * i}\n" for i, day in enumerate(days)))
+    found = read_table(path)
+    assert found.ids is None and found.report.annotations == ("when",) and found.names == ("a", "b")
+    assert len(read_table(path, id="when").ids) == 20
+
+
+def test_dates_of_parquet_are_no_names_of_rows(tmp_path):
+    table = pd.DataFrame({"when": pd.date_range("2024-01-25", periods=20), "a": np.arange(20) ** 2.0})
+    table.to_parquet(tmp_path / "t.parquet")
+    assert read_table(tmp_path / "t.parquet").report.annotations == ("when",)
+
+
+def test_new_rows_keep_their_names(tmp_path):
+    path = save(tmp_path, "day,city,a,b\n2024-01-01,Oslo,1,2\n2024-01-02,Rome,3,5\n")
+    selection = ColumnSelection.of(None, None, None, ())
+    assert read_columns(str(path), selection, ("b", "a")).ids.tolist() == ["Oslo", "Rome"]
+    assert read_columns(str(path), replace(selection, id="day"), ("b", "a")).ids[0] == "2024-01-01"
+    assert read_columns(str(path), replace(selection, label="city"), ("b", "a")).ids is None
 
 
 def test_empty_constant_and_mixed_columns_are_named(tmp_path):

@@ -45,6 +45,8 @@ def columns(source: dict[str, Any]) -> dict[str, np.ndarray]:
     """The columns of a data source, decoded."""
 
     def decode(value: Any) -> np.ndarray:
+        if isinstance(value, list):
+            return np.asarray(value, dtype=object)
         if value["type"] == "ndarray" and isinstance(value["array"], dict):
             data = base64.b64decode(value["array"]["data"])
             plain = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
@@ -104,7 +106,7 @@ def test_control_characters_and_half_surrogates_leave_every_file_valid(tmp_path)
     assert (tmp_path / "map.html").read_bytes().decode("utf-8") == html
     forbidden = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
     sources = [columns(source) for source in documents(html)["ColumnDataSource"]]
-    texts = "".join(text for source in sources for key in ("id", "hover0") for text in source[key])
+    texts = "".join(text for source in sources for key in ("id", "hover0", "name") for text in source.get(key, []))
     assert "half\N{REPLACEMENT CHARACTER}" in texts and not forbidden.search(texts)
 
 
@@ -455,3 +457,56 @@ def test_keys_touch_and_the_selector_of_components(browser, tmp_path) -> None:
     assert seen["pinched"][1] - seen["pinched"][0] < 0.95 * (x1 - x0)
     assert seen["selected"] == 0
     assert seen["label"] == "PC3" and seen["third"][3] > 40
+
+
+NAMES = """(() => {
+    const { source } = lowdimPage.plot.center.find((each) => each.name === 'row names');
+    return Object.fromEntries(['text', 'x', 'y', 'dx', 'dy'].map((name) => [name, [...source.data[name]]])); })()"""
+PIXELS = """(() => {
+    const { x_range, y_range, inner_width, inner_height } = lowdimPage.plot;
+    return [(x_range.end - x_range.start) / inner_width, (y_range.end - y_range.start) / inner_height]; })()"""
+
+
+def test_row_names_stand_beside_points_where_there_is_room(browser, tmp_path) -> None:
+    rng = np.random.default_rng(0)
+    Z = np.vstack([rng.normal(size=(10, 2)), 1e-3 * rng.normal(size=(30, 2)) + (9, 9)])
+    ids = [f"row {i}" for i in range(40)]
+    labels = np.repeat(["a", "b", "c"], [8, 2, 30])
+    plot.page(Z, labels, ids=ids, path=tmp_path / "map.html")
+
+    async def look(tab: Tab) -> dict[str, Any]:
+        await tab.until(f"{NAMES}.text.length > 0")
+        seen = {"names": await tab.value(NAMES), "pixels": await tab.value(PIXELS)}
+        await tab.value("document.querySelector('#legend button').click()")
+        await tab.until(f"!{NAMES}.text.includes('row 0')")
+        seen["hidden"] = (await tab.value(NAMES))["text"]
+        await tab.value("document.getElementById('plot').focus()")
+        for kind in ("keyDown", "keyUp"):
+            await tab.call("Input.dispatchKeyEvent", type=kind, key="+")
+        seen["closer"] = await tab.value(RANGES)
+        await asyncio.sleep(0.3)  # names are placed anew, and the view stays
+        seen["later"] = await tab.value(RANGES)
+        for axis in ("x", "y"):
+            await tab.value(f"lowdimPage.plot.{axis}_range.setv({{ start: 8.997, end: 9.003 }})")
+        await tab.until(f"!{NAMES}.text.includes('row 9') && {NAMES}.text.length > 20")
+        return seen
+
+    seen = visit(browser, tmp_path / "map.html", look)
+    assert seen["later"] == seen["closer"]
+    names, size = seen["names"], np.array(seen["pixels"])
+    assert {f"row {i}" for i in range(10)} <= set(names["text"]) and len(names["text"]) < 40
+    rows = [ids.index(text) for text in names["text"]]
+    np.testing.assert_allclose(np.column_stack([names["x"], names["y"]]), Z[rows], atol=1e-5)
+    middles = Z[rows] / size + np.column_stack([names["dx"], names["dy"]])  # in pixels
+    apart = np.abs(middles[:, None] - middles[None])
+    separate = (apart[..., 0] >= 25) | (apart[..., 1] >= 12)  # "row 1" is wider and as high
+    assert (separate | np.eye(len(rows), dtype=bool)).all()
+    to_markers = np.abs(middles[:, None] - (Z / size)[None])
+    assert ((to_markers[..., 0] >= 12) | (to_markers[..., 1] >= 6)).all()
+    assert {"row 8", "row 9"} <= set(seen["hidden"]) and not {f"row {i}" for i in range(8)} & set(seen["hidden"])
+
+
+def test_ids_can_be_for_tooltips_only() -> None:
+    ids = ["a", "b", "c"]
+    assert "LabelSet" in documents(plot.page(np.eye(3), ids=ids))
+    assert "LabelSet" not in documents(plot.page(np.eye(3), ids=ids, show_ids=False))

@@ -223,7 +223,7 @@ def test_refusals_name_what_is_wrong(name, X):
         model.fit(np.where(np.arange(300)[:, None] * 10 + np.arange(6) == 31, np.nan, X))
     with pytest.raises(BadInput, match="so large"):
         model.fit(X * 1.7e308 * np.array([1, -1] * 150)[:, None])
-    with pytest.raises(NotEnoughData, match="minimum of"):
+    with pytest.raises(NotEnoughData, match="a minimum of"):
         model.fit(X[:1])
     with pytest.raises(BadInput, match="sparse"):
         import scipy.sparse as sp

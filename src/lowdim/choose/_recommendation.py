@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from lowdim.choose._parallel_analysis import ParallelAnalysis, p_text
 from lowdim.choose._rules import Verdict, axes
 from lowdim.decomposition.component_count import Spectrum
+from lowdim.runtime.display import TextDisplay, count
 
 __all__ = ["NOISE_RULES", "RecommendedCount", "recommend"]
 
@@ -21,14 +22,18 @@ NOISE_RULES = ("parallel_analysis", "minka", "broken_stick", "gavish_donoho", "m
 NEAR = 0.2  # of the number of components, and at least 1: rules that differ by no more agree
 
 
-@dataclass(frozen=True)
-class RecommendedCount:
+@dataclass(frozen=True, repr=False)
+class RecommendedCount(TextDisplay):
     """A number of components (0: none stands out from noise), the reason, and how far the rules agree."""
 
     k: int
     reason: str
     agreement: str
     warning: str | None = None  # if the rules disagree widely
+
+    def __str__(self) -> str:
+        lines = [f"{count(self.k, 'component')}: {self.reason}", f"agreement: {self.agreement}"]
+        return "\n".join(lines if self.warning is None else [*lines, f"warning: {self.warning}"])
 
 
 def recommend(spectrum: Spectrum, verdicts: Sequence[Verdict], parallel: ParallelAnalysis) -> RecommendedCount:

@@ -25,6 +25,7 @@ from lowdim.cli.options import (
     column_selection,
 )
 from lowdim.cli.output import CommandOutput, printable
+from lowdim.errors import BadParameter
 
 if TYPE_CHECKING:
     from lowdim.workflow.fit import FittedModel
@@ -110,7 +111,7 @@ def draw_map(  # noqa: PLR0913  (one argument per flag)
     from lowdim.workflow.fit import check_target, default_method, fit_method
     from lowdim.workflow.map_quality import JudgedMap, color_or_measure
     from lowdim.workflow.missing import complete_table
-    from lowdim.workflow.model_figures import ModelFigure
+    from lowdim.workflow.model_figures import ModelFigure, settings_for_figure
     from lowdim.workflow.outputs import EmbeddingOutput
     from lowdim.workflow.source import read_with_target
 
@@ -124,7 +125,8 @@ def draw_map(  # noqa: PLR0913  (one argument per flag)
     colors, color_name = color_or_measure(data, table, selection, color)
     complete = complete_table(table, missing, chosen, choice.settings)
     table = complete.table
-    fitted = fit_method(chosen, choice.settings, complete, standardize, complete.rows_of(y))
+    settings = settings_for_figure(plot, chosen, choice.settings, table.rows())
+    fitted = fit_method(chosen, settings, complete, standardize, complete.rows_of(y))
     judged = JudgedMap.of(fitted, quality, paths)
     colors, color_name = judged.colors(complete.rows_of(colors), color_name)
     axes = [str(axis) for axis in fitted.model.get_feature_names_out()]
@@ -164,10 +166,16 @@ def _save(fitted: FittedModel, drawn: EmbeddingOutput, path: Path | None) -> lis
 def _outputs(output: list[str] | None, plot: str, data: str) -> list[Path]:
     """The files to write: a page and a figure of the map, or the figure of the model, if none is named."""
     from lowdim.workflow.model_figures import check_figure
-    from lowdim.workflow.outputs import MAPS, check_outputs
+    from lowdim.workflow.outputs import FIGURES, MAPS, check_outputs
 
     check_figure(plot, "--plot", ("map",))
-    return check_outputs(output or (["map.html", "map.png"] if plot == "map" else [f"{plot}.png"]), MAPS, [data])
+    paths = check_outputs(output or (["map.html", "map.png"] if plot == "map" else [f"{plot}.png"]), MAPS, [data])
+    if plot != "map" and not any(path.suffix.lower() in FIGURES for path in paths):
+        raise BadParameter(
+            f"--plot {plot} is for figures ({', '.join(FIGURES)}); pages show the map, tables its coordinates. "
+            f"Add -o {plot}.png, or omit --plot."
+        )
+    return paths
 
 
 def _writable(save_model: str | None) -> Path | None:

@@ -80,5 +80,5 @@ def fold(
         report(task, stop, rows.n)
     total: Summary | None = counter.total()
     if total is None:
-        raise BadInput("there are 0 sample(s) in the data while a minimum of 1 is required.")
+        raise BadInput("the table has no rows. Give at least one row.")
     return total

@@ -17,6 +17,7 @@ from lowdim.data.rows import Rows, StreamRows, as_frame, float_dtype, is_stream,
 from lowdim.data.table import Table
 from lowdim.data.validation import check_features
 from lowdim.errors import BadInput, BadInputType, NotEnoughData
+from lowdim.runtime.display import count, rows_and_columns
 
 __all__ = ["ColumnCategories", "MixedTable", "factorize", "read_mixed"]
 
@@ -59,8 +60,7 @@ def read_mixed(owner: Any, X: Any, *, fitting: bool, min_rows: int = 1) -> Mixed
         raise BadInput(f"0 feature(s) (shape=({table.n}, 0)) while a minimum of 1 is required by {_name(owner)}.")
     if table.n < min_rows:
         raise NotEnoughData(
-            f"Found array with {table.n} sample(s) (shape=({table.n}, {d})) while a minimum of {min_rows} "
-            f"is required by {_name(owner)}."
+            f"{_name(owner)} needs a minimum of {count(min_rows, 'row')}; got {rows_and_columns(table.n, d)}."
         )
     for j, column in enumerate(table.columns):
         if column.dtype.kind == "f" and np.isinf(column).any():

@@ -39,7 +39,7 @@ def partition_fold(
         source = source.source
     assert isinstance(source, DaskRows)
     if not source.n:
-        raise BadInput("there are 0 sample(s) in the data while a minimum of 1 is required.")
+        raise BadInput("the table has no rows. Give at least one row.")
     report(task, 0, source.n)
     work = BlockWork(source, derivations[::-1], summarize, merge, rows.chunk_rows)
     (total,) = compute(_tree(source, work))

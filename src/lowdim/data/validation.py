@@ -27,6 +27,7 @@ from lowdim.data.rows import (
 from lowdim.data.rows.dask import is_dask, open_dask
 from lowdim.data.table import Table, anndata_rows, is_anndata
 from lowdim.errors import BadInput, BadInputType, NotEnoughData
+from lowdim.runtime.display import count, rows_and_columns
 
 __all__ = [
     "FeatureRecord",
@@ -86,8 +87,8 @@ def read_rows(owner: Any, X: Any, *, fitting: bool, min_rows: int = 1, several_p
         rows = _counted(owner, rows)
     if rows.n is not None and rows.n < min_rows:
         raise NotEnoughData(
-            f"Found array with {rows.n} sample(s) (shape=({rows.n}, {rows.d})) while a minimum of {min_rows} "
-            f"is required by {type(owner).__name__}."
+            f"{type(owner).__name__} needs a minimum of {count(min_rows, 'row')}; "
+            f"got {rows_and_columns(rows.n, rows.d)}."
         )
     if rows.n is None and fitting and not isinstance(rows, StreamRows) and _needs_target(owner):
         rows.count  # noqa: B018  (a pass over a text file: y must have as many values)

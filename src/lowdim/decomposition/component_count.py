@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lowdim.data.rows import Rows
 from lowdim.errors import BadParameter, NotEnoughData
-from lowdim.runtime.display import count
+from lowdim.runtime.display import count, rows_and_columns
 from lowdim.runtime.param import Either, Integer, Maybe, Real, Such
 
 __all__ = [
@@ -95,9 +95,8 @@ component_domain = Maybe(
 
 def rank_limit(n: int | None, d: int) -> str:
     """Why there are no more axes, for `fixed_count`."""
-    rows = "any rows" if n is None else count(n, "row")
-    features = " (n_features=1)" if d == 1 else ""  # the words that scikit-learn's checks look for
-    return f"{rows} and {count(d, 'column')}{features} span no more axes"
+    size = f"any rows and {count(d, 'column')}" if n is None else rows_and_columns(n, d)
+    return f"{size} span no more axes"
 
 
 def fixed_count(n_components: Any, most: int, what: str) -> int | None:

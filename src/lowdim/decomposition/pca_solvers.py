@@ -18,6 +18,7 @@ from lowdim.linalg import lapack
 from lowdim.linalg.block_lanczos import block_lanczos
 from lowdim.linalg.centered import Centered, column_means, nonzero_scale
 from lowdim.linalg.dense_eigen import eigh_largest, fix_signs, orthonormal
+from lowdim.runtime.display import count
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.random import normal
 from lowdim.runtime.threads import interruptible
@@ -213,7 +214,9 @@ def center_rows(rows: Rows, weights: Array | None, options: PCAOptions) -> tuple
     """The sum of the weights, the centered rows, and their standard deviations if they are standardized."""
     n, mean = column_means(rows, weights, options.threads)
     if n <= options.ddof:
-        raise NotEnoughData(f"a variance with ddof={options.ddof} needs more than {options.ddof} sample(s); got {n:g}.")
+        raise NotEnoughData(
+            f"a variance with ddof={options.ddof} needs more than {count(options.ddof, 'row')}; got {n:g}."
+        )
     roots = None if weights is None else np.sqrt(weights)
     centered = Centered(rows, mean, None, roots, options.threads)
     if not options.standardize:

@@ -1,9 +1,8 @@
 // The page around Bokeh's plot: a selector of components, the legend's buttons, and the keyboard.
-"use strict";
-(() => {
+{
   const byId = (id) => document.getElementById(id);
   const { names, axes } = JSON.parse(byId("components").textContent);
-  let plot = null, view = null;
+  let plot = null, view = null, nameRows = () => {};
 
   const column = (source, name) => (source.data instanceof Map ? source.data.get(name) : source.data[name]);
   const put = (source, name, values) => {
@@ -64,18 +63,24 @@
       if (panel.axis_label && panel.axis_label.text !== undefined) panel.axis_label.text = axes[i];
     }
     view.reset();
+    nameRows();
   };
 
+  // A range that follows its data until the reader has chosen another, as Bokeh's own tools do.
+  const choose = (range, start, end) => {
+    range.have_updated_interactively = true;
+    range.setv({ start, end });
+  };
   const move = (x, y) => {
     for (const [range, share] of [[plot.x_range, x], [plot.y_range, y]]) {
       const step = share * (range.end - range.start);
-      range.setv({ start: range.start + step, end: range.end + step });
+      choose(range, range.start + step, range.end + step);
     }
   };
   const zoom = (factor) => {
     for (const range of [plot.x_range, plot.y_range]) {
       const middle = (range.start + range.end) / 2, half = (factor * (range.end - range.start)) / 2;
-      range.setv({ start: middle - half, end: middle + half });
+      choose(range, middle - half, middle + half);
     }
   };
   const clear = () => {
@@ -104,6 +109,7 @@
     }
     connect(-1);
     places = null;
+    nameRows();
   };
 
   const start = () => {
@@ -129,6 +135,7 @@
       byId("plot").addEventListener("pointermove", () => requestAnimationFrame(() => connect(hovered())));
       byId("plot").addEventListener("pointerleave", () => connect(-1));
     }
+    nameRows = rowNames(plot, view, column);
     window.lowdimPage = { plot, view, connect }; // for tests
   };
 
@@ -138,4 +145,4 @@
     else window.setTimeout(wait, 30);
   };
   wait();
-})();
+}

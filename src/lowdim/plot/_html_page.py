@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from lowdim.errors import BadInput, MissingExtra
 from lowdim.plot._drawn_rows import read_drawn_rows
 from lowdim.plot._page_columns import page_columns
-from lowdim.plot._page_figure import draw_rows, make_figure
+from lowdim.plot._page_figure import draw_row_names, draw_rows, make_figure
 from lowdim.plot._page_legend import legend_html
 from lowdim.plot._page_neighbors import EXPLAINED, TOO_MANY, PageNeighbors, draw_neighbor_lines, read_neighbors
 from lowdim.plot._point_colors import Categories, PointColors
 from lowdim.plot._points import strip_heights
-from lowdim.plot._standalone_page import json_for_script, with_content_security_policy
+from lowdim.plot._standalone_page import json_for_script, page_script, with_content_security_policy
 from lowdim.plot._text import drawable, shorten
 from lowdim.runtime.atomic_write import atomic_write
 
@@ -31,6 +31,7 @@ __all__ = ["MOST_ENTRIES", "page"]
 
 Array = NDArray[Any]
 
+SCRIPTS = ("label_boxes", "row_names", "html_page")  # in the order in which they use one another
 MOST_ENTRIES = 60  # in the legend
 MOST_COMPONENTS = 20  # to choose from
 MOST_VALUES = 4_000_000  # of all components in the page: 16 MB
@@ -42,6 +43,7 @@ def page(  # noqa: PLR0913  (one argument per thing that is drawn)
     *,
     names: Any = None,
     ids: Any = None,
+    show_ids: bool = True,
     hover: Mapping[str, Any] | None = None,
     images: Any = None,
     title: str = "",
@@ -67,6 +69,8 @@ def page(  # noqa: PLR0913  (one argument per thing that is drawn)
         Colors, as for `scatter`; up to 60 categories have legend entries.
     ids : n names of rows, optional
         Shown in the tooltip; without them, the number of the row, from 0.
+    show_ids : bool
+        Write the ids beside the points as well, wherever there is room, the most isolated first.
     hover : mapping from name to n values, optional
         Further lines of the tooltip.
     images : array (n, height, width) or (n, height, width, 3), optional
@@ -102,7 +106,11 @@ def page(  # noqa: PLR0913  (one argument per thing that is drawn)
     near = read_neighbors(neighbors, n)
     if near is not None:
         columns, lines = columns | near.columns(), [*lines, near.line()]
+    if ids is not None and show_ids:
+        columns["name"] = np.array([shorten(name) for name in columns["id"]], dtype=object)
     draw_rows(figure, columns, front, lines)
+    if "name" in columns:
+        draw_row_names(figure, n)
     notes = rows.background_note + ([f"the first {kept} of {k} components"] if kept < k else [])
     if near is not None:
         draw_neighbor_lines(figure)
@@ -122,8 +130,8 @@ def _render(figure: Any, title: str, note: str, key: str, axes: list[str], near:
     from bokeh.resources import Resources
     from jinja2 import Template  # comes with Bokeh
 
-    folder = files("lowdim.plot")
-    template, script = (folder.joinpath(f"_html_page.{kind}").read_text(encoding="utf-8") for kind in ("html", "js"))
+    template = files("lowdim.plot").joinpath("_html_page.html").read_text(encoding="utf-8")
+    scripts = "\n".join(page_script(name) for name in SCRIPTS)
     chooser = (f'<label>{axis} <select id="{axis}-component"></select></label>' for axis in ("x", "y"))
     variables = {
         "heading": shorten(title, 120),
@@ -133,7 +141,7 @@ def _render(figure: Any, title: str, note: str, key: str, axes: list[str], near:
         "components": json_for_script({"names": [shorten(name, 40) for name in axes], "axes": axes}),
         "neighbors": json_for_script({} if near is None else near.for_script()),
         "explained": "" if near is None else EXPLAINED,
-        "script": script,
+        "script": f'"use strict";\n(() => {{\n{scripts}\n}})();',
     }
     options = {"title": title or "Map", "template": Template(template), "template_variables": variables}
     return with_content_security_policy(file_html(figure, Resources(mode="inline"), **options))

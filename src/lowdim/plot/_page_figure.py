@@ -14,7 +14,7 @@ from lowdim.plot._point_colors import Categories, ColorScale, PointColors
 from lowdim.plot._points import PALE
 from lowdim.plot._text import shorten
 
-__all__ = ["draw_rows", "make_figure"]
+__all__ = ["draw_empty_lines", "draw_row_names", "draw_rows", "make_figure"]
 
 
 def make_figure(axes: Sequence[str], strips: PointColors) -> Any:
@@ -80,6 +80,34 @@ def draw_rows(figure: Any, columns: Columns, colors: PointColors, lines: list[Li
         _add_tools(figure, [*lines[:1], *([label] if label else []), *lines[1:]], drawn)
 
 
+def draw_row_names(figure: Any, n: int) -> None:
+    """Names beside points and the lines that lead to them, both empty: `_row_names.js` places them."""
+    from bokeh.models import ColumnDataSource
+    from bokeh.models.annotations.labels import LabelSet
+
+    size = 12 if n <= 40 else 11 if n <= 120 else 10  # pixels
+    source = ColumnDataSource({name: [] for name in ("x", "y", "text", "dx", "dy")})
+    style: dict[str, Any] = {"text_font_size": f"{size}px", "text_color": INK, "text_align": "center"}
+    labels = LabelSet(x="x", y="y", text="text", x_offset="dx", y_offset="dy", source=source, **style)
+    labels.update(name="row names", text_baseline="middle", tags=[size, _marker_size(n) / 2])
+    figure.add_layout(labels)
+    draw_empty_lines(figure, "names", "row names", line_color=LIGHT, line_width=0.8)
+
+
+def draw_empty_lines(figure: Any, tag: str, name: str, **style: Any) -> Any:
+    """Lines which a script fills."""
+    from bokeh.models import ColumnDataSource
+
+    empty: dict[str, Any] = {end: [] for end in ("x0", "y0", "x1", "y1")}
+    drawn = figure.segment("x0", "y0", "x1", "y1", source=ColumnDataSource(empty), **style)
+    drawn.update(name=name, tags=[f"lines-{tag}"])
+    return drawn
+
+
+def _marker_size(n: int) -> float:
+    return float(np.clip(10 * (150 / n) ** 0.25, 2.5, 10))
+
+
 def _value_texts(scale: ColorScale) -> Any:
     """Dates as text, for tooltips."""
     if not scale.dates:
@@ -98,7 +126,7 @@ def _markers(figure: Any, columns: Columns, n: int, color: Any, pale: bool) -> A
         "x",
         "y",
         source=ColumnDataSource(columns),
-        size=float(np.clip(10 * (150 / n) ** 0.25, 2.5, 10)),
+        size=_marker_size(n),
         color=color,
         fill_alpha=0.9 if pale else opacity,
         line_color=None,

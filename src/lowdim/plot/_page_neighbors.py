@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from lowdim.errors import BadInput
 from lowdim.plot._colors import INK, PALETTE
 from lowdim.plot._page_columns import Columns, Line
+from lowdim.plot._page_figure import draw_empty_lines
 
 __all__ = ["EXPLAINED", "MOST_HOVERED", "TOO_MANY", "PageNeighbors", "draw_neighbor_lines", "read_neighbors"]
 
@@ -76,10 +77,6 @@ def read_neighbors(neighbors: Any, n: int) -> PageNeighbors | None:
 
 def draw_neighbor_lines(figure: Any) -> None:
     """Empty lines above the points, which the script fills."""
-    from bokeh.models import ColumnDataSource
-
     for name, color, dash in (("true", INK, "solid"), ("false", FALSE, "dashed")):
-        empty: dict[str, Any] = {end: [] for end in ("x0", "y0", "x1", "y1")}
-        style: dict[str, Any] = {"line_color": color, "line_dash": dash, "line_width": 1.2, "line_alpha": 0.75}
-        drawn = figure.segment("x0", "y0", "x1", "y1", source=ColumnDataSource(empty), **style)
-        drawn.update(name=f"neighbor lines: {name}", tags=[f"lines-{name}"], level="annotation")
+        style = {"line_color": color, "line_dash": dash, "line_width": 1.2, "line_alpha": 0.75}
+        draw_empty_lines(figure, name, f"neighbor lines: {name}", **style).level = "annotation"

@@ -8,16 +8,22 @@ import json
 import re
 from collections.abc import Mapping
 from html import escape
+from importlib.resources import files
 from typing import Any
 
 from lowdim.errors import BadInput
 
-__all__ = ["json_for_script", "with_content_security_policy"]
+__all__ = ["json_for_script", "page_script", "with_content_security_policy"]
 
 
 def json_for_script(data: Mapping[str, Any]) -> str:
     """JSON whose texts can't end the script element that it stands in."""
     return json.dumps(data).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def page_script(name: str) -> str:
+    """The text of a script of this package's pages."""
+    return files("lowdim.plot").joinpath(f"_{name}.js").read_text(encoding="utf-8")
 
 
 def with_content_security_policy(html: str) -> str:

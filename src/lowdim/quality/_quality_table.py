@@ -9,7 +9,7 @@ from typing import Any
 from lowdim.errors import BadParameter
 from lowdim.quality._measure import Measure
 from lowdim.quality._quality import Quality, baseline_names, baseline_title
-from lowdim.runtime.display import count, grid, titled
+from lowdim.runtime.display import count, grid, paragraph, titled
 
 __all__ = ["QualityTable"]
 
@@ -67,14 +67,18 @@ class QualityTable:
             "  ".join(f"{c:<{w}}" if j == 0 else f"{c:>{w}}" for j, (c, w) in enumerate(zip(row, widths, strict=True)))
             for row in rows
         ]
-        key = [NULL_KEY, ""] if any(quality.null is not None for quality in self.maps.values()) else []
+        key = [self._key(), ""] if self._key() else []
         return "\n".join(line.rstrip() for line in [self._title(), "", *lines, "", *key, *self.words()])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         head, body = self.rows()
-        return titled(self._title(), grid(head, body))
+        said = [paragraph(line) for line in (self._key(), *self.words()) if line]
+        return titled(self._title(), grid(head, body), *said)
+
+    def _key(self) -> str:
+        return NULL_KEY if any(quality.null is not None for quality in self.maps.values()) else ""
 
     def _title(self) -> str:
         first = next(iter(self.maps.values()))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import lowdim
-from lowdim.plot._standalone_page import json_for_script, with_content_security_policy
+from lowdim.plot._standalone_page import json_for_script, page_script, with_content_security_policy
 from lowdim.plot._text import drawable, shorten
 from lowdim.report import page_sections
 from lowdim.report.page_data import page_data
@@ -38,6 +38,7 @@ def write_page(result: MethodComparison, path: str | os.PathLike[str]) -> Path:
 def page_html(result: MethodComparison) -> str:
     """The text of the page. No text of the user's can end the element that it stands in, or be a placeholder."""
     sections = page_sections.further_sections(result)
+    scripts = [page_script("label_boxes"), *(_asset(f"{name}.js") for name in SCRIPTS)]
     parts = {
         "version": lowdim.__version__,
         "title": escape(shorten(drawable(result.title), 120)),
@@ -52,7 +53,7 @@ def page_html(result: MethodComparison) -> str:
         "again": page_sections.again_html(result.again),
         "style": _asset("page.css"),
         "data": json_for_script(page_data(result)),
-        "script": '"use strict";\n(() => {\n' + "\n".join(_asset(f"{name}.js") for name in SCRIPTS) + "\n})();",
+        "script": '"use strict";\n(() => {\n' + "\n".join(scripts) + "\n})();",
     }
     pieces = _asset("page.html").split("{{")
     filled = [pieces[0]]

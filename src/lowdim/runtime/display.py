@@ -5,6 +5,7 @@ Names come from people's files. In text they lose their control characters, in H
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
@@ -20,10 +21,13 @@ __all__ = [
     "paragraph",
     "printable",
     "rounded",
+    "rows_and_columns",
     "titled",
 ]
 
-LEFT = 'style="text-align:left"'
+# Notebooks style tables, but other places that show HTML do not.
+LEFT, RIGHT = (f'style="text-align:{side};padding:0.1em 0.6em;vertical-align:top"' for side in ("left", "right"))
+NUMBER = re.compile(r"[+\-−]?[\d.,]+%?(–[\d.,]+| [\[|].*)?")  # also with its interval
 
 
 class SummaryDisplay:
@@ -53,6 +57,12 @@ def count(number: float, noun: str, plural: str | None = None) -> str:
     """A number with its noun: 1 row, 1,797 rows, 2.5 rows."""
     exact = f"{int(number):,}" if number == int(number) else f"{number:,.6g}"
     return f"{exact} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def rows_and_columns(rows: float, columns: float) -> str:
+    """The size of a table that is too small; a single row or column also as scikit-learn calls it, whose checks ask."""
+    of_rows = count(rows, "row") + (" (n_samples=1)" if rows == 1 else "")
+    return f"{of_rows} and {count(columns, 'column')}" + (" (n_features=1)" if columns == 1 else "")
 
 
 def rounded(number: float, digits: int = 3) -> str:
@@ -100,15 +110,23 @@ def facts(lines: Iterable[tuple[str, str]]) -> str:
 
 
 def grid(head: Sequence[Any], rows: Iterable[Sequence[Any]]) -> str:
-    """A table with a head, in HTML; numbers stand to the right."""
-    body = "".join(f"<tr>{''.join(_cell(value) for value in row)}</tr>" for row in rows)
-    names = "".join(f"<th {LEFT}>{_html(name)}</th>" for name in head)
-    return f"<table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table>"
+    """A table with a head, in HTML, that scrolls where it is too wide; columns of numbers stand to the right."""
+    rows = list(rows)
+    sides = [RIGHT if all(map(_is_number, column)) else LEFT for column in zip(*rows, strict=True)] or [LEFT] * len(
+        head
+    )
+    body = "".join(f"<tr>{_cells('td', row, sides)}</tr>" for row in rows)
+    table = f"<table><thead><tr>{_cells('th', head, sides)}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<div style="overflow-x:auto">{table}</div>'
 
 
-def _cell(value: Any) -> str:
-    text = _html(value)
-    return f"<td {LEFT}>{text}</td>" if isinstance(value, str) else f"<td>{text}</td>"
+def _cells(tag: str, values: Sequence[Any], sides: Sequence[str]) -> str:
+    cells = zip(values, sides, strict=True)
+    return "".join(f"<{tag} {side}>{_html(value)}</{tag}>" for value, side in cells)
+
+
+def _is_number(value: Any) -> bool:
+    return not isinstance(value, str) or not value or NUMBER.fullmatch(value) is not None
 
 
 def _html(value: Any) -> str:

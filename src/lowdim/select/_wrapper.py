@@ -16,6 +16,7 @@ from lowdim.base.state import StateCheck
 from lowdim.data.target import class_labels
 from lowdim.errors import BadInput, BadParameter, LowdimError, NotEnoughData
 from lowdim.runtime.checkpoint import CHECKPOINT_PATH
+from lowdim.runtime.display import count
 from lowdim.runtime.param import Choice, Either, Integer, Maybe, Such, param
 from lowdim.runtime.threads import thread_count
 from lowdim.select._checkpoint import ResultLog
@@ -190,7 +191,7 @@ def finite_scores(found: Any) -> Floats:
 def _require_members(counts: NDArray[Any], folds: int) -> None:
     if counts.min() < folds:
         raise NotEnoughData(
-            f"the smallest class has {counts.min()} sample(s), and a minimum of {folds} is required by cv={folds}. "
+            f"the smallest class has {count(counts.min(), 'row')}, and cv={folds} needs {folds}. "
             "Use fewer folds, or leave the class out."
         )
 

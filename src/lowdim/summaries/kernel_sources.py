@@ -122,7 +122,7 @@ def finite_rows(rows: Rows, *, missing: bool = False) -> Table:
     if not missing or rows.sparse or np.isinf(whole).any():
         _require_finite(whole, rows)
     if not whole.shape[0]:
-        raise BadInput("there are 0 sample(s) in the data while a minimum of 1 is required.")
+        raise BadInput("the table has no rows. Give at least one row.")
     return whole
 
 

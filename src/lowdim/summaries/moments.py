@@ -94,7 +94,7 @@ class Moments(SummaryDisplay):
         """The divisor of a covariance, n - ddof."""
         if self.n <= ddof:
             raise NotEnoughData(
-                f"a covariance with ddof={ddof} needs more than {ddof} sample(s); got n={self.n:g} (the sum of the "
+                f"a covariance with ddof={ddof} needs more than {count(ddof, 'row')}; got n={self.n:g} (the sum of the "
                 "weights). Use ddof=0, or give more rows."
             )
         return self.n - ddof

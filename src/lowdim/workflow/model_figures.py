@@ -8,13 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lowdim.base.estimator import Method
+from lowdim.data.rows import Rows
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadParameter
+from lowdim.runtime.param import parameters
 from lowdim.workflow.outputs import save_figure
 from lowdim.workflow.source import label_vector
 from lowdim.workflow.standardize import inner_estimator
 
-__all__ = ["MODEL_FIGURES", "ModelFigure", "check_figure", "needs_rows", "write_model_figure"]
+__all__ = ["MODEL_FIGURES", "ModelFigure", "check_figure", "needs_rows", "settings_for_figure", "write_model_figure"]
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,7 @@ MODEL_FIGURES: dict[str, Callable[[Any, ModelFigure], Any]] = {
     "sources": _sources,
     "index-path": _of_model("index_path"),
 }
+MOST_EIGENVALUES = 40  # of a scree plot
 NEED_ROWS = ("biplot", "correlation-circle", "sufficient-summary", "sources")
 
 
@@ -109,6 +113,14 @@ def check_figure(kind: str, flag: str, others: tuple[str, ...] = ()) -> None:
 def needs_rows(kind: str) -> bool:
     """Whether the figure shows rows beside the model, or may be computed from them."""
     return kind in NEED_ROWS
+
+
+def settings_for_figure(kind: str, method: Method, settings: dict[str, Any], rows: Rows) -> dict[str, Any]:
+    """A scree plot shows the spectrum, not the two components of a map, unless their number is given."""
+    if kind != "scree" or "n_components" in settings or not parameters(method.cls)["n_components"].domain.accepts(None):
+        return settings
+    n = rows.n or MOST_EIGENVALUES
+    return {**settings, "n_components": None if rows.d <= MOST_EIGENVALUES else min(MOST_EIGENVALUES, n)}
 
 
 def write_model_figure(path: Path, kind: str, drawn: ModelFigure) -> None:

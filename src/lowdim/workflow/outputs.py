@@ -122,7 +122,12 @@ def _write_page(path: Path, output: EmbeddingOutput) -> None:
     from lowdim import plot
 
     table, Z = output.table, output.embedding
-    shown = {"ids": table.ids, "axis_names": _axis_titles(output), **_shared_options(output)}
+    shown = {
+        "ids": table.ids,
+        "show_ids": table.row_names is not None,
+        "axis_names": _axis_titles(output),
+        **_shared_options(output),
+    }
     plot.page(
         Z,
         output.colors,

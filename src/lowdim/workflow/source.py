@@ -143,7 +143,7 @@ def read_columns(data: str, selection: ColumnSelection, names: tuple[str, ...] |
     if names is None or selection.columns:
         return read_data(data, selection)
     try:
-        return read_data(data, replace(selection, columns=names or None))
+        return read_data(data, replace(selection, columns=names or None, names_beside=True))
     except BadInput as error:
         try:
             table = read_data(data, selection)

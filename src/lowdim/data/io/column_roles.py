@@ -35,6 +35,7 @@ class ColumnSelection:
     encode: str = "drop"  # text that is neither label nor id: drop (kept as annotation), one-hot, gower (codes), or
     # categories (text)
     numeric_only: bool = False  # read numbers alone: no label, ids or annotations unless they are named
+    names_beside: bool = False  # look for names of rows beside the columns that are given
 
     @classmethod
     def of(

@@ -35,6 +35,9 @@ ID_NAME = re.compile(
     r"|.*[_ .-]id|.*[a-z]Id|.*[a-z]ID)",
 )
 YEAR_NAME = re.compile(r"(.*[_ .-])?(years?|yr|jahr|ann[eé]e|año|anio|anno|ano|jaar|år|rok|год)", re.IGNORECASE)
+DAY = r"(\d{4}([-/.])\d{1,2}\2\d{1,2}|\d{1,2}([-/.])\d{1,2}\3(\d{4}|\d\d))"
+TIME = r"\d\d?:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?"
+DATE = re.compile(f"{DAY}([ T]{TIME})?")  # 2024-03-31, 31.03.2024 12:30, 3/31/24, 2024-03-31T12:30:00Z
 FIRST_YEAR, LAST_YEAR = 1900, 2100
 
 
@@ -46,10 +49,12 @@ class _Look:
     values: int  # different ones
     missing: int
     stray: str | None = None  # a text among what are mostly numbers
+    dates: bool = False  # or times
 
     @property
-    def all_different(self) -> bool:
-        return self.values == self.rows > 1 and not self.missing
+    def names_rows(self) -> bool:
+        """Whether all values differ, and do not only say when a row was made."""
+        return self.values == self.rows > 1 and not self.missing and not self.dates
 
     def recurs(self, most: int | None) -> bool:
         """Whether there are several values, at most so many; without a limit, fewer than rows."""
@@ -67,6 +72,8 @@ def infer_roles(source: TableSource, selection: ColumnSelection, where: str) -> 
     kinds = {name: source.schema.field(name).type for name in roles.numbers}
     other = {name: type_name(kind) for name, kind in kinds.items() if not is_number(kind)}
     if selection.columns is not None:  # the caller knows what to use
+        if selection.names_beside and roles.id is None:
+            roles = replace(roles, id=_names_beside(source, selection))
         if other and selection.encode == "categories":
             numbers = tuple(name for name in roles.numbers if name not in other)
             return replace(roles, numbers=numbers, categories=tuple(other))
@@ -91,7 +98,7 @@ def _with_text(source: TableSource, roles: Roles, text: tuple[str, ...], selecti
     mixed = tuple((n, f"numbers mixed with text such as {look.stray!r}") for n, look in looks.items() if look.stray)
     roles = replace(roles, left_out=mixed)
     rest = [name for name in text if not looks[name].stray]
-    name = next((n for n in rest if looks[n].all_different), None)
+    name = next((n for n in rest if looks[n].names_rows), None)
     if name is not None and (roles.id is None or _counts_rows(source, roles.id)):
         roles = replace(roles, id=name)
         rest.remove(name)
@@ -107,6 +114,13 @@ def _with_text(source: TableSource, roles: Roles, text: tuple[str, ...], selecti
         rest = [name for name in rest if name not in encoded]
         roles = replace(roles, encoded=encoded)
     return replace(roles, annotations=tuple(rest))
+
+
+def _names_beside(source: TableSource, selection: ColumnSelection) -> str | None:
+    """The first column of names of rows among those that are not used."""
+    used = {*(selection.columns or ()), *selection.drop, selection.label}
+    text = [n for n in source.names if n not in used and not is_number(source.schema.field(n).type)]
+    return next((n for n, look in _look(source, tuple(text)).items() if look.names_rows), None) if text else None
 
 
 def _counts_rows(source: TableSource, id: str) -> bool:
@@ -129,7 +143,9 @@ def _look(source: TableSource, names: tuple[str, ...]) -> dict[str, _Look]:
         cells = column.cast(pa.string())
         filled = compute.if_else(compute.equal(cells, ""), pa.scalar(None, pa.string()), cells).drop_null()
         different = int(compute.count_distinct(filled).as_py())
-        looks[name] = _Look(len(cells), different, len(cells) - len(filled), _stray_text(filled.to_pylist()))
+        texts = filled.to_pylist()
+        dates = pa.types.is_temporal(column.type) or (bool(texts) and all(map(DATE.fullmatch, texts)))
+        looks[name] = _Look(len(cells), different, len(cells) - len(filled), _stray_text(texts), dates)
     return looks
 
 

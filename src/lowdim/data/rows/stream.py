@@ -35,7 +35,7 @@ class StreamRows(Rows):
             self.first, opened = _next_chunk(self._iterator, 0, labeled)
         except StopIteration:
             raise BadInput(
-                "the stream of chunks is empty: there are 0 sample(s). An iterator is read once: to fit and then to "
+                "the stream of chunks is empty: it has no rows. An iterator is read once: to fit and then to "
                 "transform, give a function that returns a new one."
             ) from None
         self._opened, rows = opened, opened.rows

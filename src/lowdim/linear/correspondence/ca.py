@@ -21,6 +21,7 @@ from lowdim.linalg.row_products import row_products
 from lowdim.linear.correspondence.base import CorrespondenceProjection, encoded_axes, first_axes, given_count
 from lowdim.linear.correspondence.profiles import ProfileRows, profile_moments, row_and_column_totals
 from lowdim.runtime.blas import single_blas
+from lowdim.runtime.display import rows_and_columns
 from lowdim.runtime.param import param
 from lowdim.runtime.random import seed_of
 from lowdim.runtime.threads import thread_count
@@ -184,5 +185,5 @@ def _require_total(n: float) -> float:
 def _most_axes(rows_with_counts: int, roots: Array, rows: Rows) -> tuple[int, str]:
     """The largest number of axes with inertia, and why there are no more."""
     most = min(rows_with_counts, int((roots > 0).sum())) - 1
-    known = "" if rows.n is None else f"{rows.n} sample(s) and "
-    return most, f"{known}{rows.d} feature(s) with counts span no more axes"
+    size = f"{rows.d} columns" if rows.n is None else rows_and_columns(rows.n, rows.d)
+    return most, f"{size} with counts span no more axes"

@@ -21,6 +21,7 @@ from lowdim.linear.correspondence.base import encoded_axes
 from lowdim.linear.correspondence.categorical import CategoricalProjection, CodedAxesState
 from lowdim.linear.correspondence.indicators import ColumnCoding, EncodedRows, encode_numbers, fit_coding
 from lowdim.runtime.blas import single_blas
+from lowdim.runtime.display import rows_and_columns
 from lowdim.runtime.param import Integer, Maybe, Such, param
 from lowdim.runtime.threads import thread_count
 
@@ -113,7 +114,7 @@ class FAMD(CategoricalProjection):
             rows = EncodedRows(encode_numbers(table, coding), codes, factors, table.dtype)
             p, Q = len(coding.number_columns), codes.shape[1]
             most = min(int((weights > 0).sum()) - 1, p + len(factors) - Q)
-            what = f"{table.n} sample(s) and {p + Q} feature(s) with {len(factors)} categories span no more axes"
+            what = f"{rows_and_columns(table.n, p + Q)} with {len(factors)} categories span no more axes"
             axes = encoded_axes(rows, weights, most, what, self._options())
             mean = np.concatenate([np.zeros(p), np.sqrt(coding.shares)])
             state = CodedAxesState(coding, factors, mean, axes.vectors)

@@ -17,6 +17,7 @@ from lowdim.errors import BadInput
 from lowdim.linear.correspondence.base import encoded_axes, first_axes
 from lowdim.linear.correspondence.categorical import CategoricalProjection, CodedAxesState
 from lowdim.linear.correspondence.indicators import ColumnCoding, EncodedRows, fit_coding
+from lowdim.runtime.display import rows_and_columns
 from lowdim.runtime.param import Choice, Maybe, param
 
 __all__ = ["MCA"]
@@ -102,7 +103,7 @@ class MCA(CategoricalProjection):
             factors = 1 / np.sqrt(Q * coding.shares)
             rows = EncodedRows(np.empty((table.n, 0)), codes, factors, table.dtype)
             most = min(int((weights > 0).sum()) - 1, len(factors) - Q)
-            what = f"{table.n} sample(s) and {Q} feature(s) of {len(factors)} categories span no more axes"
+            what = f"{rows_and_columns(table.n, Q)} of {len(factors)} categories span no more axes"
             axes, spectrum = self._axes(rows, weights, most, what)
             state = CodedAxesState(coding, factors, np.sqrt(coding.shares / Q), axes.vectors)
             return self._keep(state, axes, spectrum, table.names, table.dtype)

@@ -30,6 +30,7 @@ from lowdim.linear.projection_pursuit.significance import (
     verdict,
 )
 from lowdim.linear.projection_pursuit.sphering import SpheredRows, sphere_rows, standardize_rows
+from lowdim.runtime.display import rows_and_columns
 from lowdim.runtime.param import Choice, Either, Flag, Integer, Maybe, Real, param
 from lowdim.runtime.random import seed_of
 from lowdim.runtime.threads import thread_count
@@ -192,8 +193,8 @@ class ProjectionPursuit(ThreadsMixin, SeedMixin, LinearProjection):
         n, r = sphered.rows.shape
         if self.n_components > r:
             raise NotEnoughData(
-                f"n_components={self.n_components} must be at most {r}, the dimensions that {n} sample(s) and "
-                f"{self.n_features_in_} feature(s) vary in. Ask for fewer, or give more data."
+                f"n_components={self.n_components} must be at most {r}, the dimensions that "
+                f"{rows_and_columns(n, self.n_features_in_)} vary in. Ask for fewer, or give more data."
             )
         self.n_sphere_ = r
 

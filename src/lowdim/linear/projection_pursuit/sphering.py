@@ -13,6 +13,7 @@ from lowdim.decomposition.principal_axes import PCAOptions, center_rows, princip
 from lowdim.errors import NotEnoughData
 from lowdim.linalg.centered import Centered
 from lowdim.linear.projection_pursuit.indices import Array
+from lowdim.runtime.display import rows_and_columns
 from lowdim.runtime.memory import require_memory
 
 __all__ = ["SpheredRows", "sphere_rows", "standardize_rows"]
@@ -52,9 +53,7 @@ def _sphered(centered: Centered, forward: Array, backward: Array) -> SpheredRows
     rows, factors = centered.rows, centered.scale
     assert factors is not None
     if forward.shape[1] == 0:
-        raise NotEnoughData(
-            f"all {rows.d} feature(s) of the {rows.n} sample(s) are constant, so there is nothing to project."
-        )
+        raise NotEnoughData(f"{rows_and_columns(rows.count, rows.d)} do not vary, so there is nothing to project.")
     needed = 16 * rows.count * forward.shape[1]
     require_memory(needed, f"{rows.n} x {forward.shape[1]} sphered values", "Lower n_sphere, or give fewer rows.")
     if not np.isfinite(factors).all():

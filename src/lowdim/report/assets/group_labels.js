@@ -2,6 +2,7 @@
 // line leads to a name that is further away.
 const LABEL_SIZE = 13, LABEL_PADDING = 3, MOST_GROUPS = 30;
 const COVERED = 40, STRAY = 40; // what it costs to cover points, and to be as near to another group, in pixels of distance
+const CELL = 4; // of the counts of points, in pixels
 const NEAR = 10; // gap up to which no line leads to a name
 const SHIFTS = [[0, 0]]; // from the middle of a group, nearest first
 for (const ring of [16, 30, 48, 70]) {
@@ -26,29 +27,6 @@ const groupPlaces = (view, rows, codes, groups) => {
     return { x: view.x(nearest), y: view.y(nearest), left, right, top, bottom, count: own.length };
   });
 };
-
-// How many rows lie in a box, from sums over squares of four pixels.
-const rowCounter = (view, rows) => {
-  const CELL = 4, across = Math.ceil(view.width / CELL) + 1, down = Math.ceil(view.height / CELL) + 1;
-  const sums = new Int32Array((across + 1) * (down + 1)), clip = (at, most) => Math.min(Math.max(at, 0), most);
-  for (const i of rows) {
-    const x = clip(Math.floor(view.x(i) / CELL), across - 1), y = clip(Math.floor(view.y(i) / CELL), down - 1);
-    sums[(y + 1) * (across + 1) + x + 1]++;
-  }
-  for (let y = 1; y <= down; y++) {
-    for (let x = 1, row = 0; x <= across; x++) {
-      row += sums[y * (across + 1) + x];
-      sums[y * (across + 1) + x] = row + sums[(y - 1) * (across + 1) + x];
-    }
-  }
-  return (box) => {
-    const [left, right] = [clip(Math.floor(box.left / CELL), across), clip(Math.ceil(box.right / CELL), across)];
-    const [top, bottom] = [clip(Math.floor(box.top / CELL), down) * (across + 1), clip(Math.ceil(box.bottom / CELL), down) * (across + 1)];
-    return sums[bottom + right] - sums[bottom + left] - sums[top + right] + sums[top + left];
-  };
-};
-
-const overlap = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 
 // The gap between two boxes.
 const gapBetween = (a, b) =>
@@ -75,7 +53,7 @@ const drawGroupLabels = (context, view, rows) => {
   const { coloring, selected } = state;
   if (coloring.kind !== "categories" || coloring.names.length > MOST_GROUPS || view.width < 220) return [];
   const inside = rows.filter((i) => view.inView(i, 0) && (selected === null || selected[i]));
-  const places = groupPlaces(view, inside, coloring.codes(), coloring.names.length), count = rowCounter(view, inside);
+  const places = groupPlaces(view, inside, coloring.codes(), coloring.names.length), count = rowCounter(view, inside, CELL);
   const order = [...places.keys()].filter((code) => places[code] && !coloring.absent.includes(code));
   order.sort((a, b) => places[b].count - places[a].count);
   context.font = `600 ${LABEL_SIZE}px ${getComputedStyle(document.body).fontFamily}`;
