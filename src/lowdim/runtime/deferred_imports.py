@@ -23,6 +23,7 @@ DEFERRED = (
     "numpy.f2py",
     "numpy.testing",
     "pandas",
+    "psutil",
     "pyarrow",
     "scipy.fft",
     "scipy.integrate",
