@@ -555,8 +555,8 @@ def test_methods_and_flags_come_from_the_registry(good):
         flag = f"--{name.replace('_', '-')}"
         assert flag in good["methods pca"].out
         assert flag in good["map --method pca --help"].out
-    assert good["quality --help"].out.startswith("Usage: lowdim quality [OPTIONS] DATA MAP...\n")
         assert parameter.help.split()[0] in good["methods pca"].out
+    assert good["quality --help"].out.startswith("Usage: lowdim quality [OPTIONS] DATA MAP...\n")
     assert "PCA" in good["methods"].out
     assert good["datasets --json"].data["datasets"] == lowdim.datasets.names()
     assert good["config --json"].data["lowdim"] == lowdim.__version__
