@@ -23,7 +23,6 @@ DEFERRED = (
     "numpy.f2py",
     "numpy.testing",
     "pandas",
-    "psutil",
     "pyarrow",
     "scipy.fft",
     "scipy.integrate",
