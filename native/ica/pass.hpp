@@ -68,18 +68,22 @@ void ica_pass(const IcaPass<T>& pass, int contrast, double* moments, double* sum
     const IcaShares shares = IcaShares::of(pass);
     const std::int64_t size = ica_block_rows(pass.columns, sizeof(T)), moment_count = pass.sources * pass.columns;
     const std::int64_t blocks = block_count(pass.n, pass.block_rows), at_once = std::min(blocks, shares.blocks);
+    const auto pieces_of = [&](std::int64_t block) {
+        return block_count(std::min(pass.n - block * pass.block_rows, pass.block_rows), size);
+    };
     std::vector<double> parts(static_cast<std::size_t>(at_once * shares.groups * shares.length));
     BlockTree tree;
     for (std::int64_t first = 0; first < blocks && !team.stopped(); first += at_once) {
         const std::int64_t here = std::min(at_once, blocks - first);
         std::fill(parts.begin(), parts.end(), 0.0);
         parallel_blocks(here * shares.groups, team, [&](std::int64_t task) {
-            const std::int64_t start = (first + task / shares.groups) * pass.block_rows, group = task % shares.groups;
-            const std::int64_t stop = std::min(pass.n, start + pass.block_rows), pieces = block_count(stop - start, size);
+            const std::int64_t block = first + task / shares.groups, group = task % shares.groups;
+            const std::int64_t pieces = pieces_of(block), groups = std::min(shares.groups, pieces);
+            if (group >= groups) return;
+            const std::int64_t start = block * pass.block_rows, stop = std::min(pass.n, start + pass.block_rows);
             std::vector<T> scratch(static_cast<std::size_t>(ica_scratch(pass.columns, sizeof(T))));
             double* part = parts.data() + task * shares.length;
-            for (std::int64_t piece = group * pieces / shares.groups; piece < (group + 1) * pieces / shares.groups && !team.stopped();
-                 ++piece) {
+            for (std::int64_t piece = group * pieces / groups; piece < (group + 1) * pieces / groups && !team.stopped(); ++piece) {
                 if (thread_index() == 0) team.stop->poll();
                 const std::int64_t begin = start + piece * size;
                 kernel(pass, begin, std::min(stop, begin + size), scratch.data(), part, part + moment_count);
@@ -90,7 +94,8 @@ void ica_pass(const IcaPass<T>& pass, int contrast, double* moments, double* sum
             const double* part = parts.data() + block * shares.groups * shares.length;
             std::vector<double>& sum = added[static_cast<std::size_t>(block)];
             sum.assign(part, part + shares.length);
-            for (std::int64_t group = 1; group < shares.groups; ++group)
+            const std::int64_t groups = std::min(shares.groups, pieces_of(first + block));
+            for (std::int64_t group = 1; group < groups; ++group)
                 for (std::int64_t e = 0; e < shares.length; ++e) sum[static_cast<std::size_t>(e)] += part[group * shares.length + e];
         });
         if (team.stopped()) return;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import textwrap
 import warnings
 
 import numpy as np
@@ -13,7 +14,7 @@ import scipy.sparse as sp
 from scipy.spatial.distance import pdist, squareform
 
 import lowdim
-from cli_runner import run_lines
+from cli_runner import run_here
 from lowdim.advice._evidence import Evidence
 from lowdim.advice._rules import RULES, first_rule
 from lowdim.errors import BadInput, LowdimWarning
@@ -151,7 +152,7 @@ def test_settings_fit_the_table(advised):
     names = {other.method for other in lowdim.recommend(WINE).others}
     assert "LDA" in names  # because there are labels
     few = lowdim.recommend(noise(24, 40), target=np.arange(24) % 2)
-    assert few.first.parameters["shrinkage"] == "auto"
+    assert few.first.parameters["shrinkage"] == "ledoit-wolf"
 
 
 def test_large_tables_are_not_given_methods_of_pairs():
@@ -200,7 +201,7 @@ def test_the_commands_run(tmp_path):
         "recommend cities --json",
         "recommend iris --target species",
     ]
-    done = run_lines(tmp_path, asked)
+    done = run_here(tmp_path, asked)
     assert [result.code for result in done.values()] == [0] * len(asked), done
     lines = []
     for result in list(done.values())[:4]:
@@ -208,10 +209,49 @@ def test_the_commands_run(tmp_path):
         for choice in [told, *told["alternatives"]]:
             lines += [re.sub("^lowdim ", "", command) for command in choice["commands"]]
     assert any("--target price" in line for line in lines) and any("--label price" in line for line in lines)
-    ran = run_lines(tmp_path, [line if " -o " in line else f"{line} -o map.csv" for line in lines])
+    ran = run_here(tmp_path, [line if " -o " in line else f"{line} -o map.csv" for line in lines])
     assert {line: result.err for line, result in ran.items() if result.code} == {}
     text = done[asked[-1]].out
     assert "start with    LDA, 2 dimensions" in text and "lowdim map iris --method lda" in text
+
+
+def write_files(folder) -> list[str]:
+    """Files of five kinds: words, images, distances, answers, numbers with gaps."""
+    rng = np.random.default_rng(9)  # counts of few values look like answers, but no method of answers takes them
+    sp.save_npz(folder / "words.npz", sp.csr_array((rng.random((80, 40)) < 0.15) * rng.integers(1, 4, (80, 40))))
+    digits = load("digits")
+    np.savez(folder / "images.npz", X=np.asarray(digits.X)[:150].astype(np.uint8), y=digits.labels[:150])
+    np.save(folder / "distances.npy", squareform(pdist(noise(30, 3))))
+    questionnaire(60).to_csv(folder / "answers.csv", index=False)
+    pd.DataFrame(holes(linear(60, 8, 2)), columns=list("abcdefgh")).to_csv(folder / "gaps.csv", index=False)
+    return ["words.npz", "images.npz", "distances.npy", "answers.csv", "gaps.csv"]
+
+
+def printed(text: str) -> tuple[list[list[str]], str]:
+    """The commands of every suggestion, and the Python of the first."""
+    run = text[text.index("Run\n") :]
+    blocks = [
+        re.findall(r"^  lowdim (.*)$", block, re.MULTILINE) for block in re.split(r"^Or ", run, flags=re.MULTILINE)
+    ]
+    return blocks, textwrap.dedent(re.search(r"^  from lowdim.*?(?=^\S)", run, re.MULTILINE | re.DOTALL)[0])
+
+
+def test_what_is_printed_runs_and_its_python_makes_the_same_map(tmp_path):
+    files = write_files(tmp_path)
+    told = run_here(tmp_path, [f"recommend {file}" for file in files])
+    said = {file: printed(result.out) for file, result in zip(files, told.values(), strict=True)}
+    lines = {}
+    for file, (blocks, _) in said.items():
+        for number, (*before, last) in enumerate(blocks):
+            lines |= dict.fromkeys([*before, f"{last} -o {file}-{number}.npz --json"])
+    done = run_here(tmp_path, lines)
+    assert {line: result.err for line, result in done.items() if result.code} == {}
+    for file, (_, python) in said.items():
+        table = lowdim.read_table(tmp_path / file, encode="categories")
+        scope = {"X": table.X if table.kind == "distances" else table, "y": table.labels}
+        exec(python, scope)
+        drawn = np.load(tmp_path / f"{file}-0.npz")["X"]
+        np.testing.assert_allclose(drawn, scope["Z"], atol=1e-3 * np.abs(drawn).max(), err_msg=f"{file}: {python}")
 
 
 def test_noise_is_rarely_taken_for_structure():

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import lowdim
-from cli_runner import run_lines
+from cli_runner import run_here, run_lines
 
 pytest.importorskip("typer")
 pytest.importorskip("pyarrow")
@@ -110,3 +110,12 @@ def test_a_rule_by_its_name(results):
         results["parallel"].data["n_components"]
         == lowdim.PCA("parallel", standardize=True).fit(lowdim.datasets.load("wine")).n_components_
     )
+
+
+def test_methods_of_categories_refuse_sparse_files_by_name(tmp_path):
+    import scipy.sparse as sp
+
+    sp.save_npz(tmp_path / "words.npz", sp.random_array((20, 6), density=0.4, rng=0, format="csr"))
+    lines = [f"map words.npz --method {method} -o z.csv" for method in ("mca", "famd")]
+    for result in run_here(tmp_path, lines).values():
+        assert result.code == 3 and "is sparse, but" in result.err and "toarray" in result.err

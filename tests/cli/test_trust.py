@@ -11,7 +11,9 @@ import pytest
 from sklearn.datasets import load_iris
 
 import lowdim
-from cli_runner import run_lines
+from cli_runner import run_here
+from lowdim.quality._words import far_sentence, interval_text, sentence
+from lowdim.workflow import map_quality
 
 pytest.importorskip("typer")
 pytest.importorskip("bokeh")
@@ -46,7 +48,7 @@ def flags(method) -> str:
 
 def test_every_method_prints_two_lines_of_verdict(folder):
     lines = {method.name: f"map short.csv {flags(method)} -o z.csv" for method in lowdim.methods()}
-    done = run_lines(folder, lines.values())
+    done = run_here(folder, lines.values())
     for name, line in lines.items():
         result = done[line]
         assert result.code == 0, (line, result.err)
@@ -57,7 +59,7 @@ def test_every_method_prints_two_lines_of_verdict(folder):
 
 def test_the_verdict_is_the_librarys(folder):
     line = "map iris.csv --label species --id name --drop place -o z.csv -o page.html --json"
-    told = run_lines(folder, [line])[line].data["quality"]
+    told = run_here(folder, [line])[line].data["quality"]
     X = pd.read_csv(folder / "iris.csv")[["sl", "sw", "pl", "pw"]].to_numpy()
     Z = pd.read_csv(folder / "z.csv").select_dtypes("number").to_numpy()
     found = lowdim.quality.measure((X - X.mean(axis=0)) / X.std(axis=0, ddof=1), Z)
@@ -70,11 +72,36 @@ def test_colors_of_trust(folder):
     asked = ["trust", "continuity", "neighbor-recall"]
     lines = [f"map iris.csv --drop place --color {color} -o {color}.html -o {color}.svg" for color in asked]
     lines.append("map iris.csv --drop place --color nothing -o x.html")
-    done = run_lines(folder, lines)
+    done = run_here(folder, lines)
     assert [done[line].code for line in lines] == [0, 0, 0, 3], done
-    titles = ["trustworthiness of each point, k = 15", "continuity of each point", "neighbor recall of each point"]
+    titles = ["trustworthiness, k = 15", "continuity, k = 15", "neighbor recall, k = 15"]
     for color, title in zip(asked, titles, strict=True):
         assert title in (folder / f"{color}.svg").read_text(encoding="utf-8")
+
+
+def test_colors_of_many_rows_are_those_of_the_nearest_measured_row(monkeypatch):
+    monkeypatch.setattr(map_quality, "EXACT_COLORS", 100)
+    monkeypatch.setattr(map_quality, "SAMPLED_COLORS", 50)
+    X = load_iris().data
+    Z = X[:, [0, 2]] + np.random.default_rng(0).normal(scale=1e-3, size=(150, 2))  # no two rows in one place
+    values, title = map_quality.point_colors("trust", map_quality.SeenSpace(X), Z)
+    assert title == "trustworthiness, k = 15 (50 rows sampled)"
+    rows = lowdim.quality.measure(X, Z, baselines=(), sample=50).rows
+    exact = lowdim.quality.measure(X, Z, baselines=()).point_values["trustworthiness"]
+    nearest = rows[np.linalg.norm(Z[:, None] - Z[rows], axis=2).argmin(axis=1)]
+    np.testing.assert_allclose(values, exact[nearest], atol=1e-12)
+
+
+def test_no_figure_is_minus_zero_and_no_interval_has_two_dashes():
+    from dataclasses import replace
+
+    X = load_iris().data
+    quality = lowdim.quality.measure(X, X[:, :2])
+    tiny = replace(quality["r_nx"], value=-1e-5, low=-1e-5, high=1e-5, baselines={"random": -1e-5})
+    for text in (str(tiny), tiny.text, sentence(tiny, 15), far_sentence(tiny)):
+        assert "0.00" in text and "-0.0" not in text, text
+    assert interval_text(replace(tiny, low=-0.11, high=-0.07)) == ", 95% -0.11 to -0.07"
+    assert interval_text(replace(tiny, low=0.27, high=0.35)) == ", 95% 0.27–0.35"
 
 
 def test_quality_of_coordinates_from_files(folder):
@@ -97,7 +124,7 @@ def test_quality_of_coordinates_from_files(folder):
         f"{data} axes.csv {rest} -o iris.csv",
         f"{data} axes.csv {rest}",
     ]
-    done = run_lines(folder, lines)
+    done = run_here(folder, lines)
     assert [done[line].code for line in lines] == [0, 0, 0, 3, 3, 3, 2, 0], {k: v.err for k, v in done.items()}
     found = lowdim.quality.measure(X, X[:, [0, 2]], labels=frame["species"], k=9)
     for told in (done[lines[0]].data["quality"]["maps"]["axes"], done[lines[2]].data["quality"]["maps"]["iris"]):
@@ -116,7 +143,7 @@ def test_quality_of_coordinates_from_files(folder):
 def test_compare_stands_beside_shuffled_columns(folder):
     base = "compare iris.csv --methods pca,isomap --label species --id name --drop place --k 9 --json"
     lines = [f"{base} -o a.html", f"{base} --no-null -o b.html"]
-    done = run_lines(folder, lines)
+    done = run_here(folder, lines)
     with_null, without = (done[line].data["quality"]["maps"]["PCA"]["measures"] for line in lines)
     assert [m["value"] for m in with_null] == [m["value"] for m in without]
     assert all("null" in m["baselines"] for m in with_null) and not any("null" in m["baselines"] for m in without)

@@ -117,6 +117,21 @@ def test_a_damaged_file_is_refused_by_name(tmp_path, X, change) -> None:
         lowdim.read_table(write(tmp_path / "cells.h5ad", sp.csr_array(X), change))
 
 
+def test_a_heap_that_does_not_advance_is_refused(tmp_path, X) -> None:
+    """The HDF5 library would walk it for ever."""
+    path = write(tmp_path / "cells.h5ad", X)
+    whole = path.read_bytes()
+    heap = whole.index(b"GCOL\x01")
+    first = heap + 16  # the first object: index, references, reserved, size
+    for size in (2**64 - 16, 2**40, 4080):
+        path.write_bytes(whole[: first + 8] + size.to_bytes(8, "little") + whole[first + 16 :])
+        with pytest.raises(BadInput, match="heap of its texts"):
+            lowdim.read_table(path)
+    path.write_bytes(whole[:first] + bytes(16) + whole[first + 16 :])  # free space of no size
+    with pytest.raises(BadInput, match="heap of its texts"):
+        lowdim.read_table(path)
+
+
 def test_a_declared_size_without_data_is_refused(tmp_path, X) -> None:
     def grow(file):
         del file["X"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import subprocess
 import sys
@@ -42,3 +44,16 @@ def run_lines(folder: Path, lines: Iterable[str]) -> dict[str, CommandResult]:
     done = subprocess.run([sys.executable, "-c", DRIVER], input=words, capture_output=True, text=True, cwd=folder)
     assert done.returncode == 0, done.stderr
     return dict(zip(lines, (CommandResult(*result) for result in json.loads(done.stdout)), strict=True))
+
+
+def run_here(folder: Path, lines: Iterable[str]) -> dict[str, CommandResult]:
+    """The result of each line in this process, which has imported most of what they need."""
+    from lowdim.cli import main
+
+    results = {}
+    for line in lines:
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = main(line.split())
+        results[line] = CommandResult(code, out.getvalue(), err.getvalue())
+    return results

@@ -115,21 +115,6 @@ def test_singularity_of_fitted_models(blobs):
         quality.singularity(lowdim.PCA(2).fit(X))
 
 
-def test_sparse_rows_and_other_metrics(blobs):
-    X = np.where(blobs[0] > 0, blobs[0], 0) + 0.0
-    X[:, 0] += 1e-3 * np.arange(120)
-    Z = lowdim.PCA(2).fit_transform(X)
-    dense = quality.measure(X, Z, k=8, baselines=("random",))
-    sparse = quality.measure(sp.csr_array(X), Z, k=8, baselines=("random",))
-    cosine = quality.measure(X, Z, k=8, metric="cosine", baselines=())
-    given = quality.measure(cdist(X, X, "cosine"), Z, k=8, metric="precomputed", baselines=())
-    for measure in dense:
-        assert sparse[measure.name].value == pytest.approx(measure.value, abs=1e-5), measure.name
-    for name in ("trustworthiness", "neighbor_recall", "r_nx_auc", "shepard_correlation", "triplet_accuracy"):
-        assert cosine[name].value == pytest.approx(given[name].value, abs=1e-5), name
-    assert abs(cosine["stress"].value - dense["stress"].value) > 1e-3
-
-
 def test_values_of_points_go_into_the_obs_of_single_cells(blobs):
     X, _ = blobs
     q = quality.measure(X, X[:, :2], k=8, baselines=())

@@ -154,7 +154,7 @@ def _alternatives(rule: AdviceRule, e: Evidence) -> list[str]:
     names = list(rule.others)
     if e.labels is not None and e.columns and not e.categories and not (e.counts or e.sparse):
         names.insert(1, "LDA" if e.labels == "classes" else "SIR")
-    if e.answers is not None and not e.missing:
+    if e.answers is not None and not e.missing and not e.sparse:
         names.insert(0, "MCA")
     return [name for name in dict.fromkeys(names) if name != rule.first and is_feasible(name, e)][:MOST_OTHERS]
 

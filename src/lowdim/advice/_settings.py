@@ -146,7 +146,7 @@ def _lda(e: Evidence) -> list[Setting]:
     settings = [_dimensions(most, f"{count(e.classes or 2, 'class', 'classes')} span no more")]
     if e.rows < 5 * e.columns:
         few = f"{count(e.rows, 'row')} are few for the covariance of {count(e.columns, 'column')}"
-        settings.append(Setting("shrinkage", "auto", few))
+        settings.append(Setting("shrinkage", "ledoit-wolf", few))
     return settings
 
 

@@ -60,7 +60,7 @@ MapColor = Annotated[
     typer.Option(
         metavar="COLUMN",
         help="Any column of the file to color by, text or numbers; or trust, continuity or neighbor-recall: how far "
-        "each point can be trusted.",
+        "each point can be trusted (of many rows a sample is measured, and the others show the nearest one of it).",
         show_default="the labels",
     ),
 ]

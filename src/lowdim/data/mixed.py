@@ -90,6 +90,8 @@ def _of_table(owner: Any, table: Table, fitting: bool) -> MixedTable:
     """The numbers and categories of a table; new ones are brought into the order of the fit by their names."""
     if table.kind == "distances":
         raise BadInput(f"{table.source or 'the table'} holds distances, not rows with columns.")
+    if table.rows().sparse:
+        raise _sparse(owner, table.source or "the table")
     numbers = np.asarray(table.array())
     columns = dict(zip(table.names, numbers.T.astype(float_dtype(numbers.dtype), order="C"), strict=True))
     for name, values in table.categories.items():
@@ -110,11 +112,15 @@ def _of_table(owner: Any, table: Table, fitting: bool) -> MixedTable:
     return _mixed([columns[name] for name in names], names, len(numbers))
 
 
+def _sparse(owner: Any, what: str) -> BadInputType:
+    return BadInputType(f"{what} is sparse, but {_name(owner)} takes columns of categories. Give X.toarray().")
+
+
 def _of_frame_or_array(owner: Any, X: Any, fitting: bool) -> MixedTable:
     if isinstance(X, Rows):
         X = X.whole()
     if sp.issparse(X):
-        raise BadInputType(f"X is sparse, but {_name(owner)} takes columns of categories. Give X.toarray().")
+        raise _sparse(owner, "X")
     if is_stream(X):
         X = _joined(StreamRows(X))
     frame = as_frame(X)

@@ -46,7 +46,8 @@ class MetricRows:
         squared = self.metric.kernel == SQUARES and not self.metric.root and not self.metric.unit_rows
         if not self.metric.homogeneous:
             return self.metric.scale
-        return self.metric.scale / (self.factor**2 if squared else self.factor)
+        scale = self.metric.scale / self.factor
+        return scale / self.factor if squared else scale
 
     @property
     def kernel(self) -> int | None:

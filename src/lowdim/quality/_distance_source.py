@@ -107,8 +107,12 @@ def _rows_of_graph(graph: Graph | None, metric: Metric) -> tuple[Any, Metric]:
 
 def read_embedding(Z: Any, n: int, name: str) -> Array:
     """The coordinates of a map, (n, c), float32 or float64; raises unless there is one finite row per row of X."""
-    Z = np.asarray(Z) if not hasattr(Z, "columns") else Z
-    Z = Z[:, None] if isinstance(Z, np.ndarray) and Z.ndim == 1 else Z
+    if not hasattr(Z, "columns"):
+        try:
+            Z = np.asarray(Z)
+        except ValueError as error:  # rows of different lengths
+            raise BadInput(f"{name} must be an array of coordinates: {error}") from error
+        Z = Z[:, None] if Z.ndim == 1 else Z
     points = read_matrix(Z, name)
     if len(points) != n:
         raise BadInput(f"{name} has {len(points)} rows, but X has {n}. Give one row of coordinates per row of X.")

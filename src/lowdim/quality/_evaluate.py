@@ -36,6 +36,7 @@ __all__ = ["measure", "table"]
 Array = NDArray[Any]
 
 PARTNERS = 256  # random others of a sampled row, of which pairs and triplets are made
+GIVEN = "precomputed"  # the metric of a graph whose own is not known
 MAP = "map"  # what a single map is called
 
 
@@ -135,6 +136,7 @@ def evaluate(X: Any, maps: Mapping[str, Any], options: EvaluationOptions) -> dic
     """The quality of every map."""
     threads, seed = thread_count(options.n_jobs), seed_of(options.random_state)
     with single_blas():
+        _require_graph(options.graph)
         original = read_source(X, options.metric, options.metric_params, options.graph, threads)
         _check_options(options, original)
         points = {name: read_embedding(Z, original.n, _name(name)) for name, Z in maps.items()}
@@ -150,6 +152,13 @@ def evaluate(X: Any, maps: Mapping[str, Any], options: EvaluationOptions) -> dic
         return assemble(evaluation, points, others, found)
 
 
+def _require_graph(graph: Any) -> None:
+    if graph is not None and not isinstance(graph, Graph):
+        raise BadParameter(
+            f"graph must be a lowdim Graph, as lowdim.neighbors(X, k) gives; got {type(graph).__name__}."
+        )
+
+
 def _check_options(options: EvaluationOptions, original: DistanceSource) -> None:
     n, k, graph = original.n, options.k, options.graph
     if not Integer(1).accepts(k):
@@ -161,9 +170,10 @@ def _check_options(options: EvaluationOptions, original: DistanceSource) -> None
         )
     if not Maybe(Integer(4)).accepts(options.sample):
         raise BadParameter(f"sample must be {Maybe(Integer(4)).text}; got {options.sample!r:.60}.")
-    if graph is not None and not isinstance(graph, Graph):
+    if graph is not None and graph.metric not in (GIVEN, original.metric.name):
         raise BadParameter(
-            f"graph must be a lowdim Graph, as lowdim.neighbors(X, k) gives; got {type(graph).__name__}."
+            f"the graph holds neighbors by metric={graph.metric!r}, and quality measures by "
+            f"metric={original.metric.name!r}. Give one metric to both."
         )
     if graph is not None and graph.k < k:
         raise NotEnoughData(

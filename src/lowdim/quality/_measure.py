@@ -65,8 +65,8 @@ class Measure(SummaryDisplay):
     @property
     def text(self) -> str:
         """The value, with its interval."""
-        interval = "" if self.low is None or self.high is None else f" [{self.low:.3f}, {self.high:.3f}]"
-        return f"{self.value:.3f}{interval}"
+        interval = "" if self.low is None or self.high is None else f" [{self.low:z.3f}, {self.high:z.3f}]"
+        return f"{self.value:z.3f}{interval}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, ready for JSON."""
@@ -77,7 +77,7 @@ class Measure(SummaryDisplay):
         return f"{self.title} {self.text}{beside(self.baselines)}"
 
 
-def beside(baselines: Mapping[str, float], form: str = ".2f") -> str:
+def beside(baselines: Mapping[str, float], form: str = "z.2f") -> str:
     """Baselines in parentheses: (random 0.50, PCA 0.81); nothing without any."""
     parts = [f"{BASELINE_NAMES.get(name, name)} {value:{form}}" for name, value in baselines.items()]
     return f" ({', '.join(parts)})" if parts else ""

@@ -177,9 +177,9 @@ def baseline_title(name: str) -> str:
 
 
 def _cells(measure: Measure, names: list[str]) -> list[str]:
-    interval = "" if measure.low is None or measure.high is None else f"{measure.low:.3f}–{measure.high:.3f}"
-    others = [f"{measure.baselines[name]:.3f}" if name in measure.baselines else "" for name in names]
-    return [measure.title, f"{measure.value:.3f}", interval, *others]
+    interval = "" if measure.low is None or measure.high is None else f"{measure.low:z.3f}–{measure.high:z.3f}"
+    others = [f"{measure.baselines[name]:z.3f}" if name in measure.baselines else "" for name in names]
+    return [measure.title, f"{measure.value:z.3f}", interval, *others]
 
 
 def _with_baseline(measure: Measure, other: Measure | None, k: int) -> Measure:

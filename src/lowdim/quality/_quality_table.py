@@ -55,7 +55,7 @@ class QualityTable:
         body = []
         for name, measure in first.measures.items():
             cells = [_cell(quality[name]) if name in quality else "" for quality in self.maps.values()]
-            others = [f"{measure.baselines[other]:.3f}" if other in measure.baselines else "" for other in names]
+            others = [f"{measure.baselines[other]:z.3f}" if other in measure.baselines else "" for other in names]
             body.append([measure.title, *cells, *others])
         return ["measure", *self.maps, *map(baseline_title, names)], body
 
@@ -89,4 +89,4 @@ class QualityTable:
 def _cell(measure: Measure) -> str:
     """The value with its interval, and that of the method on shuffled columns if it was fitted to them."""
     null = measure.baselines.get("null")
-    return measure.text if null is None else f"{measure.text} | {null:.3f}"
+    return measure.text if null is None else f"{measure.text} | {null:z.3f}"

@@ -70,19 +70,20 @@ def _readable(rho: float) -> str:
 
 def _recall(measure: Measure, k: int, start: str = "On") -> str:
     kept = f"{measure.value * k:.1f}"
-    others = beside({name: value * k for name, value in measure.baselines.items()}, ".1f")
+    others = beside({name: value * k for name, value in measure.baselines.items()}, "z.1f")
     return f"{start} average {kept} of the {k} true neighbors of a point are drawn among its {k} nearest{others}."
 
 
 def _number(measure: Measure, digits: int = 2) -> str:
-    return f"{measure.value:.{digits}f}{interval_text(measure, digits)}"
+    return f"{measure.value:z.{digits}f}{interval_text(measure, digits)}"
 
 
 def interval_text(measure: Measure, digits: int = 2) -> str:
-    """, 95% 0.27–0.35; nothing for an exact value."""
+    """, 95% 0.27–0.35 (-0.11 to -0.07 if negative); nothing for an exact value."""
     if measure.low is None or measure.high is None:
         return ""
-    return f", 95% {measure.low:.{digits}f}–{measure.high:.{digits}f}"
+    low, high = f"{measure.low:z.{digits}f}", f"{measure.high:z.{digits}f}"
+    return f", 95% {low} to {high}" if low.startswith("-") else f", 95% {low}–{high}"
 
 
 def point_words(quality: Quality, i: int) -> list[str]:

@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from lowdim.base.state import StateCheck
 from lowdim.data.target import class_labels
-from lowdim.errors import BadInput, LowdimError, NotEnoughData
+from lowdim.errors import BadInput, BadParameter, LowdimError, NotEnoughData
 from lowdim.runtime.checkpoint import CHECKPOINT_PATH
 from lowdim.runtime.display import count
 from lowdim.runtime.param import Choice, Either, Integer, Maybe, Such, param
@@ -96,6 +96,7 @@ class Wrapper(TaskMixin, Selector):
         return 1 if self.n_jobs is None else thread_count(self.n_jobs)
 
     def _read_task(self, X: Any, y: Any) -> SelectionTask:
+        _require_known_scoring(self.scoring)
         table, target = read_labeled_table(self, X, y, self.task)
         values = target.values if target.classes is None else target.classes[target.codes]
         splits = folds_of(table, values, target, self.cv)
@@ -192,4 +193,16 @@ def _require_members(counts: NDArray[Any], folds: int) -> None:
         raise NotEnoughData(
             f"the smallest class has {count(counts.min(), 'row')}, and cv={folds} needs {folds}. "
             "Use fewer folds, or leave the class out."
+        )
+
+
+def _require_known_scoring(scoring: Any) -> None:
+    if not isinstance(scoring, str):
+        return
+    from sklearn.metrics import get_scorer_names
+
+    if scoring not in get_scorer_names():
+        raise BadParameter(
+            f"scoring={str(scoring)!r:.60} is none of scikit-learn's metrics, such as 'accuracy', 'f1_macro' or 'r2'. "
+            "sklearn.metrics.get_scorer_names() lists them."
         )

@@ -5,7 +5,6 @@ The micro-objects of a cluster are its pairs of a row and a dimension, so that w
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -77,7 +76,7 @@ Cluster = tuple[NDArray[np.int64], NDArray[np.int64]]  # rows, dimensions
 
 def _clusters(given: Any, what: str) -> list[Cluster]:
     held = getattr(given, "clusters_", getattr(given, "clusters", given))
-    if not isinstance(held, Iterable):
+    if not isinstance(held, list | tuple):
         raise BadInput(f"{what} must be a fitted clusterer, planted clusters or a list of clusters; got {given!r:.60}.")
     return [_cluster(cluster, what) for cluster in held]
 

@@ -181,7 +181,7 @@ def point_colors(name: str, space: SeenSpace, Z: Any) -> tuple[Array, str]:
     if n < FEWEST_ROWS:
         raise BadParameter(f"--color {name} needs at least {FEWEST_ROWS} rows; got {n}. Omit it.")
     lists = measure == "neighbor_recall"
-    title = f"{measure.replace('_', ' ')} of each point, k = {k}"
+    title = f"{measure.replace('_', ' ')}, k = {k}"
     if lists and n > EXACT_COLORS:
         from lowdim.quality._assemble import shared_neighbors
 
@@ -193,7 +193,7 @@ def point_colors(name: str, space: SeenSpace, Z: Any) -> tuple[Array, str]:
     values = np.asarray(found.point_values[measure])
     if found.exact:
         return values, title
-    return _of_nearest(values, np.asarray(Z), found.rows), f"{title}; {len(found.rows):,} points measured"
+    return _of_nearest(values, np.asarray(Z), found.rows), f"{title} ({len(found.rows):,} rows sampled)"
 
 
 def _of_nearest(values: Array, Z: Array, rows: NDArray[np.intp]) -> Array:

@@ -156,6 +156,8 @@ def read_columns(data: str, selection: ColumnSelection, names: tuple[str, ...] |
 
 def _numbers_as_categories(table: Table) -> Table:
     """The table with whole numbers of few values as categories, for a method of categories alone."""
+    if table.rows().sparse:
+        return table  # which such a method refuses by name
     X = np.asarray(table.array())
     coded = [j for j in range(X.shape[1]) if _is_code(X[:, j])]
     rest = [table.names[j] for j in range(X.shape[1]) if j not in coded]

@@ -14,4 +14,5 @@ def describe_standardization(standardized: bool, table: Table) -> str:
         return "standardized (--no-standardize keeps their units)"
     if table.image_shape is None:
         return "not standardized"
-    return "not standardized, because the rows are images (--standardize overrides)"
+    sides = " × ".join(map(str, table.image_shape))
+    return f"not standardized, because the rows are images of {sides} (--standardize overrides)"

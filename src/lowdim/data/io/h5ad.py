@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from lowdim.data.io.column_roles import ColumnSelection, assign_roles, require_column, require_unique_names
 from lowdim.data.io.decompression import require_expansion
+from lowdim.data.io.hdf5_heaps import require_sound_heaps
 from lowdim.data.io.sparse_parts import sparse_of_parts
 from lowdim.data.table import ColumnReport, NamedArrayRows, NamedSparseRows, Table
 from lowdim.errors import BadInput, MissingExtra
@@ -31,6 +32,7 @@ def read_h5ad(path: Path, selection: ColumnSelection) -> Table:
     except ImportError as error:
         raise MissingExtra("h5ad files need h5py; install it with pip install 'lowdim[app]'.") from error
     where = str(path)
+    require_sound_heaps(path)
     with h5py.File(path, "r") as file:
         names = tuple(_texts(_frame_index(file, "var", where)))
         ids = np.array(_texts(_frame_index(file, "obs", where)))

@@ -19,8 +19,9 @@ from lowdim.data.io import arrow_source
 from lowdim.data.io.arrow_source import file_errors
 from lowdim.data.io.column_roles import ColumnSelection, assign_roles, require_unique_names
 from lowdim.data.io.decompression import require_expansion
+from lowdim.data.io.image_rows import declared_shape, image_shape_of
 from lowdim.data.io.sparse_parts import sparse_table
-from lowdim.data.table import NamedArrayRows, Table, default_names
+from lowdim.data.table import NamedArrayRows, Table, default_names, is_distance_matrix
 from lowdim.errors import BadInput, BadInputType
 from lowdim.runtime.memory import require_memory
 
@@ -34,6 +35,7 @@ TABLE_KEYS = ("X", "x", "data")
 LABEL_KEYS = ("y", "labels", "label", "target")
 ID_KEYS = ("ids", "id")
 NAME_KEYS = ("names", "feature_names", "columns")
+IMAGE_KEY = "image_shape"
 SPARSE_KEYS = {"data", "shape", "format"}  # of scipy.sparse.save_npz, in any format
 CSR_KEYS = {"indices", "indptr"}  # beside these
 
@@ -102,7 +104,8 @@ def read_npz(path: Path, selection: ColumnSelection) -> Table:
         id=None if "id" in arrays else selection.id,
         drop=tuple(name for name in selection.drop if name not in headers),
     )
-    table = _table(arrays["table"], names, of_columns, where)
+    declared = declared_shape(arrays["image"], arrays["table"].shape[1]) if "image" in arrays else None
+    table = _table(arrays["table"], names, of_columns, where, declared)
     if "label" in arrays:
         table = replace(table, labels=arrays["label"], label_name=keys["label"])
     return replace(table, ids=arrays["id"]) if "id" in arrays else table
@@ -145,10 +148,19 @@ def _require_table(header: NpyHeader, where: str) -> None:
         raise BadInput(f"{where} has shape {header.shape}: it has no rows or no columns.")
 
 
-def _table(X: Array, names: list[str] | None, selection: ColumnSelection, where: str) -> Table:
-    """The table of an array: images flattened, columns selected."""
-    image = X.shape[1:] if X.ndim > 2 else None
-    if image is not None and not X.flags.c_contiguous:
+def _table(
+    X: Array,
+    names: list[str] | None,
+    selection: ColumnSelection,
+    where: str,
+    image: tuple[int, ...] | None = None,
+) -> Table:
+    """The table of an array: images flattened, columns selected; distances between rows are known as such."""
+    if X.ndim > 2:
+        image = X.shape[1:]
+    elif image is None and names is None:
+        image = image_shape_of(X)
+    if X.ndim > 2 and not X.flags.c_contiguous:
         require_memory(X.nbytes, f"the images of {where}", "Save them in C order, which is memory-mapped.")
     X = X.reshape(len(X), -1)
     d = X.shape[1]
@@ -164,6 +176,9 @@ def _table(X: Array, names: list[str] | None, selection: ColumnSelection, where:
         )
         position = {name: j for j, name in enumerate(known)}
         X, image = _columns(X, [position[name] for name in roles.numbers]), None
+    in_memory = not isinstance(X, np.memmap) and X.dtype.kind == "f"
+    if image is None and selection.columns is None and in_memory and is_distance_matrix(X):
+        return Table(X, roles.numbers, labels, roles.label, ids, where, kind="distances")
     rows = NamedArrayRows(X, None if names is None else roles.numbers)
     return Table(rows, roles.numbers, labels, roles.label, ids, where, image_shape=image)
 
@@ -220,6 +235,8 @@ def _select_keys(headers: Mapping[str, NpyHeader], selection: ColumnSelection, w
                 keys[role] = key
     if "names" in keys and headers[keys["names"]].dtype.kind != "U":
         del keys["names"]
+    if IMAGE_KEY in headers and any(_is_vector(headers[IMAGE_KEY], sides) for sides in (2, 3)):
+        keys["image"] = IMAGE_KEY
     return keys
 
 

@@ -73,9 +73,10 @@ def read_table(
         the extension tells the format: .csv, .tsv, .txt, .tab (also compressed: .csv.gz, .bz2, .zst), .parquet,
         .arrow, .feather, .xlsx, .h5ad, .npy, .npz. The first line of a text file is the header, unless it holds only
         unquoted numbers; a first column without a name holds the ids. Columns without names are called x0, x1, …;
-        images (n, h, w) are flattened. Of an npz file the array `X` or `data` is read, or the only table; `y` or
-        `labels`, `ids` and `names` are used if their lengths fit. Of a workbook, the first sheet is read; of an h5ad
-        file, `X`, with columns of `obs` as label, ids and annotations.
+        images (n, h, w) are flattened, and rows of bytes are square images if every pixel is like those beside and
+        below it. Of an npz file the array `X` or `data` is read, or the only table; `y` or `labels`, `ids`, `names`
+        and `image_shape` (height, width) are used if their lengths fit. Of a workbook, the first sheet is read; of an
+        h5ad file, `X`, with columns of `obs` as label, ids and annotations.
     columns : names, optional
         The columns to use, in this order, all of which must hold numbers; all others are left out.
     label, id : name, optional
