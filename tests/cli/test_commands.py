@@ -287,6 +287,7 @@ GOOD = (
     "map iris -o quiet.csv --quiet",
     "map iris -o iris_again.csv",
     "map --method pca --help",
+    "quality --help",
 )
 
 
@@ -555,6 +556,7 @@ def test_methods_and_flags_come_from_the_registry(good):
         assert flag in good["methods pca"].out
         assert flag in good["map --method pca --help"].out
         assert parameter.help.split()[0] in good["methods pca"].out
+    assert good["quality --help"].out.startswith("Usage: lowdim quality [OPTIONS] DATA MAP...\n")
     assert "PCA" in good["methods"].out
     assert good["datasets --json"].data["datasets"] == lowdim.datasets.names()
     assert good["config --json"].data["lowdim"] == lowdim.__version__

@@ -12,6 +12,8 @@ CELLS = {
     "first picture": "lowdim.plot.scatter(model.transform(table), table.labels);",
     "choose": "choices = lowdim.choose.table(table, standardize=True, replicates=20)\nchoices",
     "second picture": "choices.plot();",
+    "recommendation": "choices.recommendation",
+    "quality": "lowdim.quality.table(table, {'PCA': model.transform(table)})",
     "diagnose": "lowdim.diagnose(table)",
     "progress": "with lowdim.watch():\n    umap = lowdim.Standardized(lowdim.UMAP(n_epochs=50)).fit(table)",
     "two pictures": "lowdim.plot.scatter(umap.model_.embedding_, table.labels)\nlowdim.plot.biplot(model, table);",
@@ -60,9 +62,17 @@ def test_results_are_html_with_the_same_text(outputs):
         "fit": "2 components, 55.4% of the variance",
         "choose": "3 components (66.5% of the variance)",
         "diagnose": "PCA is worthwhile",
+        "recommendation": "3 components: ",
+        "quality": "PCA: Near neighbors: ",
     }.items():
         (result,) = [output for output in outputs[name] if output["output_type"] == "execute_result"]
         assert told in result["data"]["text/html"] and told in result["data"]["text/plain"]
+
+
+def test_columns_of_numbers_stand_to_the_right(outputs):
+    html = outputs["table"][0]["data"]["text/html"]
+    assert "text-align:right" in html[: html.index(">alcohol<")].rpartition("<th")[2]
+    assert "text-align:left" in html[: html.index(">class_0<")].rpartition("<td")[2]
 
 
 def test_progress_is_one_line(outputs):

@@ -165,7 +165,7 @@ def test_the_default_estimators():
 
 
 def test_errors_say_what_to_do():
-    with pytest.raises(NotEnoughData, match="smallest class has 2 sample"):
+    with pytest.raises(NotEnoughData, match="smallest class has 2 rows"):
         SequentialSelection().fit(X[:20], [0] * 18 + [1] * 2)
     with pytest.raises(BadInput, match="the estimator LogisticRegression refuses the data"):
         SequentialSelection(estimator=LogisticRegression(C=-1), cv=2).fit(X, Y)

@@ -60,8 +60,9 @@ class Command(TyperCommand):
         return super().parse_args(ctx, args)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """Required arguments without braces, as in most manuals."""
-        return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
+        """Required arguments without braces, and a repeated one with one ellipsis, as in most manuals."""
+        plain = (piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx))
+        return [piece.replace("......", "...") for piece in plain]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """The command's own flags, then the global ones."""

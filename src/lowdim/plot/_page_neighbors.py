@@ -24,7 +24,9 @@ Lists = NDArray[np.int32]
 
 MOST_HOVERED = 20_000  # rows whose neighbors a page holds: 30 numbers each, 3 MB
 FALSE = PALETTE[5]  # vermilion
-EXPLAINED = "Lines from a point: solid to its true neighbors, dashed to those drawn near it that are none."
+EXPLAINED = (
+    "The pointer draws lines from a point: solid to its true neighbors, dashed to others that are drawn near it."
+)
 TOO_MANY = f"no lines to neighbors above {MOST_HOVERED:,} rows"
 
 

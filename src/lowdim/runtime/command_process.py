@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import gc
+from contextlib import suppress
 
 from lowdim.runtime.deferred_imports import defer_imports
 
-__all__ = ["begin_command", "is_command"]
+__all__ = ["begin_command", "import_without_docstrings", "is_command"]
 
 _begun = False
 
@@ -22,3 +23,15 @@ def begin_command() -> None:
 def is_command() -> bool:
     """Whether this process runs a command and nothing else: no threads of a user's that a fork would break."""
     return _begun
+
+
+def import_without_docstrings() -> None:
+    """Import matplotlib's artists without the docstrings that it writes for each, a third of its import.
+
+    Only a command may: it shows nobody the documentation of `Artist.set`. A later matplotlib may not write them at all.
+    """
+    with suppress(ImportError):  # the figure says what to install
+        from matplotlib.artist import Artist
+
+        if hasattr(Artist, "_update_set_signature_and_docstring"):
+            Artist._update_set_signature_and_docstring = classmethod(lambda _: None)

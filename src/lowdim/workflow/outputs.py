@@ -14,6 +14,7 @@ import numpy as np
 from lowdim.data.io.write import WRITE_EXTENSIONS, write_table
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadParameter
+from lowdim.runtime.command_process import import_without_docstrings, is_command
 from lowdim.workflow.source import label_vector
 
 __all__ = [
@@ -100,6 +101,8 @@ def save_figure(path: Path, draw: Callable[[], Any]) -> None:
     """Save what `draw` returns, Matplotlib's axes or figure; no window is opened."""
     # Without a home it logs where it keeps its cache, which is no news about the picture.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
+    if is_command():
+        import_without_docstrings()
     from lowdim import plot
     from lowdim.plot._theme import only_files
 

@@ -53,7 +53,9 @@ def _sphered(centered: Centered, forward: Array, backward: Array) -> SpheredRows
     rows, factors = centered.rows, centered.scale
     assert factors is not None
     if forward.shape[1] == 0:
-        raise NotEnoughData(f"{rows_and_columns(rows.count, rows.d)} do not vary, so there is nothing to project.")
+        raise NotEnoughData(
+            f"all columns are constant ({rows_and_columns(rows.count, rows.d)}), so there is nothing to project."
+        )
     needed = 16 * rows.count * forward.shape[1]
     require_memory(needed, f"{rows.n} x {forward.shape[1]} sphered values", "Lower n_sphere, or give fewer rows.")
     if not np.isfinite(factors).all():
