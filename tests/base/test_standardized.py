@@ -90,7 +90,7 @@ def test_a_named_error_leaves_it_unfitted(X):
     for table, error, words in (
         (gap, BadInput, "row 17, column 2"),
         (X * 1e300, BadInput, "overflow"),
-        (X[:1], NotEnoughData, "1 sample"),
+        (X[:1], NotEnoughData, "1 row"),
     ):
         with pytest.raises(error, match=words):
             model.fit(table)

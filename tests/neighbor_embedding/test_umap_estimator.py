@@ -287,7 +287,7 @@ def test_a_value_that_is_not_finite_is_named_by_row_and_column(rng):
 @pytest.mark.filterwarnings("ignore::lowdim.errors.LowdimWarning")
 def test_other_errors(rng):
     X = rng.standard_normal((50, 3))
-    with pytest.raises(NotEnoughData, match="1 sample"):
+    with pytest.raises(NotEnoughData, match="1 row"):
         UMAP().fit(X[:1])
     with pytest.raises(BadParameter, match="needs rows"):
         UMAP(init="pca").fit(dataclasses.replace(neighbors(X, 5), rows=None))

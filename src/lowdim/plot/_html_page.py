@@ -106,11 +106,7 @@ def page(  # noqa: PLR0913  (one argument per thing that is drawn)
     near = read_neighbors(neighbors, n)
     if near is not None:
         columns, lines = columns | near.columns(), [*lines, near.line()]
-    if ids is not None and show_ids:
-        columns["name"] = np.array([shorten(name) for name in columns["id"]], dtype=object)
-    draw_rows(figure, columns, front, lines)
-    if "name" in columns:
-        draw_row_names(figure, n)
+    _draw_front(figure, columns, lines, front, named=ids is not None and show_ids)
     notes = rows.background_note + ([f"the first {kept} of {k} components"] if kept < k else [])
     if near is not None:
         draw_neighbor_lines(figure)
@@ -122,6 +118,17 @@ def page(  # noqa: PLR0913  (one argument per thing that is drawn)
         with atomic_write(path) as draft:
             draft.write_text(text, encoding="utf-8")
     return text
+
+
+def _draw_front(
+    figure: Any, columns: dict[str, Any], lines: list[tuple[str, str]], colors: Any, *, named: bool
+) -> None:
+    """The rows of the map, with their names beside them if so many can be read."""
+    if named:
+        columns["name"] = np.array([shorten(name) for name in columns["id"]], dtype=object)
+    draw_rows(figure, columns, colors, lines)
+    if named:
+        draw_row_names(figure, len(columns["name"]))
 
 
 def _render(figure: Any, title: str, note: str, key: str, axes: list[str], near: PageNeighbors | None) -> str:
