@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
+from itertools import chain, islice
 from typing import Any, TypeVar
 
 import numpy as np
@@ -78,6 +79,10 @@ def ordered_map(work: Callable[[Item], Result], items: Iterable[Item], threads: 
     At most threads + 1 results are pending. An error or Ctrl-C ends it immediately: running items, which may be inside
     a call that can't be interrupted, are abandoned and end at their next `progress.report` at the latest.
     """
+    if threads > 1:
+        items = iter(items)
+        first = list(islice(items, 2))
+        items, threads = chain(first, items), threads if len(first) == 2 else 1  # one item can't be shared
     if threads <= 1:
         with single_blas():
             for item in items:  # not map(): it would take a StopIteration of work() for the end of the items
