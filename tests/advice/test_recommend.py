@@ -17,7 +17,7 @@ import lowdim
 from cli_runner import run_here
 from lowdim.advice._evidence import Evidence
 from lowdim.advice._rules import RULES, first_rule
-from lowdim.errors import BadInput, LowdimWarning
+from lowdim.errors import BadInput, LowdimWarning, NotEnoughData
 
 
 def texts(n: int = 300, d: int = 400) -> sp.csr_array:
@@ -258,3 +258,12 @@ def test_noise_is_rarely_taken_for_structure():
     rng = np.random.default_rng(11)
     rules = [lowdim.recommend(rng.normal(size=(120, 7))).rule for _ in range(20)]
     assert rules.count("noise") >= 18
+
+
+def test_no_rows_and_no_classes_are_named():
+    with pytest.raises(NotEnoughData, match="this function needs a minimum of 1 row"):
+        lowdim.recommend(np.empty((0, 2)))
+    with pytest.raises(NotEnoughData, match="the target has 0 classes, and a minimum of 2"):
+        lowdim.recommend(np.empty((0, 2)), target=np.array([], dtype="U1"))
+    with pytest.raises(NotEnoughData, match="the target has 1 class: 'a', and"):
+        lowdim.recommend(np.zeros((3, 2)), target=np.array(["a", "a", "a"]))

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_array
 
 from lowdim.data.rows import Rows, StreamRows, as_frame, float_dtype, is_stream, unmasked
 from lowdim.data.table import Table
-from lowdim.data.validation import check_features
+from lowdim.data.validation import check_features, owner_name
 from lowdim.errors import BadInput, BadInputType, NotEnoughData
 from lowdim.runtime.display import count, rows_and_columns
 
@@ -57,10 +57,10 @@ def read_mixed(owner: Any, X: Any, *, fitting: bool, min_rows: int = 1) -> Mixed
     table = _of_table(owner, X, fitting) if isinstance(X, Table) else _of_frame_or_array(owner, X, fitting)
     d = len(table.columns)
     if d == 0:
-        raise BadInput(f"0 feature(s) (shape=({table.n}, 0)) while a minimum of 1 is required by {_name(owner)}.")
+        raise BadInput(f"0 feature(s) (shape=({table.n}, 0)) while a minimum of 1 is required by {owner_name(owner)}.")
     if table.n < min_rows:
         raise NotEnoughData(
-            f"{_name(owner)} needs a minimum of {count(min_rows, 'row')}; got {rows_and_columns(table.n, d)}."
+            f"{owner_name(owner)} needs a minimum of {count(min_rows, 'row')}; got {rows_and_columns(table.n, d)}."
         )
     for j, column in enumerate(table.columns):
         if column.dtype.kind == "f" and np.isinf(column).any():
@@ -103,17 +103,19 @@ def _of_table(owner: Any, table: Table, fitting: bool) -> MixedTable:
         absent = [name for name in fitted if name not in columns]
         if absent or len(names) != len(fitted):
             raise BadInput(
-                f"X has {len(names)} features, but {_name(owner)} is expecting {len(fitted)} features as input"
+                f"X has {len(names)} features, but {owner_name(owner)} is expecting {len(fitted)} features as input"
                 + (f": there is no column {absent[0]!r}." if absent else ".")
             )
         names = tuple(fitted)
     elif len(names) != owner.n_features_in_:
-        raise BadInput(f"X has {len(names)} features, but {_name(owner)} is expecting {owner.n_features_in_} features.")
+        raise BadInput(
+            f"X has {len(names)} features, but {owner_name(owner)} is expecting {owner.n_features_in_} features."
+        )
     return _mixed([columns[name] for name in names], names, len(numbers))
 
 
 def _sparse(owner: Any, what: str) -> BadInputType:
-    return BadInputType(f"{what} is sparse, but {_name(owner)} takes columns of categories. Give X.toarray().")
+    return BadInputType(f"{what} is sparse, but {owner_name(owner)} takes columns of categories. Give X.toarray().")
 
 
 def _of_frame_or_array(owner: Any, X: Any, fitting: bool) -> MixedTable:
@@ -212,7 +214,3 @@ def _order(text: str) -> tuple[int, float, str]:
     except ValueError:
         return 1, 0.0, text
     return (0, number, text) if np.isfinite(number) else (1, 0.0, text)
-
-
-def _name(owner: Any) -> str:
-    return type(owner).__name__

@@ -36,6 +36,7 @@ __all__ = [
     "has_missing",
     "not_finite_error",
     "overflow_error",
+    "owner_name",
     "read_matrix",
     "read_rows",
     "read_scores",
@@ -80,15 +81,12 @@ def read_rows(owner: Any, X: Any, *, fitting: bool, min_rows: int = 1, several_p
     else:
         _check_file_features(owner, rows, fitting)
     if rows.d == 0:
-        raise BadInput(
-            f"0 feature(s) (shape=({rows.n}, 0)) while a minimum of 1 is required by {type(owner).__name__}."
-        )
+        raise BadInput(f"0 feature(s) (shape=({rows.n}, 0)) while a minimum of 1 is required by {owner_name(owner)}.")
     if several_passes:
         rows = _counted(owner, rows)
     if rows.n is not None and rows.n < min_rows:
         raise NotEnoughData(
-            f"{type(owner).__name__} needs a minimum of {count(min_rows, 'row')}; "
-            f"got {rows_and_columns(rows.n, rows.d)}."
+            f"{owner_name(owner)} needs a minimum of {count(min_rows, 'row')}; got {rows_and_columns(rows.n, rows.d)}."
         )
     if rows.n is None and fitting and not isinstance(rows, StreamRows) and _needs_target(owner):
         rows.count  # noqa: B018  (a pass over a text file: y must have as many values)
@@ -104,7 +102,7 @@ def _counted(owner: Any, rows: Rows) -> Rows:
         return rows
     if not rows.restarts:
         raise BadInput(
-            f"{type(owner).__name__} reads the rows several times, but an iterator of chunks can be read only once. "
+            f"{owner_name(owner)} reads the rows several times, but an iterator of chunks can be read only once. "
             "Give a function that returns a new iterator, a file, or an array."
         )
     return rows.counted()
@@ -260,6 +258,11 @@ class FeatureRecord(BaseEstimator):  # type: ignore[misc]
     """Stands in for an estimator where a function reads rows; keeps `feature_names_in_` and `n_features_in_`."""
 
 
+def owner_name(owner: Any) -> str:
+    """Who reads the rows, in an error: an estimator by its name."""
+    return "this function" if type(owner) is FeatureRecord else type(owner).__name__
+
+
 def _check_file_features(owner: Any, rows: Rows, fitting: bool) -> None:
     """Set the number and names of the features, or compare them with those of the fit."""
     names = getattr(rows, "feature_names", None)
@@ -270,9 +273,7 @@ def _check_file_features(owner: Any, rows: Rows, fitting: bool) -> None:
         return
     expected = getattr(owner, "n_features_in_", rows.d)
     if rows.d != expected:
-        raise BadInput(
-            f"X has {rows.d} features, but {type(owner).__name__} is expecting {expected} features as input."
-        )
+        raise BadInput(f"X has {rows.d} features, but {owner_name(owner)} is expecting {expected} features as input.")
     fitted = getattr(owner, "feature_names_in_", None)
     if names is None or fitted is None or list(names) == list(fitted):
         return

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.choose._null_spectra import generator
-from lowdim.data.rows import ArrayRows
+from lowdim.data.rows import ArrayRows, open_rows
 from lowdim.diagnosis._concentration import noise_rows
 from lowdim.diagnosis._sample import Sample, covariance_values
 from lowdim.distance.mapped_rows import mapped_rows
@@ -127,7 +127,7 @@ class IndexedSpace:
     def neighborhood(self, k: int) -> Neighborhood:
         """By an exact search; distances have the digits of float32."""
         X = _scaled(self.rows, self.metric)
-        metric, queries = self.metric.fitted(ArrayRows(X)), _queries(X.shape[0])
+        metric, queries = self.metric.fitted(open_rows(X)), _queries(X.shape[0])
         graph = NeighborIndex(X, metric=metric, algorithm="exact", n_jobs=self.threads).graph(k)
         near = self._chords(graph.distances.astype(np.float64))
         far = self._chords(_others(_distances_to_all(X, queries, metric, self.threads), queries))
@@ -192,7 +192,7 @@ def _distances_to_all(X: Sample, queries: NDArray[np.intp], metric: Metric, thre
     """Distances from some of the rows to all, (q, n), by a fitted metric."""
     n = X.shape[0]
     if not sp.issparse(X):
-        rows = prepare_rows(ArrayRows(X), metric, threads)
+        rows = prepare_rows(open_rows(X), metric, threads)
         return np.asarray(rows.distances_from(replace(rows, table=rows.table[queries])), dtype=np.float64)
     out = np.empty((len(queries), n))
     for start in range(0, n, PART_ROWS):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from lowdim.data.target import class_labels, numeric_responses, read_supervised, target_array
 from lowdim.errors import BadInput, NotEnoughData
+from lowdim.runtime.display import count
 from lowdim.runtime.param import Choice, param
 from lowdim.select._selector import Filter, finite_table
 
@@ -90,7 +91,8 @@ def require_classes(classes: NDArray[Any]) -> None:
     """Raise NotEnoughData unless there are at least two classes."""
     if len(classes) < 2:
         raise NotEnoughData(
-            f"the target has 1 class ({classes[0]!r}), and a minimum of 2 is required. Give rows of another class."
+            f"the target has {count(len(classes), 'class', 'classes')}{': ' if len(classes) else ''}"
+            f"{', '.join(map(repr, classes.tolist()))}, and a minimum of 2 is required. Give rows of another class."
         )
 
 
