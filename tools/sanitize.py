@@ -58,14 +58,15 @@ TESTS = {
         "tests/distance/test_laws.py",
     ],
 }
-# What can't work under a sanitizer: a limit on the address space (shadow memory takes terabytes of it), Ctrl-C within
+# What can't work under a sanitizer: a limit on the address space or a peak of memory (shadow memory), Ctrl-C within
 # the time of an ordinary fit, and a fork while another thread allocates. AddressSanitizer of GCC 12 does not hold its
 # allocator's lock across a fork: in a C++ program of 25 lines, where two threads and the children call malloc, 2 of the
 # first 7 children hung, one of them seen in StaticSpinMutex::LockSlow, below LargeMmapAllocator::Allocate; without it,
 # none of 100 hung. The one test that forks beside running fits passed 4 times of 4, in one to two minutes, but may hang
 # for that reason. A fork beside threads that sleep is tested.
 EXCLUDED = {
-    "address": "not memory_limit and not limited_memory and not inside_a and not while_another_thread_fits",
+    "address": "not memory_limit and not limited_memory and not near_to_the_peak and not inside_a "
+    "and not while_another_thread_fits",
     "thread": "not fork and not loky and not pickled",
 }
 OPTIONS = {
