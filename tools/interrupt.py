@@ -147,7 +147,7 @@ CASES = {
     "subspace.SUBCLU": ("X = normal(3000, 6)", "subspace.SUBCLU().fit(X)"),
     "subspace.PCluster": ("X = normal(40, 11)", "subspace.PCluster(delta=1.0).fit(X)"),
     "subspace.DOC": ("X = normal(20_000, 12)", "subspace.DOC(0.01, width=0.5).fit(X)"),
-    "subspace.MineClus": ("X = normal(20_000, 30)", "subspace.MineClus(0.01, width=0.8).fit(X)"),
+    "subspace.MineClus": ("X = normal(20_000, 30)", "subspace.MineClus(0.02, width=0.5).fit(X)"),
     "read csv": ("p = written('csv', 400_000)", "read_table(p).array()"),
     "read csv, wide": ("p = written('csv', 60, 20_000)", "read_table(p).array()"),
     "read csv with labels": ("p = written('csv', 300_000, text=True)", "read_table(p, label='word').array()"),
