@@ -127,7 +127,7 @@ def test_a_heap_that_does_not_advance_is_refused(tmp_path, X) -> None:
         path.write_bytes(whole[: first + 8] + size.to_bytes(8, "little") + whole[first + 16 :])
         with pytest.raises(BadInput, match="heap of its texts"):
             lowdim.read_table(path)
-    path.write_bytes(whole[:first] + bytes(16) + whole[first + 16 :])  # free space of no size
+    path.write_bytes(whole[: heap + 5] + b"abc" + whole[heap + 8 : first] + bytes(16) + whole[first + 16 :])
     with pytest.raises(BadInput, match="heap of its texts"):
         lowdim.read_table(path)
 

@@ -386,3 +386,10 @@ def test_the_scale_of_rows_in_several_chunks_is_their_total_variance(rng):
     X[200_000:] += 5  # so that the first chunk's mean is not that of all
     gamma = kernels.rbf(gamma="scale").resolve(X).gamma
     assert_allclose(gamma, 1 / X.var(axis=0, dtype=np.float64).sum(), rtol=1e-10)
+
+
+@pytest.mark.parametrize("dtypes", [(">f8", "<f8"), ("<f4", "<f8"), (">f4", ">f4")])
+def test_rows_of_two_dtypes_or_orders_of_bytes(dtypes):
+    random = np.random.default_rng(0)
+    X, Y = (random.normal(size=(n, 3)).astype(dtype) for n, dtype in zip((7, 5), dtypes, strict=True))
+    np.testing.assert_allclose(linear()(X, Y), X.astype(float) @ Y.astype(float).T, rtol=1e-5)

@@ -26,7 +26,8 @@ BLOCK_PRODUCTS = 1 << 30  # of numbers in one native call, between which Ctrl-C 
 
 
 def row_products(A: Array, B: Array) -> Array:
-    """A B for rows A (m, d) and B (d, k), in the dtype of A."""
+    """A B for rows A (m, d) and B (d, k), in their common dtype, float32 or float64."""
+    A = np.require(A, np.result_type(A.dtype, B.dtype, np.float32), ["C", "A"])  # native, whatever the order of bytes
     m, k = A.shape[0], B.shape[1]
     out = np.empty((m, k), dtype=A.dtype)
     for first in range(0, k, PANEL):

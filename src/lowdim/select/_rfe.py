@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from lowdim.base.estimator import estimator
 from lowdim.base.state import StateCheck
-from lowdim.errors import BadParameter
+from lowdim.errors import BadInput, BadParameter
 from lowdim.runtime.param import param
 from lowdim.runtime.progress import report
 from lowdim.select._selector import COUNT
@@ -87,7 +87,10 @@ def _eliminate(
         score = 0.0
         if test is not None:
             scorer = check_scoring(model, scoring=task.scoring)
-            score = float(finite_scores(scorer(model, task.X[np.ix_(test, left)], task.y[test])))
+            scores = finite_scores(scorer(model, task.X[np.ix_(test, left)], task.y[test]))
+            if scores.size != 1:
+                raise BadInput(f"the metric gave {scores.size} numbers for a fold. Give a scoring of one number.")
+            score = float(scores.ravel()[0])
         mask = np.zeros(d, dtype=bool)
         mask[left] = True
         path.append((mask, score))

@@ -14,7 +14,8 @@ from lowdim.errors import BadInput
 
 __all__ = ["require_sound_heaps"]
 
-SIGNATURE = b"GCOL\x01\0\0\0"  # with version 1 and reserved bytes
+SIGNATURE = b"GCOL\x01"  # with version 1; three reserved bytes follow, which the library does not look at
+RESERVED = 3
 HEADER = struct.Struct("<HHIQ")  # of an object: index, reference count, reserved, size
 SMALLEST = 4096  # bytes of a heap
 
@@ -30,7 +31,7 @@ def require_sound_heaps(path: Path) -> None:
 
 
 def _is_sound(data: mmap.mmap, start: int) -> bool:
-    at = start + len(SIGNATURE)
+    at = start + len(SIGNATURE) + RESERVED
     size = int.from_bytes(data[at : at + 8], "little")
     end = start + size
     if size < SMALLEST or end > len(data):
@@ -38,7 +39,7 @@ def _is_sound(data: mmap.mmap, start: int) -> bool:
     at += 8
     while at + HEADER.size <= end:
         index, _, _, length = HEADER.unpack_from(data, at)
+        if index == 0 and length < HEADER.size:  # free space, which includes its own header
+            return False
         at += length if index == 0 else HEADER.size + (length + 7) // 8 * 8
-        if index == 0:  # free space, which includes its own header and ends the heap
-            return length >= HEADER.size and at <= end
     return at <= end
