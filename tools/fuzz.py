@@ -73,7 +73,7 @@ def main() -> int:
         return 0
     targets = options.targets or list(TARGETS)
     counts: dict[str, Counter[str]] = {target: Counter() for target in targets}
-    seen: dict[str, str] = {}
+    failed = False
     numbers = dict.fromkeys(targets, options.first)
     worker, end = Worker(), time.monotonic() + options.seconds
     while time.monotonic() < end:
@@ -81,15 +81,15 @@ def main() -> int:
             for _ in range(BATCH):
                 ending, story = worker.attempt(target, numbers[target])
                 counts[target][ending.split(":")[0]] += 1
-                if ending not in ("finite", "named") and (key := f"{target} {ending[:60]}") not in seen:
-                    seen[key] = f"{target} {numbers[target]}: {ending}\n    {story}"
-                    print(seen[key], flush=True)
+                if ending not in ("finite", "named"):
+                    failed = True
+                    print(f"{target} {numbers[target]}: {ending}\n    {story:.200}", flush=True)
                 numbers[target] += 1
     print(f"{'target':12}" + "".join(f"{word:>9}" for word in ("attempts", "finite", "named", "raw", "crash", "hang")))
     for target, found in counts.items():
         row = [sum(found.values()), *(found[word] for word in ("finite", "named", "raw", "crash", "hang"))]
         print(f"{target:12}" + "".join(f"{number:9}" for number in row))
-    return 1 if seen else 0
+    return int(failed)
 
 
 if __name__ == "__main__":

@@ -146,6 +146,7 @@ def test_an_approximate_search_misses_few(case):
     [
         ("minkowski", {"p": 0.5}, SIGNED, "at least 1"),
         ("minkowski", {"p": "two"}, SIGNED, "at least 1"),
+        ("minkowski", {"p": 10**400}, SIGNED, "at least 1"),
         ("minkowski", {"q": 2}, SIGNED, "no parameter 'q'; it has p"),
         ("euclidean", {"p": 2}, SIGNED, "it has none"),
         ("seuclidean", {"V": np.zeros(6)}, SIGNED, "column 0 is 0"),

@@ -191,6 +191,13 @@ def test_standardized_columns_of_vanishing_squares(solver, dtype, size, rng):
         assert_allclose(Standardized(PCA(2)).fit_transform(Y), Standardized(PCA(2)).fit_transform(X), atol=tol)
 
 
+@pytest.mark.parametrize("fit", [PCA(1, standardize=True, solver="krylov"), lowdim.ProjectionPursuit(1)])
+def test_standard_deviations_that_overflow_are_refused(fit):
+    X = np.array([[-1e12, -1e308, 1e12, 0], [1e12, 1e12, -1e12, 1e12]])
+    with pytest.raises(BadInput, match="squares overflow"):
+        fit.fit(X)
+
+
 def test_vanishing_squares_are_standardized_by_em_and_refused_where_they_can_not_be(rng):
     X = rng.normal(size=(60, 4)) @ rng.normal(size=(4, 4))
     X[rng.random(X.shape) < 0.1] = np.nan

@@ -9,7 +9,7 @@ import pytest
 from scipy.linalg import subspace_angles
 
 import lowdim
-from lowdim.errors import BadInput, BadParameter
+from lowdim.errors import BadInput, BadParameter, MemoryTooSmall
 from lowdim.linalg.grassmann import geodesic, polar_frame, principal_angles
 from lowdim.linear.projection_pursuit.catalog import make_index
 from lowdim.linear.tour import interpolate
@@ -169,11 +169,19 @@ def test_sphered_columns_are_uncorrelated_and_near_their_own():
     np.testing.assert_allclose([np.var(deficient @ F, axis=0) for F in frames], 1, atol=1e-6)
 
 
+@pytest.mark.parametrize("unit", [1e-301, 1e-160, 1e140])
+def test_sphered_rows_do_not_depend_on_the_unit(unit):
+    X = np.random.default_rng(2).normal(size=(40, 3)) @ [[1, 0.6, 0], [0, 1, 0.2], [0, 0, 1]]
+    np.testing.assert_allclose(lowdim.sphere(X * unit), lowdim.sphere(X), atol=1e-9)
+
+
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
         (lambda: lowdim.grand_tour(2, 2), BadParameter, "more columns than components"),
         (lambda: lowdim.grand_tour(0), BadParameter, "n_features"),
+        (lambda: lowdim.grand_tour(np.uint64(2**64 - 100)), BadParameter, "n_features"),
+        (lambda: lowdim.grand_tour(2**31 - 1, 2**20), MemoryTooSmall, "Give fewer columns"),
         (lambda: lowdim.grand_tour(4, step=0), BadParameter, "step must be"),
         (lambda: lowdim.local_tour(np.ones((3, 2))), BadInput, "orthonormal"),
         (lambda: lowdim.local_tour(np.eye(3)[:, :2], radius=9), BadParameter, "radius"),

@@ -97,3 +97,26 @@ def test_graphs_that_do_not_fit_are_errors_by_name(rows):
         quality.measure(sp.csr_array(cdist(X, X)), Z, k=K, metric="precomputed")
     with pytest.raises(BadInput, match="square"):
         quality.measure(X, Z, k=K, metric="precomputed")
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-200, 1e200, 1e305])
+def test_the_unit_of_a_map_changes_nothing(rows, unit):
+    X, Z = rows
+    labels = np.arange(len(X)) % 3
+    plain, scaled = (quality.measure(X, map_, k=K, labels=labels).measures for map_ in (Z, Z / np.abs(Z).max() * unit))
+    for name, measure in plain.items():
+        assert scaled[name].value == pytest.approx(measure.value, abs=1e-9), name
+
+
+def test_huge_distances_have_the_stress_of_small_ones(rows):
+    X, Z = rows
+    D = squareform(pdist(X))
+    plain, huge = (quality.measure(given, Z, k=K, metric="precomputed").measures for given in (D, D * 1e300))
+    assert huge["stress"].value == pytest.approx(plain["stress"].value, abs=1e-9)
+
+
+def test_rows_at_one_place_give_finite_values(rows):
+    Z = rows[1]
+    found = quality.measure(np.full((len(Z), 3), 100, np.uint8), Z, k=K, labels=np.arange(len(Z)) % 3).measures
+    assert all(np.isfinite(measure.value) for measure in found.values())
+    assert found["stress"].value == 1  # no scale of the map explains anything

@@ -222,6 +222,8 @@ def center_rows(rows: Rows, weights: Array | None, options: PCAOptions) -> tuple
     if not options.standardize:
         return n, centered, None
     scale = nonzero_scale(np.sqrt(centered.column_scatter(n)[0] / (n - options.ddof)), mean, rows.dtype)
+    if not np.isfinite(scale).all():
+        raise overflow_error()
     return n, replace(centered, scale=1 / scale), scale
 
 

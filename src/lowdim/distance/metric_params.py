@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.errors import BadParameter
-from lowdim.runtime.param import Domain
+from lowdim.runtime.param import Domain, Real
 
 __all__ = ["MetricParams", "numeric_param", "params_key", "require_known_params", "square_param", "vector_param"]
 
@@ -45,8 +45,8 @@ def require_known_params(metric: str, params: Mapping[str, Any]) -> None:
             raise BadParameter(f"metric_params: metric {metric!r} has no parameter {name!r}; it has {has}.")
     if metric == "minkowski" and "p" in params:
         p = params["p"]
-        number = isinstance(p, float | int | np.floating | np.integer) and not isinstance(p, bool)
-        if not number or not p >= 1:
+        infinite = isinstance(p, float | np.floating) and p == np.inf
+        if not infinite and not Real(1).accepts(p):
             raise BadParameter(
                 f"metric_params: p of 'minkowski' must be a number of at least 1 (else it is no metric); got {p!r:.60}."
             )

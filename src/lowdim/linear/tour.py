@@ -27,6 +27,7 @@ from lowdim.linear.projection_pursuit.search import CANDIDATES, sample_of
 from lowdim.linear.projection_pursuit.sphering import sphere_rows
 from lowdim.linear.projection_pursuit.stiefel import ascend, random_frame
 from lowdim.runtime.blas import single_blas
+from lowdim.runtime.memory import require_memory
 from lowdim.runtime.param import Integer, Real
 from lowdim.runtime.random import Seed, seed_of
 from lowdim.runtime.threads import thread_count
@@ -162,8 +163,7 @@ def sphere(X: Any, *, n_jobs: int | None = None) -> Array:
     record = FeatureRecord()
     with single_blas(), np.errstate(over="ignore", invalid="ignore"):
         sphered = sphere_rows(read_rows(record, X, fitting=True, min_rows=2), None, 0, thread_count(n_jobs))
-        deviations = np.linalg.norm(sphered.backward, axis=0)
-        axes = sphered.backward / np.where(deviations > 0, deviations, 1.0)  # (r, d): √λ times the eigenvectors
+        axes = sphered.standardized_backward()  # (r, d): √λ times the eigenvectors
         return np.asarray(sphered.rows @ (axes / np.linalg.norm(axes, axis=1, keepdims=True)))
 
 
@@ -217,10 +217,12 @@ def _check_frame(frame: Any) -> Array:
 
 
 def _check_sizes(d: int, k: int) -> tuple[int, int]:
-    _check("n_features", d, Integer(1))
+    _check("n_features", d, Integer(1, np.iinfo(np.int32).max))  # as every table here
     _check("n_components", k, Integer(1))
     if k >= d:
         raise BadParameter(f"a tour needs more columns than components; got {d} and n_components={k}.")
+    frames = 8 * 8 * int(d) * int(k)  # two ends of a way, their QR factors and principal directions, and a frame on it
+    require_memory(frames, f"a tour of {d} columns", "Give fewer columns, or project them first.")
     return int(d), int(k)
 
 

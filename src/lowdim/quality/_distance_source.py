@@ -24,6 +24,7 @@ __all__ = ["DistanceSource", "embedding_source", "read_embedding", "read_source"
 
 Array = NDArray[Any]
 
+MAX_EXPONENT = {"float32": 50, "float64": 400}  # of coordinates whose squares, and sums of them, stay in range
 FEWEST_ROWS = 4  # with three, every map has the same neighbors
 
 
@@ -106,7 +107,10 @@ def _rows_of_graph(graph: Graph | None, metric: Metric) -> tuple[Any, Metric]:
 
 
 def read_embedding(Z: Any, n: int, name: str) -> Array:
-    """The coordinates of a map, (n, c), float32 or float64; raises unless there is one finite row per row of X."""
+    """The coordinates of a map, (n, c), float32 or float64; raises unless there is one finite row per row of X.
+
+    No measure depends on the unit of a map: huge or tiny coordinates, whose squares overflow or vanish, are rescaled.
+    """
     if not hasattr(Z, "columns"):
         try:
             Z = np.asarray(Z)
@@ -118,7 +122,8 @@ def read_embedding(Z: Any, n: int, name: str) -> Array:
         raise BadInput(f"{name} has {len(points)} rows, but X has {n}. Give one row of coordinates per row of X.")
     if (points == points[0]).all():
         raise BadInput(f"{name} is constant: all points are drawn in one place, and none is nearer than another.")
-    return points
+    exponent = int(np.frexp(np.abs(points).max())[1])
+    return points if abs(exponent) < MAX_EXPONENT[points.dtype.name] else np.ldexp(points, -exponent)
 
 
 def embedding_source(points: Array, threads: int) -> DistanceSource:

@@ -90,14 +90,15 @@ def rank_figures(found: MapComparison, scale: RankScale, resamples: Resamples) -
 def stress(squares: Any) -> Any:
     """Kruskal's stress-1 at the scale α = Σ d δ / Σ δ² that minimizes it, of means (…, 3) of d², d δ and δ²."""
     d2, cross, flat2 = np.moveaxis(np.asarray(squares), -1, 0)
-    share = np.divide(cross**2, d2 * flat2, out=np.zeros_like(cross), where=flat2 > 0)
+    product = d2 * flat2  # 0 where all rows, or all points, are at one place: a scale explains nothing then
+    share = np.divide(cross**2, product, out=np.zeros_like(cross), where=product > 0)
     return np.sqrt(np.maximum(1 - share, 0))
 
 
 def stress_of_points(squares: Floats) -> Floats:
     """Stress per point: the map's stress times the row's share of the squared errors, which average to 1."""
     total = squares.mean(axis=0)
-    scale = total[1] / total[2]
+    scale = total[1] / total[2] if total[2] > 0 else 0.0
     errors = np.maximum(squares[:, 0] - 2 * scale * squares[:, 1] + scale**2 * squares[:, 2], 0)
     mean = errors.mean()
     out: Floats = stress(total) * errors / mean if mean > 0 else np.zeros(len(errors))

@@ -24,6 +24,7 @@ Floats = NDArray[np.float64]
 
 BLOCK_VALUES = 1 << 22  # distances in a block
 ALL_PAIRS_ROWS = 1500  # up to so many, the Shepard correlation is that of all pairs
+MAX_EXPONENT = 400  # of a distance whose squares, and sums of them, are finite and do not vanish
 SHEPARD_PAIRS = 200_000  # pairs that it is estimated from beyond
 
 
@@ -43,7 +44,7 @@ class MapComparison:
     pairs: Array  # (s, m)
     sums: Floats  # (s, 6), see `compare_ranks`
     counts: NDArray[np.int64]  # (s, g) others within K neighbors in both spaces
-    squares: Floats  # (s, 3) Σ d², Σ d δ, Σ δ² of original (d) and map (δ) distances
+    squares: Floats  # (s, 3) Σ d², Σ d δ, Σ δ² of original (d) and map (δ) distances, each in a unit of its own
     concordant: Floats  # (s,) share of pairs of others that are ordered alike
 
 
@@ -56,13 +57,15 @@ def compare_spaces(
     measured = [source.blocks(sample.rows) for source in [original, *maps]]
     true: list[tuple[Any, ...]] = []
     drawn: list[list[tuple[Any, ...]]] = [[] for _ in maps]
+    exponents = [_exponent(source(0, 1)) for source in measured]
     for start in range(0, s, size):
         stop = min(start + size, s)
         own, partners = sample.rows[start:stop], _partners(sample, start, stop)
         distances = measured[0](start, stop)
         ranks, nearest = rank_rows(distances, own, scale.k, threads)
         true.append((nearest, _pairs(distances, sample, start, stop)))
-        for blocks, parts in zip(measured[1:], drawn, strict=True):
+        units = _in_units(distances, exponents[0])
+        for blocks, exponent, parts in zip(measured[1:], exponents[1:], drawn, strict=True):
             flat = blocks(start, stop)
             flat_ranks, flat_nearest = rank_rows(flat, own, scale.k, threads)
             sums, counts = compare_ranks(ranks, flat_ranks, scale, threads)
@@ -72,12 +75,25 @@ def compare_spaces(
                     _pairs(flat, sample, start, stop),
                     sums,
                     counts,
-                    squared_sums(distances, flat, own, threads),
+                    squared_sums(units, _in_units(flat, exponent), own, threads),
                     concordance(ranks, flat_ranks, partners, threads),
                 )
             )
         report("comparing neighbors", stop, s)
     return OriginalSpace(*_joined(true)), [MapComparison(*_joined(parts)) for parts in drawn]
+
+
+def _exponent(distances: Array) -> int:
+    """The power of two that distances are divided by before they are squared: 0 unless squares leave float64's range.
+
+    It is read from one row: by the triangle inequality no distance is more than twice its largest.
+    """
+    exponent = int(np.frexp(distances.max(initial=0))[1])
+    return exponent if abs(exponent) > MAX_EXPONENT else 0
+
+
+def _in_units(distances: Array, exponent: int) -> Array:
+    return np.ldexp(distances, -exponent) if exponent else distances
 
 
 def _partners(sample: RowSample, start: int, stop: int) -> Array | None:

@@ -255,6 +255,4 @@ def _axis_rotation(A: Array, sphered: SpheredRows) -> Array:
 
     The index does not care, but a reader does, and the result is the same however the search arrived there.
     """
-    loadings = A.T @ sphered.backward  # (k, d)
-    sizes = np.linalg.norm(sphered.backward, axis=0)  # standard deviations of the columns
-    return np.linalg.svd(loadings / np.where(sizes > 0, sizes, 1.0), full_matrices=False)[0]
+    return np.linalg.svd(A.T @ sphered.standardized_backward(), full_matrices=False)[0]

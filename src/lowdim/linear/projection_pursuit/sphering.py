@@ -28,6 +28,13 @@ class SpheredRows:
     forward: Array  # (d, r)
     backward: Array  # (r, d): forward's pseudoinverse
 
+    def standardized_backward(self) -> Array:
+        """The way back to columns of unit variance, (r, d): its columns are of length 1, or 0 if constant."""
+        largest = np.abs(self.backward).max(axis=0)  # first, so that no square vanishes
+        scaled = self.backward / np.where(largest > 0, largest, 1.0)
+        lengths = np.linalg.norm(scaled, axis=0)
+        return np.asarray(scaled / np.where(lengths > 0, lengths, 1.0))
+
 
 def sphere_rows(rows: Rows, n_axes: Any, seed: int, threads: int) -> SpheredRows:
     """Scores on the principal axes of the correlation matrix (n_axes of them, or all), each of unit variance.
