@@ -190,6 +190,7 @@ def test_sphered_rows_do_not_depend_on_the_unit(unit):
         (lambda: lowdim.guided_tour(np.eye(5), "lda"), BadInput, "needs classes"),
         (lambda: lowdim.guided_tour(np.eye(5), "hole"), BadParameter, "index must be"),
         (lambda: lowdim.guided_tour(np.ones((5, 3))), BadInput, "vary in 0"),
+        (lambda: next(lowdim.guided_tour(np.eye(3, 6))), BadInput, "vary in 2 dimensions only"),
         (lambda: lowdim.guided_tour(np.eye(5), restarts=0), BadParameter, "restarts"),
     ],
 )

@@ -10,7 +10,8 @@ A tour is an iterator of orthonormal frames F (d, k). Between target planes it f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import count, islice
+from itertools import count as endless
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from lowdim.linear.projection_pursuit.search import CANDIDATES, sample_of
 from lowdim.linear.projection_pursuit.sphering import sphere_rows
 from lowdim.linear.projection_pursuit.stiefel import ascend, random_frame
 from lowdim.runtime.blas import single_blas
+from lowdim.runtime.display import count
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.param import Integer, Real
 from lowdim.runtime.random import Seed, seed_of
@@ -60,7 +62,7 @@ def grand_tour(
     """
     d, k = _check_sizes(n_features, n_components)
     seed = seed_of(random_state)
-    return interpolate(np.eye(d, k), (random_frame(d, k, seed, i) for i in count()), step=step)
+    return interpolate(np.eye(d, k), (random_frame(d, k, seed, i) for i in endless()), step=step)
 
 
 def local_tour(frame: Any, *, radius: float = 0.4, step: float = STEP / 2, random_state: Seed = 0) -> Iterator[Array]:
@@ -81,7 +83,7 @@ def local_tour(frame: Any, *, radius: float = 0.4, step: float = STEP / 2, rando
     (d, k), seed = start.shape, seed_of(random_state)
 
     def targets() -> Iterator[Array]:
-        for i in count():
+        for i in endless():
             way = geodesic(start, random_frame(d, k, seed, i))
             yield way.frame(min(1.0, radius / max(way.length, np.finfo(float).tiny)))
             yield start
@@ -135,7 +137,7 @@ def guided_tour(
     objective = measure.objective(Y @ basis, codes)
 
     def targets() -> Iterator[Array]:
-        for i in count() if restarts is None else range(restarts):
+        for i in endless() if restarts is None else range(restarts):
             start = _random_start(objective, basis, k, seed, i)
             for A in _apart(ascend(objective, start, TOL, seed + i), step):
                 yield basis @ A
@@ -202,8 +204,8 @@ def _row_space(Y: Array, k: int) -> Array:
     centered = Y - Y.mean(axis=0)
     found = eigh_largest(centered.T @ centered)
     r = int((found.values > 1e-10 * max(float(found.values[0]), 0.0)).sum())
-    if r < k:
-        raise BadInput(f"the rows vary in {r} dimension(s) only; a tour of {k} needs more.")
+    if r <= k:  # of k dimensions there is one projection, and nowhere to go
+        raise BadInput(f"the rows vary in {count(r, 'dimension')} only; a tour of {k} needs more.")
     return found.vectors[:, :r]
 
 
