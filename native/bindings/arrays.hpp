@@ -20,12 +20,38 @@
 
 namespace nb = nanobind;
 
+// An array whose numbers begin at multiples of their size, which compilers take for granted; in a message, or behind a header of
+// odd length, they do not, and such an array is refused at the door.
+template <class Array>
+struct Aligned : Array {
+    using Array::Array;
+    Aligned() = default;
+    explicit Aligned(Array&& array) : Array(std::move(array)) {}
+};
+
+namespace nanobind::detail {
+template <class Array>
+struct type_caster<Aligned<Array>> {
+    using Caster = make_caster<Array>;
+    NB_TYPE_CASTER(Aligned<Array>, Caster::Name)
+
+    bool from_python(handle source, std::uint32_t flags, cleanup_list* cleanup) noexcept {
+        Caster caster;
+        if (!caster.from_python(source, flags, cleanup)) return false;
+        value = Aligned<Array>(std::move(caster.value));
+        return reinterpret_cast<std::uintptr_t>(value.data()) % alignof(typename Array::Scalar) == 0;
+    }
+};
+}  // namespace nanobind::detail
+
+template <class... Form>
+using Numbers = Aligned<nb::ndarray<Form..., nb::device::cpu>>;
 template <class T>
-using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
+using Matrix = Numbers<const T, nb::ndim<2>>;
 template <class T>
-using Dense = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Dense = Numbers<T, nb::ndim<2>, nb::c_contig>;
 template <class T>
-using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Vector = Numbers<T, nb::ndim<1>, nb::c_contig>;
 using Ids = Vector<const std::int32_t>;
 using Starts = Vector<const std::int64_t>;  // row starts of compressed sparse rows
 
@@ -36,15 +62,8 @@ inline void require(bool holds, const char* message) {
 // More threads than any machine can use would only exhaust its memory.
 inline int team_size(int threads) { return std::clamp(threads, 1, 1024); }
 
-// Numbers in a message or behind a header of odd length do not begin at multiples of their size; compilers take that for granted.
-template <class T>
-void require_aligned(const T* values) {
-    require(reinterpret_cast<std::uintptr_t>(values) % alignof(T) == 0, "the numbers must be aligned in memory");
-}
-
 template <class T>
 lowdim::RowBlock<T> rows_of(const Matrix<T>& x) {
-    require_aligned(x.data());
     require(x.shape(1) <= 1 || x.stride(1) == 1, "the values of a row must be next to each other in memory");
     return {x.data(), static_cast<std::int64_t>(x.shape(0)), static_cast<std::int64_t>(x.shape(1)), x.stride(0)};
 }
@@ -133,7 +152,6 @@ inline void require_graph(const Starts& starts, std::size_t rows, const Ids& col
 template <class T, class I>
 lowdim::SparseBlock<T, I> sparse_rows(const Vector<const I>& starts, const Vector<const I>& columns, const Vector<const T>& values,
                                       std::size_t rows, std::size_t d, int threads = 1) {
-    require_aligned(starts.data()), require_aligned(columns.data()), require_aligned(values.data());
     require(columns.shape(0) == values.shape(0), "not compressed sparse rows: every column needs a value");
     require_starts(starts, rows, values.shape(0));
     require_below(columns, d, threads, "a column is out of range");

@@ -10,7 +10,7 @@ namespace {
 using lowdim::matrices_per_batch;
 using Members = Dense<const std::int32_t>;  // one row per patch
 template <class T>
-using Stack = nb::ndarray<T, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using Stack = Numbers<T, nb::ndim<3>, nb::c_contig>;
 
 template <class T>
 void local_grams(const Matrix<T>& x, const Matrix<T>& centers, const Members& indices, const Stack<double>& out, int threads) {

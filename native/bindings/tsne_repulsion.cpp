@@ -16,8 +16,8 @@ using Cells = std::vector<std::int64_t>;
 
 constexpr std::int64_t most_cells = 1 << 24;  // float counts them exactly
 
-using Grid = nb::ndarray<float, nb::c_contig, nb::device::cpu>;
-using ConstGrid = nb::ndarray<const float, nb::c_contig, nb::device::cpu>;
+using Grid = Numbers<float, nb::c_contig>;
+using ConstGrid = Numbers<const float, nb::c_contig>;
 
 std::vector<float> axis_by_axis(const Embedding& y) {
     const std::size_t n = y.shape(0), axes = y.shape(1);
@@ -119,8 +119,8 @@ void gather_from_mesh(const ConstGrid& fields, const Cells& cells, const Vector<
     });
 }
 
-double multiply_spectra(const nb::ndarray<const std::complex<float>, nb::c_contig, nb::device::cpu>& density, const ConstGrid& spectra,
-                        bool even, const nb::ndarray<std::complex<float>, nb::c_contig, nb::device::cpu>& out, int threads) {
+double multiply_spectra(const Numbers<const std::complex<float>, nb::c_contig>& density, const ConstGrid& spectra,
+                        bool even, const Numbers<std::complex<float>, nb::c_contig>& out, int threads) {
     const std::size_t axes = density.ndim();
     require(axes >= 1 && spectra.ndim() == axes + 1 && spectra.shape(0) == axes + 1 && spectra.size() == (axes + 1) * density.size(),
             "spectra must have one field more than axes, each of the density's shape");
