@@ -20,8 +20,8 @@
 
 namespace nb = nanobind;
 
-// An array whose numbers begin at multiples of their size, which compilers take for granted; in a message, or behind a header of
-// odd length, they do not, and such an array is refused at the door.
+// An array whose numbers begin at multiples of their size, which compilers take for granted; in a message between processes, or
+// behind a header of odd length, they do not. An array that is only read is then copied; one that is written to is refused.
 template <class Array>
 struct Aligned : Array {
     using Array::Array;
@@ -36,11 +36,28 @@ struct type_caster<Aligned<Array>> {
     NB_TYPE_CASTER(Aligned<Array>, Caster::Name)
 
     bool from_python(handle source, std::uint32_t flags, cleanup_list* cleanup) noexcept {
+        if (!load(source, flags, cleanup)) return false;
+        if (aligned()) return true;
+        if constexpr (!std::is_const_v<typename Array::Scalar>) {
+            return false;
+        } else {
+            PyObject* copy = PyObject_CallMethod(source.ptr(), "copy", nullptr);  // NumPy's, which is aligned
+            if (copy == nullptr) PyErr_Clear();
+            const bool loaded = copy != nullptr && load(copy, flags, cleanup) && aligned();
+            Py_XDECREF(copy);  // the array holds it from here on
+            return loaded;
+        }
+    }
+
+   private:
+    bool load(handle source, std::uint32_t flags, cleanup_list* cleanup) noexcept {
         Caster caster;
         if (!caster.from_python(source, flags, cleanup)) return false;
         value = Aligned<Array>(std::move(caster.value));
-        return reinterpret_cast<std::uintptr_t>(value.data()) % alignof(typename Array::Scalar) == 0;
+        return true;
     }
+
+    bool aligned() const { return reinterpret_cast<std::uintptr_t>(value.data()) % alignof(typename Array::Scalar) == 0; }
 };
 }  // namespace nanobind::detail
 
