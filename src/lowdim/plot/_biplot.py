@@ -23,6 +23,7 @@ from lowdim.plot._model_names import component_name, feature_names
 from lowdim.plot._point_colors import read_labels
 from lowdim.plot._points import draw_key, draw_points, equal_units, marker_size
 from lowdim.plot._theme import axes_for, caption, name_axes, style_axes, themed
+from lowdim.plot._tooltips import note_places, note_rows, number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -144,6 +145,8 @@ def biplot(  # noqa: PLR0913  (one argument per thing that is drawn)
     name_axes(ax, *(component_name(model, i) for i in (0, 1)))
     caption(ax, title, _SCALINGS[scaling] + (f"; arrows × {factor:.3g}" if len(longest) else ""))
     _arrows(ax, tips)
+    note_rows(ax, rows, [component_name(model, i) for i in (0, 1)], row_names, point_colors)
+    note_places(ax, tips, lambda: _arrow_texts(model, longest, columns, scaling))
     # Last, because labels need the final layout.
     radius = 0.5 * marker_size(len(rows)) ** 0.5
     shafts = np.vstack([share * tips for share in np.linspace(0, 0.97, 24)])
@@ -167,6 +170,16 @@ def _frame(ax: Axes, points: Array) -> None:
     ax.update_datalim([*points, (0.0, 0.0)])
     ax.margins(0.1)
     ax.autoscale_view()
+
+
+def _arrow_texts(model: Any, kept: Array, columns: Array, scaling: str) -> list[str]:
+    """The names of features, and the coordinates of their arrows before these were scaled."""
+    what = "correlation with" if scaling == "correlation" else "coordinate on"
+    axes, features = [component_name(model, i) for i in (0, 1)], feature_names(model)
+    return [
+        "\n".join([features[i], *(f"{what} {axis}: {number(v)}" for axis, v in zip(axes, columns[i], strict=True))])
+        for i in kept
+    ]
 
 
 def _arrows(ax: Axes, tips: Array) -> None:

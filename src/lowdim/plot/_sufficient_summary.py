@@ -15,6 +15,7 @@ from lowdim.plot._point_colors import Categories, read_labels
 from lowdim.plot._points import MANY
 from lowdim.plot._text import shorten
 from lowdim.plot._theme import axes_for, caption, name_axes, split_below, style_axes, themed
+from lowdim.plot._tooltips import note_rows
 from lowdim.runtime.blas import single_blas
 
 if TYPE_CHECKING:
@@ -80,6 +81,8 @@ def sufficient_summary(
     for j, panel in enumerate(panels):
         style_axes(panel)
         _draw_rows(panel, Z[:, j], values, classes)
+        if classes is None:
+            note_rows(panel, np.column_stack([Z[:, j], values]), [f"score on direction {j + 1}", name], None)
         sliced = _draw_slices(panel, model, Z[:, j], values, classes)
         note = f"direction {j + 1}, {_strength(model, j)}" if _strength(model, j) else f"direction {j + 1}"
         if classes is None and span is not None:
