@@ -129,7 +129,7 @@ BAD = {
     "map iris --method umap --plot loadings -o l.png --n-epochs 5": (3, "UMAP has no loadings"),
     "plot model.lowdim --kind circle": (2, "--kind must be one of biplot, .* got 'circle'"),
     "plot model.lowdim --kind biplot": (3, "a biplot needs rows"),
-    "plot model.lowdim -o l.html": (2, "l.html must end in one of .png"),
+    "plot model.lowdim -o l.csv": (2, "l.csv must end in one of .html, .png"),
     "transform model.lowdim iris -o z.csv --fitted-data iris": (2, "--fitted-data is for figures and pages"),
     "choose iris --replicates 0": (2, "--replicates"),
     "diagnose iris --sample few": (2, "--sample"),

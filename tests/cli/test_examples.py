@@ -30,7 +30,7 @@ def example_lines() -> list[str]:
 
     lines = []
     for _, function in COMMANDS.values():
-        _, _, examples = (function.__doc__ or "").partition("Examples:")
+        _, _, examples = (function.__doc__ or "").partition("Example")
         lines += re.findall(r"^ +(lowdim .+)$", examples, re.MULTILINE)
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     return lines + re.findall(r"^\$ (lowdim .+)$", readme, re.MULTILINE)
@@ -92,3 +92,12 @@ def test_every_example_runs(folder, address):
             if result.code:
                 failed[part] = result.err
     assert failed == {}
+
+
+def test_helps_are_free_of_pythons_names(folder):
+    from lowdim.cli.app import COMMANDS
+
+    for command in COMMANDS:
+        text = run_words(folder, [command, "--help"]).out
+        found = re.findall(r"<str>|list\[|x>=|<=x|default: \(|\(s\)", text)
+        assert found == [], (command, found)
