@@ -23,9 +23,10 @@ __all__ = ["EUCLIDEAN", "OUTPUT_METRICS", "OutputSpace"]
 Array = NDArray[Any]
 Floats = NDArray[np.float32]
 
+CURVED = ("haversine", "hyperboloid")
 OUTPUT_METRICS = ("euclidean", "haversine", "hyperboloid", "manhattan")
 HYPERBOLIC_RADIUS = 2.0  # of the initial positions: circles grow exponentially, so they need little room
-SPHERE_STEP = 0.1  # its radius over the side of the box in which other embeddings start
+CURVED_STEP = 0.1  # curvature sets a scale: the radius of the sphere over the side of the box of other embeddings
 TINY = 1e-30
 
 
@@ -56,8 +57,8 @@ class OutputSpace:
 
     @property
     def step_size(self) -> float:
-        """The factor of the learning rate: the unit sphere is small, and steps as long as in the box would tear it."""
-        return SPHERE_STEP if self.metric == "haversine" else 1.0
+        """The factor of the learning rate: steps as long as in the box would tear the sphere, and scatter a disk."""
+        return CURVED_STEP if self.metric in CURVED else 1.0
 
     @property
     def axes(self) -> int:
@@ -74,7 +75,7 @@ class OutputSpace:
 
     def from_box(self, box: Array) -> Floats:
         """Points for positions (m, axes) in a box: directions from its center, or a disk of hyperbolic radius 2."""
-        if self.metric not in ("haversine", "hyperboloid"):
+        if self.metric not in CURVED:
             return np.asarray(box, dtype=np.float32)
         centered = box - box.mean(axis=0, dtype=np.float64)
         if self.metric == "haversine":
