@@ -43,10 +43,11 @@ def test_tooltips_lie_where_the_points_are_drawn(table, tmp_path, clean_matplotl
     apart = np.linalg.norm(np.array(rows["places"])[:, None] - drawn[None], axis=2).min(axis=1)
     assert len(apart) == 30 and apart.max() < 0.05
     scores = plot.biplot_coordinates(model, table)[0]
-    head, label, first, second = rows["texts"][3].split("\n")
+    head, label, first, second, *values = rows["texts"][3].split("\n")
     assert (head, label) == ("r3", "b")
     assert first.startswith("PC1 (") and first.endswith(f": {scores[3, 0]:.4g}".replace("-", "−"))
     assert second.startswith("PC2 (")
+    assert values == [f"{name}: {table[name][3]:.4g}".replace("-", "−") for name in NAMES]
     assert sorted(text.partition("\n")[0] for text in arrows["texts"]) == sorted(NAMES)
 
 

@@ -32,6 +32,8 @@ __all__ = ["biplot", "biplot_coordinates"]
 
 Array = NDArray[Any]
 
+MOST_COLUMNS = 12  # in tooltips
+
 # How rows and columns share the singular values: P = (U S^a)(V S^(1-a))ᵀ.
 _SCALINGS = {
     "symmetric": "symmetric scaling: rows and columns share the singular values",
@@ -145,7 +147,8 @@ def biplot(  # noqa: PLR0913  (one argument per thing that is drawn)
     name_axes(ax, *(component_name(model, i) for i in (0, 1)))
     caption(ax, title, _SCALINGS[scaling] + (f"; arrows × {factor:.3g}" if len(longest) else ""))
     _arrows(ax, tips)
-    note_rows(ax, rows, [component_name(model, i) for i in (0, 1)], row_names, point_colors)
+    axes = [component_name(model, i) for i in (0, 1)]
+    note_rows(ax, rows, axes, row_names, point_colors, _few_columns(model, X))
     note_places(ax, tips, lambda: _arrow_texts(model, longest, columns, scaling))
     # Last, because labels need the final layout.
     radius = 0.5 * marker_size(len(rows)) ** 0.5
@@ -170,6 +173,15 @@ def _frame(ax: Axes, points: Array) -> None:
     ax.update_datalim([*points, (0.0, 0.0)])
     ax.margins(0.1)
     ax.autoscale_view()
+
+
+def _few_columns(model: Any, X: Any) -> dict[str, Array]:
+    """The columns of a table in memory by name, for tooltips, if they are few."""
+    if not hasattr(X, "__array__") or getattr(X, "ndim", 2) != 2:
+        return {}
+    names, values = feature_names(model), np.asarray(X)
+    few = len(names) == values.shape[1] <= MOST_COLUMNS and values.dtype.kind in "iufb"
+    return dict(zip(names, values.astype(np.float64).T, strict=True)) if few else {}
 
 
 def _arrow_texts(model: Any, kept: Array, columns: Array, scaling: str) -> list[str]:

@@ -5,7 +5,7 @@ A plot notes them while it draws; texts are made only if a page is written. The 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -45,19 +45,26 @@ def note_cells(ax: Axes, texts: Callable[[], Sequence[str]], shape: tuple[int, i
 
 
 def note_rows(
-    ax: Axes, points: Array, axes: Sequence[str], names: Sequence[str] | None, colors: PointColors = None
+    ax: Axes,
+    points: Array,
+    axes: Sequence[str],
+    names: Sequence[str] | None,
+    colors: PointColors = None,
+    columns: Mapping[str, Array] | None = None,
 ) -> None:
-    """Note rows at points (n, 2): their names or numbers, labels and coordinates."""
+    """Note rows at points (n, 2): their names or numbers, labels and coordinates, and further columns of n numbers."""
     if len(points) > MOST_ROWS:
         return
 
     def texts() -> list[str]:
         heads = [f"row {i}" for i in range(len(points))] if names is None else list(names)
         labels = _label_lines(colors, len(points))
-        rows = zip(heads, labels, np.asarray(points).tolist(), strict=True)
+        said = [*axes, *(columns or {})]
+        told = np.column_stack([points, *(columns or {}).values()])
+        rows = zip(heads, labels, told.tolist(), strict=True)
         return [
-            "\n".join([head, *label, *(f"{axis}: {number(v)}" for axis, v in zip(axes, point, strict=True))])
-            for head, label, point in rows
+            "\n".join([head, *label, *(f"{name}: {number(v)}" for name, v in zip(said, values, strict=True))])
+            for head, label, values in rows
         ]
 
     note_places(ax, points, texts)
