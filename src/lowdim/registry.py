@@ -82,9 +82,8 @@ def find_method(name: str) -> Method:
         )
     if found is None:
         known = [method.name.lower() for method in methods()]
-        near = next(
-            (found for cutoff in (0.7, 0.4) if (found := get_close_matches(name.lower(), known, 3, cutoff))), []
-        )
+        tries = (get_close_matches(name.lower(), known, 3, cutoff) for cutoff in (0.7, 0.4))
+        near = next(filter(None, tries), [])
         hint = f"Did you mean {' or '.join(near)}?" if near else f"Methods: {', '.join(known)}."
         raise BadParameter(f"there is no method {name!r}. {hint} `lowdim methods` describes each.")
     return found
