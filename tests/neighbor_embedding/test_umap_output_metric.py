@@ -7,7 +7,7 @@ import pytest
 
 import lowdim
 from lowdim import UMAP, _native
-from lowdim.errors import BadParameter
+from lowdim.errors import BadParameter, ModelFileError
 from lowdim.neighbor_embedding.umap.output_space import OUTPUT_METRICS, OutputSpace
 
 A, B = 1.577, 0.895
@@ -179,6 +179,13 @@ def test_the_inverse_on_the_sphere_gives_fitted_rows_back(groups):
     beside = model.embedding_ + np.array([1e-4, 0])
     around = beside + np.array([0, 2 * np.pi])  # the same places
     np.testing.assert_allclose(model.inverse_transform(around), model.inverse_transform(beside), atol=1e-6)
+
+
+def test_a_model_whose_coordinates_do_not_suit_the_space_is_refused(groups, tmp_path):
+    model = UMAP(3, n_epochs=5).fit(groups)
+    for parameters in ({"output_metric": "haversine"}, {"output_metric": "hyperboloid", "n_components": 2}):
+        with pytest.raises(ModelFileError, match="contradicts itself"):  # as what `load` reads is checked
+            lowdim.save(model.set_params(**parameters), tmp_path / "odd.lowdim")
 
 
 def test_what_does_not_go_together_is_named(groups):

@@ -287,4 +287,4 @@ class UMAP(NeighborEmbedding):
         return np.asarray(self._state.distinct.first)
 
     def _check_state(self, check: StateCheck) -> None:
-        check_umap_state(check, self._precomputed)
+        check_umap_state(check, self._precomputed, self._space)
