@@ -72,6 +72,8 @@ def test_every_kind_of_figure_says_its_values(table, tmp_path, clean_matplotlib)
     summary = texts(plot.sufficient_summary(sir, table, table.length, response="size"))
     assert len(summary) == 2 and summary[0][0].startswith("row 0\nscore on direction 1: ")
     assert summary[0][0].split("\n")[2].startswith("size: ")
+    classes = texts(plot.sufficient_summary(sir, table, list("ab") * 15, response="kind"))
+    assert len(classes) == 2 and classes[1][1].split("\n")[2] == "kind: b"
     ica = lowdim.ICA(2).fit(table)
     assert [group[4].partition(": ")[0] for group in texts(plot.sources(ica, table))] == [
         "row 4\nsource 1",
