@@ -81,6 +81,7 @@ template <int D>
 constexpr MeshKernels<D> mesh_kernels = {first_nodes<D>, scatter_to_mesh<D>, gather_from_mesh<D>};
 #include "simd/lane_math.isa.hpp"
 #include "umap/sgd.isa.hpp"
+#include "umap/manifolds.isa.hpp"
 #include "linalg/chebyshev.isa.hpp"
 #include "mds/monotone_spline.isa.hpp"
 #include "ica/contrast.isa.hpp"
@@ -141,8 +142,10 @@ const Kernels& table() {
          {summarize_node, repulsion_barnes_hut}},
         {row_lanes,
          sample_rows,
-         {sgd_half_step<0>, sgd_half_step<1>, sgd_half_step<2>, sgd_half_step<3>},
-         {sgd_fixed<0>, sgd_fixed<1>, sgd_fixed<2>, sgd_fixed<3>},
+         {sgd_half_step<0>, sgd_half_step<1>, sgd_half_step<2>, sgd_half_step<3>, sgd_half_step_of<ManifoldRows<3, space_haversine>, false>,
+          sgd_half_step_of<ManifoldRows<0, space_hyperboloid>, false>, sgd_half_step_of<ManifoldRows<0, space_manhattan>, false>},
+         {sgd_fixed<0>, sgd_fixed<1>, sgd_fixed<2>, sgd_fixed<3>, sgd_fixed_of<ManifoldRows<3, space_haversine>, false>,
+          sgd_fixed_of<ManifoldRows<0, space_hyperboloid>, false>, sgd_fixed_of<ManifoldRows<0, space_manhattan>, false>},
          densmap_sums,
          fast_powers},
         {{three_term_rows<8>, three_term_rows<16>, three_term_rows<32>}, chebyshev_rows},

@@ -88,10 +88,7 @@ class LaneRows {
         const UmapParams& params = step_.params;
         for (int c = 0; c < dims(); ++c) sum(c) = RowFloats{};
         for (std::int32_t draw = 0; draw < params.negative_samples; ++draw) {
-            const std::uint32_t sample =
-                static_cast<std::uint32_t>(s) * static_cast<std::uint32_t>(params.negative_samples) + static_cast<std::uint32_t>(draw);
-            const std::uint64_t word = mixed(key_ + sample * 0x85ebca6bu);
-            const RowFloats gap = difference_to_adjacent(static_cast<std::int64_t>((word * static_cast<std::uint64_t>(step_.count)) >> 32));
+            const RowFloats gap = difference_to_adjacent(negative_sample(s, draw));
             RowFloats repulsion = (2.0f * params.repulsion * params.b) / ((gap + 0.001f) * (params.a * fast_pow(gap, params.b) + 1.0f));
             repulsion = gap > 0.0f ? repulsion : RowFloats{};
             for (int c = 0; c < dims(); ++c) sum(c) += clipped(repulsion * difference(c));
@@ -113,7 +110,7 @@ class LaneRows {
         }
     }
 
-  private:
+  protected:
     RowFloats& part(int which, int c) {
         if constexpr (D > 0) {
             return stack_[which][c];
@@ -126,6 +123,14 @@ class LaneRows {
     RowFloats& sum(int c) { return part(2, c); }
 
     int dims() const { return D > 0 ? D : static_cast<int>(step_.dims); }
+
+    // The row that draw number `draw` of edge sample s gives to the first lane.
+    LOWDIM_INLINE std::int64_t negative_sample(std::int32_t s, std::int32_t draw) const {
+        const auto per_edge = static_cast<std::uint32_t>(step_.params.negative_samples);
+        const std::uint32_t sample = static_cast<std::uint32_t>(s) * per_edge + static_cast<std::uint32_t>(draw);
+        const std::uint64_t word = mixed(key_ + sample * 0x85ebca6bu);
+        return static_cast<std::int64_t>((word * static_cast<std::uint64_t>(step_.count)) >> 32);
+    }
 
     // x minus the coordinates of the tails, and the squared distance.
     LOWDIM_INLINE RowFloats difference_to_rows(RowInts tails) {
@@ -187,8 +192,8 @@ void sample_rows(const UmapStep& step, std::int64_t first, std::int64_t last, co
 }
 
 // Sample s of a group of rows: attraction and, in the first half step, repulsion.
-template <int D, bool dense>
-LOWDIM_INLINE void take_sample(LaneRows<D, dense>& rows, const UmapStep& step, std::int64_t first, std::int32_t s, bool repel) {
+template <bool dense, class Rows>
+LOWDIM_INLINE void take_sample(Rows& rows, const UmapStep& step, std::int64_t first, std::int32_t s, bool repel) {
     const auto active = load_ints(step.samples + first) > s;
     const std::int64_t at = step.group_starts[first / row_lanes] + std::int64_t{s} * row_lanes;
     const RowInts tail = load_ints(step.sampled_tails + at);
@@ -197,13 +202,13 @@ LOWDIM_INLINE void take_sample(LaneRows<D, dense>& rows, const UmapStep& step, s
     if (repel) rows.repel(s, active);
 }
 
-template <int D, bool dense>
+template <class Rows, bool dense>
 void sgd_half_step_of(const UmapStep& step, std::int64_t first, std::int64_t last, float* store) {
     for (std::int64_t i = first; i < last; i += row_lanes) {
         const std::int32_t half_steps = 2 * step.samples[i];
         if (step.half_step > half_steps) break;  // neither this row nor a later one moved before, so both buffers agree
-        LaneRows<D, dense> rows(step, i, store);
-        if (step.half_step < half_steps) take_sample(rows, step, i, step.half_step / 2, step.half_step % 2 == 0);
+        Rows rows(step, i, store);
+        if (step.half_step < half_steps) take_sample<dense>(rows, step, i, step.half_step / 2, step.half_step % 2 == 0);
         rows.write(static_cast<int>(std::min<std::int64_t>(row_lanes, last - i)));
     }
 }
@@ -212,17 +217,17 @@ void sgd_half_step_of(const UmapStep& step, std::int64_t first, std::int64_t las
 template <int D>
 void sgd_half_step(const UmapStep& step, std::int64_t first, std::int64_t last, float* store) {
     if (step.density == nullptr) {
-        sgd_half_step_of<D, false>(step, first, last, store);
+        sgd_half_step_of<LaneRows<D, false>, false>(step, first, last, store);
     } else {
-        sgd_half_step_of<D, true>(step, first, last, store);
+        sgd_half_step_of<LaneRows<D, true>, true>(step, first, last, store);
     }
 }
 
-template <int D, bool dense>
+template <class Rows, bool dense>
 void sgd_fixed_of(const UmapStep& step, std::int64_t first, std::int64_t last, float* store) {
     for (std::int64_t i = first; i < last; i += row_lanes) {
-        LaneRows<D, dense> rows(step, i, store);
-        for (std::int32_t s = 0; s < step.samples[i]; ++s) take_sample(rows, step, i, s, true);
+        Rows rows(step, i, store);
+        for (std::int32_t s = 0; s < step.samples[i]; ++s) take_sample<dense>(rows, step, i, s, true);
         rows.write(static_cast<int>(std::min<std::int64_t>(row_lanes, last - i)));
     }
 }
@@ -231,9 +236,9 @@ void sgd_fixed_of(const UmapStep& step, std::int64_t first, std::int64_t last, f
 template <int D>
 void sgd_fixed(const UmapStep& step, std::int64_t first, std::int64_t last, float* store) {
     if (step.density == nullptr) {
-        sgd_fixed_of<D, false>(step, first, last, store);
+        sgd_fixed_of<LaneRows<D, false>, false>(step, first, last, store);
     } else {
-        sgd_fixed_of<D, true>(step, first, last, store);
+        sgd_fixed_of<LaneRows<D, true>, true>(step, first, last, store);
     }
 }
 

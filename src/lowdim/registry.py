@@ -82,7 +82,8 @@ def find_method(name: str) -> Method:
         )
     if found is None:
         known = [method.name.lower() for method in methods()]
-        near = get_close_matches(name.lower(), known, n=3, cutoff=0.4)
+        tries = (get_close_matches(name.lower(), known, 3, cutoff) for cutoff in (0.7, 0.4))
+        near = next(filter(None, tries), [])
         hint = f"Did you mean {' or '.join(near)}?" if near else f"Methods: {', '.join(known)}."
         raise BadParameter(f"there is no method {name!r}. {hint} `lowdim methods` describes each.")
     return found

@@ -129,7 +129,7 @@ BAD = {
     "map iris --method umap --plot loadings -o l.png --n-epochs 5": (3, "UMAP has no loadings"),
     "plot model.lowdim --kind circle": (2, "--kind must be one of biplot, .* got 'circle'"),
     "plot model.lowdim --kind biplot": (3, "a biplot needs rows"),
-    "plot model.lowdim -o l.html": (2, "l.html must end in one of .png"),
+    "plot model.lowdim -o l.csv": (2, "l.csv must end in one of .html, .png"),
     "transform model.lowdim iris -o z.csv --fitted-data iris": (2, "--fitted-data is for figures and pages"),
     "choose iris --replicates 0": (2, "--replicates"),
     "diagnose iris --sample few": (2, "--sample"),
@@ -137,7 +137,7 @@ BAD = {
     # the files to write
     "map iris -o map.gif": (2, "map.gif must end in one of .html, .png"),
     "map iris -o map": (2, "map must end in one of"),
-    "choose iris -o scree.csv": (2, "scree.csv must end in one of .png"),
+    "choose iris -o scree.csv": (2, "scree.csv must end in one of .html, .png"),
     "transform model.lowdim iris -o z.gif": (2, "z.gif must end in one of .html"),
     "transform model.lowdim iris": (2, "Missing option '--output'"),
     "map iris -o nowhere/map.png": (3, "there is no folder"),
@@ -268,7 +268,7 @@ GOOD = (
     "transform flowers.lowdim flowers.csv --id name -o flowers_z.csv",
     "transform model.lowdim headless.csv -o headless.npy",
     "inverse flowers.lowdim flowers_z.csv -o back.csv --json",
-    "choose wine --json --replicates 20 --random-state 3 -o scree.svg",
+    "choose wine --json --replicates 20 --random-state 3 -o scree.svg -o scree.html",
     "choose wine --replicates 20 --random-state 3",
     "map iris --method projectionpursuit --index lda --n-null 0 --n-init 2 --json -o pursuit.csv",
     "fit iris --method projectionpursuit --n-null 2 --n-init 2 -o pursuit.lowdim",
@@ -509,7 +509,8 @@ def test_choose_says_what_the_library_says(good, folder):
     assert reported["verdicts"] == want.to_dict()["verdicts"]
     assert reported["eigenvalues"] == want.spectrum.values.tolist()
     assert reported["parallel"]["p_values"] == want.parallel.p_values.tolist()
-    assert reported["written"] == [str(folder / "scree.svg")] and (folder / "scree.svg").exists()
+    assert reported["written"] == [str(folder / "scree.svg"), str(folder / "scree.html")]
+    assert (folder / "scree.svg").exists() and "parallel_analysis" in (folder / "scree.html").read_text("utf-8")
     shown = first(good, "choose wine --replicates").out
     assert str(want) in shown and "columns  standardized (--no-standardize keeps their units)" in shown
 

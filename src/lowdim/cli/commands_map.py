@@ -50,9 +50,9 @@ Plot = Annotated[
     typer.Option(
         "--plot",
         metavar="KIND",
-        help="What figures (.png, .svg, .pdf) show: map, biplot, loadings, correlation-circle, varimax, scree, "
-        "sufficient-summary (the response against the directions of SIR and its kin), sources (of ICA) or index-path "
-        "(of ProjectionPursuit).",
+        help="What figures (.png, .svg, .pdf) and pages (.html) show: map, biplot, loadings, correlation-circle, "
+        "varimax, scree, sufficient-summary (the response against the directions of SIR and its kin), sources (of ICA) "
+        "or index-path (of ProjectionPursuit).",
     ),
 ]
 MapColor = Annotated[
@@ -103,7 +103,7 @@ def draw_map(  # noqa: PLR0913  (one argument per flag)
       lowdim map digits
       lowdim map flowers.csv --color species -o map.html -o map.csv
       lowdim map wine --method umap --n-neighbors 30
-      lowdim map wine --plot biplot -o biplot.png
+      lowdim map wine --plot biplot -o biplot.html
       lowdim map digits --method umap --color trust
 
     """
@@ -141,12 +141,12 @@ def draw_map(  # noqa: PLR0913  (one argument per flag)
 
 
 def _write(paths: list[Path], plot: str, drawn: EmbeddingOutput, figure: ModelFigure) -> None:
-    """Write the map to pages and tables, and the map or a figure of the model to figures, side by side."""
+    """Write tables, and figures and pages of the map or of the model, side by side."""
     from lowdim.workflow.model_figures import write_model_figure
-    from lowdim.workflow.outputs import FIGURES, write_embedding
+    from lowdim.workflow.outputs import DRAWINGS, FIGURES, write_embedding
     from lowdim.workflow.side_by_side import write_side_by_side
 
-    figures = [path for path in paths if path.suffix.lower() in FIGURES]
+    figures = [path for path in paths if path.suffix.lower() in (FIGURES if plot == "map" else DRAWINGS)]
     of_model = partial(write_model_figure, kind=plot, drawn=figure)
     draw = of_model if plot != "map" else partial(write_embedding, output=drawn)
     others = [partial(write_embedding, path, drawn) for path in paths if path not in figures]
@@ -164,16 +164,16 @@ def _save(fitted: FittedModel, drawn: EmbeddingOutput, path: Path | None) -> lis
 
 
 def _outputs(output: list[str] | None, plot: str, data: str) -> list[Path]:
-    """The files to write: a page and a figure of the map, or the figure of the model, if none is named."""
+    """The files to write: a page and a figure of the map or of the model, if none is named."""
     from lowdim.workflow.model_figures import check_figure
-    from lowdim.workflow.outputs import FIGURES, MAPS, check_outputs
+    from lowdim.workflow.outputs import DRAWINGS, MAPS, check_outputs
 
     check_figure(plot, "--plot", ("map",))
-    paths = check_outputs(output or (["map.html", "map.png"] if plot == "map" else [f"{plot}.png"]), MAPS, [data])
-    if plot != "map" and not any(path.suffix.lower() in FIGURES for path in paths):
+    paths = check_outputs(output or [f"{plot}.html", f"{plot}.png"], MAPS, [data])
+    if plot != "map" and not any(path.suffix.lower() in DRAWINGS for path in paths):
         raise BadParameter(
-            f"--plot {plot} is for figures ({', '.join(FIGURES)}); pages show the map, tables its coordinates. "
-            f"Add -o {plot}.png, or omit --plot."
+            f"--plot {plot} is for figures and pages ({', '.join(DRAWINGS)}); tables hold coordinates. "
+            f"Add -o {plot}.html, or omit --plot."
         )
     return paths
 

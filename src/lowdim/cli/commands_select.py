@@ -73,7 +73,7 @@ def select(  # noqa: PLR0913  (one argument per flag)
 
     Examples:
       lowdim select wine -o ranks.png
-      lowdim select flowers.csv --target species --method mrmr --k 5 -o selected.csv
+      lowdim select flowers.csv --target species --method mrmr --k 2 -o selected.csv
       lowdim select wine --method sffs -o path.png
 
     """

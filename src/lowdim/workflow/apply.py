@@ -51,7 +51,7 @@ def load_fitted(path: str) -> tuple[Any, SavedMap | None]:
     if not hasattr(model, "n_features_in_"):
         raise ModelFileError(f"{path}: this {type(model).__name__} was saved before it was fitted. Fit it first.")
     if not hasattr(model, "transform"):
-        raise ModelFileError(f"{path}: {type(model).__name__} finds clusters, and no coordinates: it can't transform.")
+        raise ModelFileError(f"{path}: {type(model).__name__} finds clusters, not coordinates, so it can't transform.")
     return model, saved_map
 
 

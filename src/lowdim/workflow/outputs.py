@@ -18,6 +18,7 @@ from lowdim.runtime.command_process import import_without_docstrings, is_command
 from lowdim.workflow.source import label_vector
 
 __all__ = [
+    "DRAWINGS",
     "FIGURES",
     "MAPS",
     "PAGES",
@@ -32,8 +33,9 @@ __all__ = [
 
 FIGURES = (".png", ".svg", ".pdf")
 PAGES = (".html",)
+DRAWINGS = (*PAGES, *FIGURES)
 TABLES = WRITE_EXTENSIONS
-MAPS = (*PAGES, *FIGURES, *TABLES)
+MAPS = (*DRAWINGS, *TABLES)
 MOST_HOVER_COLUMNS, MOST_HOVER_ROWS = 12, 100_000  # of numbers in tooltips
 
 
@@ -98,7 +100,7 @@ def write_labeled_table(path: Path, X: Any, names: Sequence[str] | None, table: 
 
 
 def save_figure(path: Path, draw: Callable[[], Any]) -> None:
-    """Save what `draw` returns, Matplotlib's axes or figure; no window is opened."""
+    """Save what `draw` returns, Matplotlib's axes or figure, to a figure or a page; no window is opened."""
     # Without a home it logs where it keeps its cache, which is no news about the picture.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     if is_command():

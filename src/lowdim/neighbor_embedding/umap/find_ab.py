@@ -6,7 +6,16 @@ import numpy as np
 
 from lowdim.errors import BadParameter, NotConverged
 
-__all__ = ["find_ab"]
+__all__ = ["find_ab", "membership_curve"]
+
+
+def membership_curve(a: float | None, b: float | None, min_dist: float, spread: float) -> tuple[float, float]:
+    """The given a and b, or those of min_dist and spread."""
+    if a is None and b is None:
+        return find_ab(min_dist, spread)
+    if a is None or b is None:
+        raise BadParameter(f"UMAP: give both a and b, or neither; got a={a} and b={b}.")
+    return float(a), float(b)
 
 
 def find_ab(min_dist: float, spread: float) -> tuple[float, float]:
