@@ -66,7 +66,7 @@ def plot_model(  # noqa: PLR0913  (one argument per flag)
     """
     from lowdim.workflow.apply import apply_transform, load_fitted
     from lowdim.workflow.model_figures import ModelFigure, check_figure, needs_rows, write_model_figure
-    from lowdim.workflow.outputs import FIGURES, check_outputs
+    from lowdim.workflow.output_paths import FIGURES, check_outputs
     from lowdim.workflow.standardize import inner_estimator
 
     check_figure(kind, "--kind")

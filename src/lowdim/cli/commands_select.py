@@ -81,7 +81,7 @@ def select(  # noqa: PLR0913  (one argument per flag)
     from lowdim.select._catalog import find_selector
     from lowdim.workflow.fit import require_rows
     from lowdim.workflow.missing import complete_table
-    from lowdim.workflow.outputs import FIGURES, TABLES, check_outputs
+    from lowdim.workflow.output_paths import FIGURES, TABLES, check_outputs
     from lowdim.workflow.selection import describe_selection, fit_selector, selection_data, write_selection
     from lowdim.workflow.source import label_vector, read_with_target
 

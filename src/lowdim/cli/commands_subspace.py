@@ -60,7 +60,7 @@ def subspace(  # noqa: PLR0913  (one argument per flag)
     from lowdim.workflow.cluster import find_clusters, write_clusters
     from lowdim.workflow.fit import require_rows
     from lowdim.workflow.missing import complete_table
-    from lowdim.workflow.outputs import FIGURES, TABLES, check_outputs, check_writable
+    from lowdim.workflow.output_paths import FIGURES, TABLES, check_outputs, check_writable
     from lowdim.workflow.source import read_data
 
     paths = check_outputs(output or [], (*FIGURES, *TABLES), [data])

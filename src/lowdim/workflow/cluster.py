@@ -13,7 +13,9 @@ from lowdim.base.estimator import Method
 from lowdim.data.table import Table
 from lowdim.errors import BadParameter
 from lowdim.workflow.fit import naming_nonfinite, require_rows
-from lowdim.workflow.outputs import FIGURES, save_figure, write_labeled_table
+from lowdim.workflow.output_paths import FIGURES
+from lowdim.workflow.outputs import write_labeled_table
+from lowdim.workflow.picture_files import save_figure
 
 __all__ = ["CLUSTERERS", "find_clusterer", "find_clusters", "write_clusters"]
 
