@@ -651,6 +651,48 @@ def test_default_outputs_in_a_process_of_its_own(tmp_path):
     assert {name for name in packages if not name.startswith("_")} <= FOR_A_MAP
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="a command forks on Linux only")
+def test_with_two_cores_other_processes_write_the_page_and_the_figure(tmp_path):
+    """If one of them failed, this process would write its file, and import what that takes."""
+    code = (
+        "import sys\nsys.argv = ['lowdim', 'map', 'iris']\nfrom lowdim.cli import main\nassert main() == 0\n"
+        "assert not {'bokeh', 'matplotlib'} & set(sys.modules)"
+    )
+    two_cores = os.environ | {"LOWDIM_NUM_THREADS": "2"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, env=two_cores)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["map.html", "map.png"]
+
+
+# Modules that cost a tenth of a second or more together, and that no command for a table of numbers uses.
+UNUSED = {
+    "asyncio",
+    "sklearn.feature_selection",
+    "sklearn.metrics",
+    "sklearn.neighbors",
+    "lowdim.select._selector",
+    "lowdim.subspace._base",
+    "lowdim.neighbor_embedding.umap.estimator",
+}
+
+
+def test_a_table_of_numbers_is_fitted_and_mapped_by_few_modules(tmp_path):
+    """A model file names one estimator, and no other is imported."""
+    (tmp_path / "rows.csv").write_text("a,b\n1,2\n3,1.5\n4,7\n8,9.5\n", encoding="utf-8")
+    code = (
+        "import sys, types\nfrom lowdim.cli import main\nassert main() == 0\n"
+        "used = [name for name, module in sys.modules.items() if type(module) is types.ModuleType]\n"
+        "print(*used, file=sys.stderr)"
+    )
+    one_core = os.environ | {"LOWDIM_NUM_THREADS": "1"}
+    for line in ("fit rows.csv -o rows.lowdim", "transform rows.lowdim rows.csv -o z.csv", "choose rows.csv"):
+        words = [sys.executable, "-c", code, *line.split()]
+        done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, env=one_core)
+        assert done.returncode == 0, done.stderr
+        assert not set(done.stderr.split()) & UNUSED, line
+    assert (tmp_path / "z.csv").read_text(encoding="utf-8").count("\n") == 5
+
+
 def test_a_file_wins_over_a_data_set_of_its_name(tmp_path):
     (tmp_path / "iris").mkdir()  # a folder doesn't
     (tmp_path / "wine").write_text("a\n1\n", encoding="utf-8")

@@ -62,7 +62,8 @@ def choose(  # noqa: PLR0913  (one argument per flag)
     from lowdim.registry import find_method
     from lowdim.workflow.fit import naming_nonfinite, require_rows
     from lowdim.workflow.missing import complete_table
-    from lowdim.workflow.outputs import DRAWINGS, check_outputs, save_figure
+    from lowdim.workflow.output_paths import DRAWINGS, check_outputs
+    from lowdim.workflow.picture_files import save_figure
     from lowdim.workflow.source import read_data
     from lowdim.workflow.standardize import describe_standardization, should_standardize
 

@@ -70,7 +70,7 @@ def plot_model(  # noqa: PLR0913  (one argument per flag)
     """
     from lowdim.workflow.apply import apply_transform, load_fitted
     from lowdim.workflow.model_figures import ModelFigure, check_figure, needs_rows, write_model_figure
-    from lowdim.workflow.outputs import DRAWINGS, check_outputs
+    from lowdim.workflow.output_paths import DRAWINGS, check_outputs
     from lowdim.workflow.standardize import inner_estimator
 
     check_figure(kind, "--kind")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -82,17 +82,23 @@ class JudgedMap:
 
     @classmethod
     def of(cls, fitted: FittedModel, asked: bool, paths: Sequence[Path]) -> JudgedMap:
-        """The map of a fitted model, judged if that is asked for, with neighbors if a page is written."""
+        """The map of a fitted model, to be judged if that is asked for, with neighbors if a page is written."""
         Z = fitted.embedding()
         if not asked:
             return cls(fitted, Z, None)
         try:
             flat, space = _flat(fitted.estimator, Z), seen_space(fitted)
             page = any(path.suffix.lower() == ".html" for path in paths)
-            neighbors = find_neighbors(space, flat) if page else None
-            return cls(fitted, Z, space, judge_map(fitted, space, flat), neighbors)
+            return cls(fitted, Z, space, neighbors=find_neighbors(space, flat) if page else None)
         except (LowdimError, MemoryError) as error:  # the map is there all the same
             return cls(fitted, Z, None, str(error))
+
+    def with_verdict(self) -> JudgedMap:
+        """The map with its verdict, if that was asked for."""
+        if self.space is None:
+            return self
+        flat = _flat(self.fitted.estimator, self.embedding)
+        return replace(self, verdict=judge_map(self.fitted, self.space, flat))
 
     def colors(self, values: Any, name: str | None) -> tuple[Any, str | None]:
         """The colors of the rows and their name: of a column, or of the measure that it stands for."""
