@@ -12,7 +12,7 @@ pytest.importorskip("typer")
 pytest.importorskip("pyarrow")
 
 GOOD = (
-    "subspace wine --xi 5 --tau 0.2 --redundancy 1 -o wine.png --save-model clique.lowdim",
+    "subspace wine --xi 5 --tau 0.2 --redundancy 1 -o wine.png -o wine.html --save-model clique.lowdim",
     "subspace wine --xi 5 --tau 0.2 --redundancy 1 --json",
     "subspace subspaces --method proclus --n-clusters 3 --n-dimensions 4 --n-init 2 -o parallel.svg -o rows.csv --json",
     "subspace iris --method subclu --eps 0.3 --min-samples 20 --standardize -o panels.png",
@@ -26,7 +26,7 @@ BAD = {
     "subspace wine --tau 3": (2, "--tau must be a number between 0 and 1"),
     "subspace wine --taux 3": (2, "no such option: --taux. Did you mean --tau"),
     "subspace cities": (3, "cities holds distances"),
-    "subspace wine -o wine.html": (2, "must end in one of"),
+    "subspace wine -o wine.docx": (2, "must end in one of"),
     "subspace wine --tau 0 --max-units 10": (4, "--max-units 10"),
     "transform clique.lowdim wine -o z.csv": (3, "CLIQUE finds clusters, not coordinates"),
 }
@@ -70,7 +70,7 @@ def test_text_and_json_say_the_same(results):
 
 
 def test_files(results, folder):
-    for name in ("wine.png", "parallel.svg", "panels.png"):
+    for name in ("wine.png", "wine.html", "parallel.svg", "panels.png"):
         assert (folder / name).stat().st_size > 5000
     data, rows = results[GOOD[2]].data, pd.read_csv(folder / "rows.csv")
     assert len(rows) == 1000 and set(rows.columns) >= {"subspace_cluster", "in_cluster_0", "cluster"}

@@ -32,7 +32,7 @@ def test_parameters_of_a_metric():
     ):
         assert parse(MDS, "metric_params", word) == expected
     for word in ("3", "p", "{p: 3}"):
-        with pytest.raises(BadParameter, match=r"metric_params must be|no JSON"):
+        with pytest.raises(BadParameter, match=r"metric_params must be|not a JSON object"):
             parse(MDS, "metric_params", word)
 
 

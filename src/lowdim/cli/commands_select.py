@@ -45,8 +45,8 @@ SelectionOutputs = Annotated[
         "--output",
         "-o",
         metavar="FILE",
-        help="Output file: .png, .svg, .pdf (picture), .csv, .tsv, .parquet, … (with --method the selected columns, "
-        "else the ranks). Repeatable.",
+        help="Output file: .html, .png, .svg, .pdf (picture), .csv, .tsv, .parquet, … (with --method the selected "
+        "columns, else the ranks). Repeatable.",
     ),
 ]
 

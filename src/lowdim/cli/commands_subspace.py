@@ -24,8 +24,8 @@ ClusterOutputs = Annotated[
         "--output",
         "-o",
         metavar="FILE",
-        help="Output file: .png, .svg, .pdf (a heat map; parallel coordinates or one panel per cluster if the name "
-        "ends in parallel or panels), or .csv, .parquet, … (the clusters of each row). Repeatable.",
+        help="Output file: .html, .png, .svg, .pdf (a heat map; parallel coordinates or one panel per cluster if the "
+        "name ends in parallel or panels), or .csv, .parquet, … (the clusters of each row). Repeatable.",
     ),
 ]
 SaveModel = Annotated[str | None, typer.Option("--save-model", metavar="FILE", help="Save the fitted clusterer.")]
