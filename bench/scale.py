@@ -1,26 +1,20 @@
-"""Beyond memory and beyond one machine: Dask beside dask-ml, files larger than memory, millions of rows."""
+"""Beyond memory and beyond one machine: Dask beside dask-ml, files larger than memory."""
 
 from __future__ import annotations
 
-import gc
 import json
 import subprocess
 import sys
 import tempfile
 import textwrap
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.spatial.distance import cdist
 
 import lowdim
 from bench.case import Case, Contender, installed, no_worse
-from bench.data import mixture
-from bench.judge import neighbor_recall, sampled_trustworthiness
 from bench.measure import peak_of, resident
 
 SHARED_ROWS, SHARED_COLUMNS, COMPONENTS = 5_000_000, 100, 10
@@ -173,102 +167,6 @@ def lowdim_ready() -> None:
     lowdim.PCA(1).fit(np.random.default_rng(0).normal(size=(50, 3)))
 
 
-@cache
-def documents(n: int = 1_000_000, d: int = 30_000, words: int = 40) -> sp.csr_matrix:
-    """TF-IDF weights of documents drawn from 60 topics, each of unit length: n × d, float32."""
-    from sklearn.feature_extraction.text import TfidfTransformer
-
-    random = np.random.default_rng(0)
-    sums = np.cumsum(random.gamma(0.05, size=(60, d)), axis=1)
-    topics, drawn = random.integers(0, 60, n), np.empty((n, words), dtype=np.int32)
-    for topic in range(60):
-        rows = np.flatnonzero(topics == topic)
-        found = np.searchsorted(sums[topic], random.random((len(rows), words)) * sums[topic, -1])
-        drawn[rows] = np.minimum(found, d - 1)
-    counts = sp.csr_matrix(
-        (np.ones(drawn.size, dtype=np.float32), drawn.ravel(), np.arange(0, drawn.size + 1, words)), shape=(n, d)
-    )
-    counts.sum_duplicates()
-    return TfidfTransformer().fit_transform(counts)
-
-
-def growth(name: str, work: str, n: int, run: Callable[[np.ndarray], Any], quality: Any) -> Case:
-    """One run of many rows, whose peak is measured in it: a second process would take as long again."""
-
-    def measured(X: np.ndarray) -> tuple[Any, float]:
-        gc.collect()
-        return peak_of(lambda: run(X))
-
-    def judged(X: np.ndarray, found: tuple[Any, float]) -> dict[str, float]:
-        return {**quality(X, found[0]), "peak of the run MiB": found[1]}
-
-    contenders = (Contender("lowdim", measured, role="ours"),)
-    return Case(name, work, lambda: mixture(n), contenders, judged, repeats=1, warm=False, memory=False)
-
-
-def share(X: np.ndarray, model: Any) -> dict[str, float]:
-    return {"share of variance": float(model.explained_variance_ratio_.sum())}
-
-
-@cache
-def _true_neighbors(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """200 rows of the mixture and their 15 true neighbors, in double precision."""
-    X = mixture(n)
-    sample = np.random.default_rng(0).choice(n, 200, replace=False)
-    squares, indices = np.full((200, 16), np.inf), np.zeros((200, 16), dtype=np.int64)
-    for start in range(0, n, CHUNK):
-        found = cdist(X[sample].astype(np.float64), X[start : start + CHUNK].astype(np.float64), "sqeuclidean")
-        near = np.argpartition(found, 16, axis=1)[:, :16]
-        squares = np.hstack([squares, np.take_along_axis(found, near, axis=1)])
-        indices = np.hstack([indices, near + start])
-        best = np.argsort(squares, axis=1, kind="stable")[:, :16]
-        squares, indices = np.take_along_axis(squares, best, axis=1), np.take_along_axis(indices, best, axis=1)
-    return sample, indices[:, 1:]  # the first is the row itself
-
-
-def recall(X: np.ndarray, indices: np.ndarray) -> dict[str, float]:
-    sample, true = _true_neighbors(len(X))
-    return {"recall": neighbor_recall(indices[sample], true)}
-
-
-def umap_of(X: Any) -> np.ndarray:
-    return lowdim.UMAP().fit_transform(X)
-
-
-def tsne_of(X: np.ndarray) -> np.ndarray:
-    return lowdim.TSNE().fit_transform(X)
-
-
-def neighbors_of(X: np.ndarray) -> np.ndarray:
-    return lowdim.neighbors(X, 15).indices
-
-
-def pca_of(X: np.ndarray) -> Any:
-    return lowdim.PCA(10).fit(X)
-
-
-def sparse_run(model: Callable[[], Any]) -> Callable[[Any], tuple[Any, float]]:
-    return lambda X: peak_of(lambda: model().fit(X))
-
-
-def sparse_quality(X: Any, found: tuple[Any, float]) -> dict[str, float]:
-    return {"share of variance": float(found[0].explained_variance_ratio_.sum()), "peak of the run MiB": found[1]}
-
-
-def sparse_case(name: str, what: str, model: Callable[[], Any]) -> Case:
-    return Case(
-        name,
-        f"{what} of a sparse 1,000,000 × 30,000 TF-IDF matrix (made documents of 40 words), float32",
-        documents,
-        (Contender("lowdim", sparse_run(model), role="ours"),),
-        sparse_quality,
-        "A dense copy would take 111 GiB.",
-        repeats=1,
-        warm=False,
-        memory=False,
-    )
-
-
 CASES = [
     Case(
         "dask-pca",
@@ -305,12 +203,4 @@ CASES = [
         warm=False,
         memory=False,
     ),
-    growth("pca-1m", "PCA of 1,000,000 × 50 made rows → 10: scaling", 1_000_000, pca_of, share),
-    growth("pca-10m", "PCA of 10,000,000 × 50 made rows → 10: scaling", 10_000_000, pca_of, share),
-    growth("neighbors-1m", "15 neighbors of 1,000,000 × 50 made rows: scaling", 1_000_000, neighbors_of, recall),
-    growth("neighbors-10m", "15 neighbors of 10,000,000 × 50 made rows: scaling", 10_000_000, neighbors_of, recall),
-    growth("umap-1m", "UMAP of 1,000,000 × 50 made rows: scaling", 1_000_000, umap_of, sampled_trustworthiness),
-    growth("tsne-1m", "t-SNE of 1,000,000 × 50 made rows: scaling", 1_000_000, tsne_of, sampled_trustworthiness),
-    sparse_case("sparse-svd-1m", "TruncatedSVD(50)", lambda: lowdim.TruncatedSVD(50)),
-    sparse_case("sparse-pca-1m", "PCA(50)", lambda: lowdim.PCA(50)),
 ]
