@@ -205,16 +205,6 @@ def test_a_layout_of_many_rows_is_fitted_to_a_sample(monkeypatch):
     assert np.array_equal(again.embedding_, model.embedding_)
 
 
-@pytest.fixture(scope="module")
-def client():
-    distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
-
-
 METHODS = {
     "PCA": lowdim.PCA(2),
     "TruncatedSVD": lowdim.TruncatedSVD(2),

@@ -42,6 +42,7 @@ __all__ = [
     "read_rows_for_solver",
     "read_scores",
     "read_table",
+    "restarts",
     "underflow_error",
 ]
 
@@ -106,10 +107,14 @@ def read_rows_for_solver(owner: Any, X: Any, solver: str, *, min_rows: int = 1) 
     if not isinstance(rows, StreamRows) or solver == "covariance":
         return rows
     if rows.restarts or solver != "auto":
-        known: Rows | None = _counted(owner, rows, f"(solver={solver!r})", " Or use solver='covariance'.")
-    else:
-        known = rows.if_fewer(rows.d)
-    return rows if known is None else read_rows(owner, known, fitting=True, min_rows=min_rows)
+        known = _counted(owner, rows, f"(solver={solver!r})", " Or use solver='covariance'.")
+        return read_rows(owner, known, fitting=True, min_rows=min_rows)
+    return read_rows(owner, (rows.if_fewer(rows.d) or [rows])[0], fitting=True, min_rows=min_rows)
+
+
+def restarts(X: Any) -> bool:
+    """Whether X is a function that gives chunks of rows again and again."""
+    return is_stream(X) and callable(X)
 
 
 def _counted(owner: Any, rows: Rows, settings: str = "", advice: str = "") -> Rows:

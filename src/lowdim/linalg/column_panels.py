@@ -33,14 +33,14 @@ GROUP_PANELS = 16  # whose products are summed before they are added to the othe
 
 def panel_gram(centered: Centered) -> NDArray[np.float64]:
     """P Pᵀ, (n, n): groups of panels in order, and the panels of each in order, summed in float64."""
-    n = centered.rows.count
+    n, width = centered.rows.count, _width(centered.rows.count)
 
     def product(panel: Array) -> Array:
         return interruptible_product(lambda: panel @ panel.T, n * panel.size)
 
     def summarize(start: int, block: Array) -> NDArray[np.float64]:
         total = np.zeros((n, n))
-        for part in _panels(centered, start, block, product):
+        for part in _panels(centered, start, block, width, product):
             _native.add_scatter(total, part, np.zeros((0, n)))
         return total
 
@@ -58,9 +58,10 @@ def panel_gram(centered: Centered) -> NDArray[np.float64]:
 
 def panel_transpose_times(centered: Centered, U: Array) -> NDArray[np.float64]:
     """Pᵀ U, (d, k), for U (n, k)."""
+    width = _width(centered.rows.count)
 
     def summarize(start: int, block: Array) -> Array:
-        return np.concatenate(list(_panels(centered, start, block, lambda panel: panel.T @ U)))
+        return np.concatenate(list(_panels(centered, start, block, width, lambda panel: panel.T @ U)))
 
     if is_partitioned(centered.rows):
         parts = _by_workers(centered, summarize, None)
@@ -91,9 +92,10 @@ def _by_workers(centered: Centered, summarize: Callable[[int, Array], Any], merg
     return fold_columns(centered.rows, GROUP_PANELS * _width(centered.rows.count), summarize, merge)
 
 
-def _panels(centered: Centered, start: int, block: Array, work: Callable[[Array], Array]) -> Iterator[Array]:
+def _panels(
+    centered: Centered, start: int, block: Array, width: int, work: Callable[[Array], Array]
+) -> Iterator[Array]:
     """work(panel) for the panels of a block of the columns from `start` on."""
-    width = _width(len(block))
     for at in range(0, block.shape[1], width):
         yield work(_panel(centered, start + at, block[:, at : at + width]))
 

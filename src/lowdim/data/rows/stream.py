@@ -59,8 +59,8 @@ class StreamRows(Rows):
 
     def whole(self) -> Block:
         raise BadInput(
-            "this solver needs all rows at once, but a stream yields them chunk by chunk. "
-            "Use the covariance solver, or pass an array or a memory map."
+            "this method needs all rows at once, but a stream gives them chunk by chunk. Pass an array, a memory map "
+            "or a file, or use a method that streams."
         )
 
     def _parts(self) -> Iterator[Part]:
@@ -86,8 +86,8 @@ class StreamRows(Rows):
                 )
             yield part
 
-    def if_fewer(self, most: int) -> Rows | None:
-        """All rows in memory if there are fewer than `most`; None if there are more, which the stream still gives."""
+    def if_fewer(self, most: int) -> tuple[Rows, Array | None] | None:
+        """All rows in memory, and their targets, if there are fewer than `most`; else None, and nothing is lost."""
         taken: list[Part] = []
         n = 0
         for part in self._parts():
@@ -99,7 +99,8 @@ class StreamRows(Rows):
             require_memory(needed, f"holding {n} rows × {self.d} columns of a stream", "Give a file, or use krylov.")
             own = _copied(part.rows.block(0, part.rows.count), self.dtype, self.sparse)
             taken.append(Part(open_rows(own), part.targets(0, part.rows.count)))
-        return open_rows(joined_blocks([part.rows.block(0, part.rows.count) for part in taken]))
+        whole = joined_blocks([part.rows.block(0, part.rows.count) for part in taken])
+        return open_rows(whole), _joined([part.y for part in taken])
 
     def counted(self) -> CountedRows:
         """The same rows with their number, which a pass tells; the stream must restart."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from lowdim.linalg.dense_eigen import fix_signs
 from lowdim.linear.projection_pursuit.indices import Array, Codes
 from lowdim.linear.projection_pursuit.row_passes import RowPasses
 from lowdim.linear.projection_pursuit.search import STREAMS, PursuitOptions, rows_at, sample_of, search
@@ -98,7 +99,7 @@ def _covariance_root(Y: Array | RowPasses) -> Array:
     P = Y.triangular_root() if isinstance(Y, RowPasses) else Y - Y.mean(axis=0)
     _, sizes, right = np.linalg.svd(P, full_matrices=False)
     m = int((sizes > RANK_FLOOR * sizes[0]).sum())
-    return np.asarray(sizes[:m, None] * right[:m] / np.sqrt(len(Y)))
+    return np.asarray(sizes[:m, None] * fix_signs(right[:m].T).T / np.sqrt(len(Y)))
 
 
 def _sphered(noise: Array) -> Array:
