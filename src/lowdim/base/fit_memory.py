@@ -82,7 +82,7 @@ class FitMemory:
             _kept(self.scores * n * components, self.scores_kept),
             self.other,
         )
-        return int(sum(parts))
+        return round(sum(parts))
 
     def _fold_bytes(self, rows: Rows, threads: int) -> float:
         """Blocks that threads center, their summaries, and the summaries that wait in the tree of the fold."""
