@@ -167,6 +167,43 @@ def lowdim_ready() -> None:
     lowdim.PCA(1).fit(np.random.default_rng(0).normal(size=(50, 3)))
 
 
+WIDE_ROWS, WIDE_COLUMNS = 1_000_000, 768  # as embeddings of texts have them
+
+
+@cache
+def wide_files() -> tuple[Path, Path]:
+    """1,000,000 × 768 values as a memory map in float16 (1.4 GiB) and as a Parquet file in float32 (2.9 GiB)."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    mapped, file = (Path(tempfile.gettempdir()) / f"lowdim-bench-wide.{kind}" for kind in ("npy", "parquet"))
+    if file.exists():
+        return mapped, file
+    out = np.lib.format.open_memmap(mapped, mode="w+", dtype=np.float16, shape=(WIDE_ROWS, WIDE_COLUMNS))
+    schema = pa.schema([(f"x{j}", pa.float32()) for j in range(WIDE_COLUMNS)])
+    scales = np.float32(0.99) ** np.arange(WIDE_COLUMNS, dtype=np.float32)
+    size = 20_000
+    with parquet.ParquetWriter(file, schema, compression="none", use_dictionary=False) as writer:
+        for start in range(0, WIDE_ROWS, size):
+            X = np.random.default_rng([2, start]).standard_normal((size, WIDE_COLUMNS), dtype=np.float32) * scales
+            out[start : start + size] = X
+            writer.write_table(pa.table(list(np.ascontiguousarray(X.T)), schema=schema))
+    out.flush()
+    return mapped, file
+
+
+def pca_of_map(files: tuple[Path, Path]) -> tuple[Any, float]:
+    return peak_of(lambda: lowdim.PCA(50).fit(np.load(files[0], mmap_mode="r")))
+
+
+def pca_of_parquet(files: tuple[Path, Path]) -> tuple[Any, float]:
+    return peak_of(lambda: lowdim.PCA(50).fit(files[1]))
+
+
+def share_and_peak(data: Any, found: tuple[Any, float]) -> dict[str, float]:
+    return {"share of variance": float(found[0].explained_variance_ratio_.sum()), "peak of the run MiB": found[1]}
+
+
 CASES = [
     Case(
         "dask-pca",
@@ -188,6 +225,17 @@ CASES = [
         parquet_folder,
         (Contender("lowdim", limited_run, role="ours"),),
         lambda data, found: found,
+        repeats=1,
+        warm=False,
+        memory=False,
+    ),
+    Case(
+        "wide-files-1m",
+        f"PCA(50) of {WIDE_ROWS:,} × {WIDE_COLUMNS} values in files: a float16 memory map (1.4 GiB), a Parquet file in "
+        "float32 (2.9 GiB); in float32 the rows would take 2.9 GiB of memory",
+        wide_files,
+        (Contender("Parquet", pca_of_parquet, role="ours"), Contender("memory map", pca_of_map, role="source")),
+        share_and_peak,
         repeats=1,
         warm=False,
         memory=False,
