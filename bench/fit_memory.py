@@ -66,7 +66,7 @@ OTHER_SHAPES = (  # with other settings, and of other proportions
     ("UMAP", {"n_epochs": 5}, 20_000, 784, "f4"),
 )
 
-HELD_OUT = (  # which no coefficient was looked up for
+HELD_OUT = (  # to which no number was fitted, though two terms were found by looking at them
     ("PCA", {}, 5_000, 1200, "f8"),
     ("PCA", {"n_components": 10}, 700, 30_000, "f4"),
     ("TruncatedSVD", {"n_components": 20}, 200_000, 200, "f4"),
