@@ -7,6 +7,7 @@ import argparse
 from bench import (
     cold_start,
     fit_memory,
+    growth,
     ica,
     instruction_sets,
     kernels,
@@ -30,7 +31,7 @@ from bench.report import section, write
 
 FAMILIES = (
     pca, lda, ica, neighbors, sparse_neighbors, manifold, lle, tsne, umap, new_rows, kernels, mds, select, subspace,
-    quality, scale, fit_memory, cold_start, instruction_sets,
+    quality, scale, growth, fit_memory, cold_start, instruction_sets,
 )  # fmt: skip
 CASES = {case.name: case for family in FAMILIES for case in family.CASES}
 

@@ -1,26 +1,20 @@
-"""Beyond memory and beyond one machine: Dask beside dask-ml, files larger than memory, millions of rows."""
+"""Beyond memory and beyond one machine: Dask beside dask-ml, files larger than memory."""
 
 from __future__ import annotations
 
-import gc
 import json
 import subprocess
 import sys
 import tempfile
 import textwrap
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.spatial.distance import cdist
 
 import lowdim
 from bench.case import Case, Contender, installed, no_worse
-from bench.data import mixture
-from bench.judge import neighbor_recall, sampled_trustworthiness
 from bench.measure import peak_of, resident
 
 SHARED_ROWS, SHARED_COLUMNS, COMPONENTS = 5_000_000, 100, 10
@@ -173,100 +167,41 @@ def lowdim_ready() -> None:
     lowdim.PCA(1).fit(np.random.default_rng(0).normal(size=(50, 3)))
 
 
-@cache
-def documents(n: int = 1_000_000, d: int = 30_000, words: int = 40) -> sp.csr_matrix:
-    """TF-IDF weights of documents drawn from 60 topics, each of unit length: n × d, float32."""
-    from sklearn.feature_extraction.text import TfidfTransformer
-
-    random = np.random.default_rng(0)
-    sums = np.cumsum(random.gamma(0.05, size=(60, d)), axis=1)
-    topics, drawn = random.integers(0, 60, n), np.empty((n, words), dtype=np.int32)
-    for topic in range(60):
-        rows = np.flatnonzero(topics == topic)
-        found = np.searchsorted(sums[topic], random.random((len(rows), words)) * sums[topic, -1])
-        drawn[rows] = np.minimum(found, d - 1)
-    counts = sp.csr_matrix(
-        (np.ones(drawn.size, dtype=np.float32), drawn.ravel(), np.arange(0, drawn.size + 1, words)), shape=(n, d)
-    )
-    counts.sum_duplicates()
-    return TfidfTransformer().fit_transform(counts)
-
-
-def growth(name: str, work: str, n: int, run: Callable[[np.ndarray], Any], quality: Any) -> Case:
-    """One run of many rows, whose peak is measured in it: a second process would take as long again."""
-
-    def measured(X: np.ndarray) -> tuple[Any, float]:
-        gc.collect()
-        return peak_of(lambda: run(X))
-
-    def judged(X: np.ndarray, found: tuple[Any, float]) -> dict[str, float]:
-        return {**quality(X, found[0]), "peak of the run MiB": found[1]}
-
-    contenders = (Contender("lowdim", measured, role="ours"),)
-    return Case(name, work, lambda: mixture(n), contenders, judged, repeats=1, warm=False, memory=False)
-
-
-def share(X: np.ndarray, model: Any) -> dict[str, float]:
-    return {"share of variance": float(model.explained_variance_ratio_.sum())}
+WIDE_ROWS, WIDE_COLUMNS = 1_000_000, 768  # as embeddings of texts have them
 
 
 @cache
-def _true_neighbors(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """200 rows of the mixture and their 15 true neighbors, in double precision."""
-    X = mixture(n)
-    sample = np.random.default_rng(0).choice(n, 200, replace=False)
-    squares, indices = np.full((200, 16), np.inf), np.zeros((200, 16), dtype=np.int64)
-    for start in range(0, n, CHUNK):
-        found = cdist(X[sample].astype(np.float64), X[start : start + CHUNK].astype(np.float64), "sqeuclidean")
-        near = np.argpartition(found, 16, axis=1)[:, :16]
-        squares = np.hstack([squares, np.take_along_axis(found, near, axis=1)])
-        indices = np.hstack([indices, near + start])
-        best = np.argsort(squares, axis=1, kind="stable")[:, :16]
-        squares, indices = np.take_along_axis(squares, best, axis=1), np.take_along_axis(indices, best, axis=1)
-    return sample, indices[:, 1:]  # the first is the row itself
+def wide_files() -> tuple[Path, Path]:
+    """1,000,000 × 768 values as a memory map in float16 (1.4 GiB) and as a Parquet file in float32 (2.9 GiB)."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    mapped, file = (Path(tempfile.gettempdir()) / f"lowdim-bench-wide.{kind}" for kind in ("npy", "parquet"))
+    if file.exists():
+        return mapped, file
+    out = np.lib.format.open_memmap(mapped, mode="w+", dtype=np.float16, shape=(WIDE_ROWS, WIDE_COLUMNS))
+    schema = pa.schema([(f"x{j}", pa.float32()) for j in range(WIDE_COLUMNS)])
+    scales = np.float32(0.99) ** np.arange(WIDE_COLUMNS, dtype=np.float32)
+    size = 20_000
+    with parquet.ParquetWriter(file, schema, compression="none", use_dictionary=False) as writer:
+        for start in range(0, WIDE_ROWS, size):
+            X = np.random.default_rng([2, start]).standard_normal((size, WIDE_COLUMNS), dtype=np.float32) * scales
+            out[start : start + size] = X
+            writer.write_table(pa.table(list(np.ascontiguousarray(X.T)), schema=schema))
+    out.flush()
+    return mapped, file
 
 
-def recall(X: np.ndarray, indices: np.ndarray) -> dict[str, float]:
-    sample, true = _true_neighbors(len(X))
-    return {"recall": neighbor_recall(indices[sample], true)}
+def pca_of_map(files: tuple[Path, Path]) -> tuple[Any, float]:
+    return peak_of(lambda: lowdim.PCA(50).fit(np.load(files[0], mmap_mode="r")))
 
 
-def umap_of(X: Any) -> np.ndarray:
-    return lowdim.UMAP().fit_transform(X)
+def pca_of_parquet(files: tuple[Path, Path]) -> tuple[Any, float]:
+    return peak_of(lambda: lowdim.PCA(50).fit(files[1]))
 
 
-def tsne_of(X: np.ndarray) -> np.ndarray:
-    return lowdim.TSNE().fit_transform(X)
-
-
-def neighbors_of(X: np.ndarray) -> np.ndarray:
-    return lowdim.neighbors(X, 15).indices
-
-
-def pca_of(X: np.ndarray) -> Any:
-    return lowdim.PCA(10).fit(X)
-
-
-def sparse_run(model: Callable[[], Any]) -> Callable[[Any], tuple[Any, float]]:
-    return lambda X: peak_of(lambda: model().fit(X))
-
-
-def sparse_quality(X: Any, found: tuple[Any, float]) -> dict[str, float]:
+def share_and_peak(data: Any, found: tuple[Any, float]) -> dict[str, float]:
     return {"share of variance": float(found[0].explained_variance_ratio_.sum()), "peak of the run MiB": found[1]}
-
-
-def sparse_case(name: str, what: str, model: Callable[[], Any]) -> Case:
-    return Case(
-        name,
-        f"{what} of a sparse 1,000,000 × 30,000 TF-IDF matrix (made documents of 40 words), float32",
-        documents,
-        (Contender("lowdim", sparse_run(model), role="ours"),),
-        sparse_quality,
-        "A dense copy would take 111 GiB.",
-        repeats=1,
-        warm=False,
-        memory=False,
-    )
 
 
 CASES = [
@@ -295,6 +230,17 @@ CASES = [
         memory=False,
     ),
     Case(
+        "wide-files-1m",
+        f"PCA(50) of {WIDE_ROWS:,} × {WIDE_COLUMNS} values in files: a float16 memory map (1.4 GiB), a Parquet file in "
+        "float32 (2.9 GiB); in float32 the rows would take 2.9 GiB of memory",
+        wide_files,
+        (Contender("Parquet", pca_of_parquet, role="ours"), Contender("memory map", pca_of_map, role="source")),
+        share_and_peak,
+        repeats=1,
+        warm=False,
+        memory=False,
+    ),
+    Case(
         "dask-cluster",
         "PCA of the same Dask array → 10 by a LocalCluster of two worker processes with one thread each",
         mapped_rows,
@@ -305,12 +251,4 @@ CASES = [
         warm=False,
         memory=False,
     ),
-    growth("pca-1m", "PCA of 1,000,000 × 50 made rows → 10: scaling", 1_000_000, pca_of, share),
-    growth("pca-10m", "PCA of 10,000,000 × 50 made rows → 10: scaling", 10_000_000, pca_of, share),
-    growth("neighbors-1m", "15 neighbors of 1,000,000 × 50 made rows: scaling", 1_000_000, neighbors_of, recall),
-    growth("neighbors-10m", "15 neighbors of 10,000,000 × 50 made rows: scaling", 10_000_000, neighbors_of, recall),
-    growth("umap-1m", "UMAP of 1,000,000 × 50 made rows: scaling", 1_000_000, umap_of, sampled_trustworthiness),
-    growth("tsne-1m", "t-SNE of 1,000,000 × 50 made rows: scaling", 1_000_000, tsne_of, sampled_trustworthiness),
-    sparse_case("sparse-svd-1m", "TruncatedSVD(50)", lambda: lowdim.TruncatedSVD(50)),
-    sparse_case("sparse-pca-1m", "PCA(50)", lambda: lowdim.PCA(50)),
 ]

@@ -12,6 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 import lowdim
+from lowdim.base import fit_memory
 from lowdim.cli import main, runner
 from lowdim.data.rows import Rows as BaseRows
 from lowdim.errors import MemoryTooSmall
@@ -83,6 +84,20 @@ def test_estimates_grow_with_what_they_should():
     kept = lowdim.UMAP().estimate_memory(many)
     many = many.copy()
     assert lowdim.UMAP().estimate_memory(many) - kept == many.nbytes
+
+
+def test_the_coefficient_of_a_symmetric_graph_is_that_of_its_arrays():
+    graph = lowdim.neighbors(np.random.default_rng(0).normal(size=(20_000, 5)), 10)
+    tracemalloc.start()
+    try:
+        matrix = graph.symmetrize()
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    edges, mutual = graph.indices.size, matrix.nnz / graph.indices.size
+    held = fit_memory.SYMMETRIZED_EDGE + 40 * (mutual - fit_memory.UNION) - 8  # the neighbors were there before
+    assert abs(peak / (held * edges) - 1) < 0.15
+    assert 1.2 < mutual < 1.8
 
 
 MEASURED = """

@@ -205,16 +205,6 @@ def test_a_layout_of_many_rows_is_fitted_to_a_sample(monkeypatch):
     assert np.array_equal(again.embedding_, model.embedding_)
 
 
-@pytest.fixture(scope="module")
-def client():
-    distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
-
-
 METHODS = {
     "PCA": lowdim.PCA(2),
     "TruncatedSVD": lowdim.TruncatedSVD(2),
@@ -244,11 +234,11 @@ def test_worker_processes_give_the_same_bits(client, name):
 
 @pytest.mark.filterwarnings("ignore")
 def test_passes_of_ica_are_folds_of_worker_processes(client, monkeypatch):
-    from lowdim.linear.ica import whitening
+    from lowdim.linalg import projected_rows
 
     X, w = table(np.float32), np.random.default_rng(2).random(N)
     here = lowdim.ICA(2, max_iter=5).fit(X, sample_weight=w)
-    monkeypatch.setattr(whitening, "available_bytes", lambda: 1)
+    monkeypatch.setattr(projected_rows, "available_bytes", lambda: 1)
     there = lowdim.ICA(2, max_iter=5).fit(da.from_array(X, chunks=((90, 1, 140, 100), D)), sample_weight=w)
     assert np.array_equal(here.components_, there.components_) and here.n_iter_ == there.n_iter_
 

@@ -13,7 +13,7 @@ from lowdim.data.io import arrow_source
 from lowdim.data.rows import StreamRows, base
 from lowdim.decomposition.resolution import ScaledRows
 from lowdim.errors import BadInput, Cancelled, NotEnoughData
-from lowdim.linear.ica import whitening
+from lowdim.linalg import projected_rows
 from mixtures import mixture
 
 KINDS = ("laplace", "uniform", "exponential", "binary")
@@ -31,7 +31,7 @@ def small_blocks(monkeypatch):
 @pytest.fixture
 def no_room(monkeypatch):
     """No memory for whitened rows."""
-    monkeypatch.setattr(whitening, "available_bytes", lambda: 1)
+    monkeypatch.setattr(projected_rows, "available_bytes", lambda: 1)
 
 
 def learned(model):
@@ -83,7 +83,7 @@ def test_the_same_bits_from_every_source(algorithm, dtype, weighted, tmp_path, r
     expected = ICA(**model.get_params()).fit(X, sample_weight=w)
     assert expected.components_.dtype == dtype and expected.converged_
     for available in (1 << 40, 1):
-        monkeypatch.setattr(whitening, "available_bytes", lambda a=available: a)
+        monkeypatch.setattr(projected_rows, "available_bytes", lambda a=available: a)
         assert_same(expected, ICA(**model.get_params()).fit(X, sample_weight=w), "array")
         for where, rows in sources(X, tmp_path).items():
             assert_same(expected, model.fit(rows, sample_weight=w), (where, available))
@@ -124,7 +124,7 @@ def test_whitening_again_after_resampling_takes_passes_too(no_room, monkeypatch)
     X = mixture(KINDS, N)[2]
     model = ICA(tol=1e-3).fit(X)
     passes = model.stability(lambda: iter(np.array_split(X, 3)), 3, bootstrap=True)
-    monkeypatch.setattr(whitening, "available_bytes", lambda: None)
+    monkeypatch.setattr(projected_rows, "available_bytes", lambda: None)
     assert np.array_equal(model.stability(X, 3, bootstrap=True).quality, passes.quality)
 
 

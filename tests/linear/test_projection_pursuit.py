@@ -362,7 +362,7 @@ def test_errors_and_parameters(rng):
         ProjectionPursuit(4, **QUICK).fit(X)
     with pytest.raises(NotEnoughData, match="constant"):
         ProjectionPursuit(1, **QUICK).fit(np.ones((5, 2)))
-    with pytest.raises(BadInput, match="number of rows in advance"):
+    with pytest.raises(BadInput, match="reads the rows several times"):
         ProjectionPursuit(1, **QUICK).fit(iter([X, X]))
     tags = ProjectionPursuit(index="lda").__sklearn_tags__()
     assert tags.target_tags.required and not ProjectionPursuit().__sklearn_tags__().target_tags.required

@@ -3,7 +3,9 @@
 | method                                       | reads of a Dask collection                                           |
 |----------------------------------------------|----------------------------------------------------------------------|
 | `fit` of what reads Moments                  | summaries that workers make: exact, the bits of a fit in memory      |
-| `fit` of ICA                                 | the same; whitened rows are gathered if they fit into half of the    |
+| `fit` of wide PCA                            | the Gram matrix that workers make of groups of columns, or products  |
+|                                              | with the rows (Krylov): exact; solver="svd" alone gathers the rows   |
+| `fit` of ICA and projection pursuit          | the same; whitened rows are gathered if they fit into half of the    |
 |                                              | memory, else workers whiten and sum them again in every pass         |
 | `fit` of layouts, kernels and pairs          | all rows, gathered; of many, a random sample, with a word about it   |
 | `transform`, `inverse_transform`, `predict`… | nothing yet: a Dask array, dataframe or list of delayed tables comes |
@@ -157,9 +159,9 @@ def _dtype(model: Any, name: str, given: np.dtype[Any]) -> np.dtype[Any]:
 
 def _sampled_rows(model: Any, n: int) -> Array | None:
     """Numbers of the rows that a fit on one machine gathers, ascending; None if workers summarize all of them."""
-    inner = getattr(model, "model", model)
+    inner = getattr(model, "model", model)  # that of Standardized
     about = getattr(type(inner), "_method", None)
-    if about is not None and inner is model and about.summary in ("moments", "rows") and not about.categories:
+    if about is not None and about.summary in ("moments", "rows") and not about.categories:
         return None
     most = MOST_FITTED.get(getattr(about, "summary", "graph"), MOST_FITTED["graph"])
     if n <= most:

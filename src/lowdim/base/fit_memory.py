@@ -1,14 +1,16 @@
 """The memory that a fit will take, estimated from the sizes that it grows with, and refused before the work.
 
 A method declares its coefficients once (`_fit_memory`): bytes per row, per neighbor of a row, per pair of rows or of a
-row and a landmark, per pair of columns. Where a few arrays make the peak, the coefficients are theirs; where many
-do, as in graphs, they were measured. `make bench BENCH=memory-estimates` measures them again.
+row and a landmark, per pair of columns. They are those of the arrays that live at the peak, which stand beside them.
+`make bench BENCH=memory-estimates` compares estimates with peaks.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
+
+import numpy as np
 
 from lowdim.data.ownership import is_immutable
 from lowdim.data.rows import ArrayRows, Rows, SparseRows
@@ -17,9 +19,15 @@ from lowdim.linalg.dense_limits import COVARIANCE_ROWS
 from lowdim.runtime.memory import announce_memory, available_bytes, require_memory
 from lowdim.runtime.threads import thread_count
 
-__all__ = ["FitMemory", "FitMemoryMixin"]
+__all__ = ["SYMMETRIZED_EDGE", "UNION", "FitMemory", "FitMemoryMixin"]
 
 FIXED_BYTES = 2 << 20  # what Python allocates for a fit of any size
+SOLVE_MATRICES = 5  # of d × d: the scatter and covariance matrices, LAPACK's copy, its reflectors and its work
+UNION = 1.65  # entries of a symmetric graph for each neighbor of a row: about a third of the relations are mutual
+# `knn.graph.symmetrized_edges` holds, per neighbor: the graph (4 + 4), rows and columns in int64 (8 + 8 + 8), sorted
+# keys of both directions, their order and lengths (16 + 16 + 8), a flag of each (2); per entry: the first of its keys,
+# key, number and last (8 each), and both lengths (4 + 4).
+SYMMETRIZED_EDGE = 74 + 40 * UNION
 KRYLOV_TABLES = 4  # blocks of vectors that block Krylov iteration holds
 SMALL_BYTES = 64 << 20  # of less, the free memory is not asked for
 
@@ -34,9 +42,10 @@ class FitMemory:
     keeps: bool = False  # whether the model keeps a copy of the rows, where nobody else does
     copies: float = 0  # further tables of the rows in their dtype
     tables: float = 0  # tables of the rows in float32, as a neighbor search reads them
-    search_tables: float = 0  # the same, if they are freed before the work on the graph begins
+    search_tables: float = 0  # the same for rows in float64, which the graph keeps; for others only while it is made
     rows: float = 0  # per row
     edges: float = 0  # per row and neighbor
+    graph_edges: float = 0  # the same, if it is freed before the work on the graph begins
     edge_pairs: float = 0  # per row and pair of its neighbors
     pairs: float = 0  # per pair of rows, or of a row and a landmark
     pair_values: float = 0  # the same in values of the dtype of the rows
@@ -50,7 +59,7 @@ class FitMemory:
         """The estimate for a model with its settings and rows of known number."""
         n, d = rows.count, rows.d
         small = min(n, d)
-        k = min(model._neighbors_asked(), max(n - 1, 1)) if self.edges or self.edge_pairs else 0
+        k = min(model._neighbors_asked(), max(n - 1, 1))
         asked = getattr(model, "n_components", None)
         components = min(asked, small) if isinstance(asked, int) else small
         threads = thread_count(getattr(model, "n_jobs", None))
@@ -59,18 +68,21 @@ class FitMemory:
             matrices = _block_bytes(rows, threads) + 8 * KRYLOV_TABLES * (n + d) * (components + KRYLOV_TABLES)
         table = _table_bytes(rows) if rows.sparse else 4 * n * d
         work = self.rows * n + self.edges * n * k + self.edge_pairs * n * k * k
+        searched, kept = self.search_tables * table, rows.dtype == np.float64 and not rows.sparse
+        pairs = n * min(n, getattr(model, "n_landmarks", None) or n)
+        work += self._pair_bytes(pairs, rows.dtype.itemsize)
         parts = (
             FIXED_BYTES,
             matrices,
             _table_bytes(rows) if self.keeps and not _stays(rows) else 0,
             self.copies * _table_bytes(rows),
             self.tables * table,
-            max(work, self.search_tables * table),
-            self._pair_bytes(n * min(n, getattr(model, "n_landmarks", None) or n), rows.dtype.itemsize),
+            searched if kept else 0,
+            max(work, 0 if kept else searched, self.graph_edges * n * k),
             _kept(self.scores * n * components, self.scores_kept),
             self.other,
         )
-        return int(sum(parts))
+        return round(sum(parts))
 
     def _fold_bytes(self, rows: Rows, threads: int) -> float:
         """Blocks that threads center, their summaries, and the summaries that wait in the tree of the fold."""
@@ -78,9 +90,9 @@ class FitMemory:
             return 0
         blocks = -(-rows.count // rows.chunk_rows)
         at_once = min(threads, blocks)
-        return _block_bytes(rows, threads) + 8 * self.scatters * min(rows.count, rows.d) ** 2 * (
-            at_once + blocks.bit_length() - 1
-        )
+        matrix = 8 * self.scatters * min(rows.count, rows.d) ** 2
+        summed = _block_bytes(rows, threads) + matrix * (at_once + blocks.bit_length() - 1)
+        return summed if self.squares else max(summed, SOLVE_MATRICES * matrix)
 
     def _pair_bytes(self, pairs: int, itemsize: int) -> float:
         return _kept((self.pairs + self.pair_values * itemsize) * pairs, self.pairs_kept)

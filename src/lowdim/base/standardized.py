@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from lowdim.base.dask_collections import accept_dask
 from lowdim.base.estimator import Estimator
 from lowdim.base.state import StateCheck, check_state
-from lowdim.data.rows import Rows
+from lowdim.data.fold import is_partitioned
+from lowdim.data.rows import Block, Chunk, CountedRows, DerivedRows, Rows
 from lowdim.data.validation import overflow_error, read_rows, underflow_error
 from lowdim.decomposition.resolution import unit_factors, warn_of_constant_columns
 from lowdim.errors import BadParameter
@@ -150,9 +151,9 @@ class Standardized(Estimator):
             )
         return clone(self.model)
 
-    def _fit_scale(self, X: Any) -> Array:
+    def _fit_scale(self, X: Any) -> Array | Rows:
         """Estimate and keep means and standard deviations; returns the z-scores of X, (n, d)."""
-        rows = read_rows(self, X, fitting=True)
+        rows = read_rows(self, X, fitting=True, several_passes=True)
         threads = thread_count(getattr(self.model, "n_jobs", None))
         n, mean = column_means(rows, None, threads)
         deviations = self._deviations(rows, mean, n, threads)
@@ -173,8 +174,15 @@ class Standardized(Estimator):
             raise underflow_error()
         return lifted
 
-    def _z_scores(self, rows: Rows) -> Array:
-        """(x - mean) / scale as a dense array, (n, d)."""
+    def _z_scores(self, rows: Rows) -> Array | Rows:
+        """(x - mean) / scale as a dense array (n, d); made whenever they are read, where the rows are not in memory.
+
+        That is of a stream or a Dask collection, for a method that reads them in passes.
+        """
+        about = getattr(type(self.model), "_method", None)
+        in_passes = about is not None and about.summary in ("moments", "rows") and not about.categories
+        if rows.n is None or (in_passes and (is_partitioned(rows) or isinstance(rows, CountedRows))):
+            return _StandardizedRows(rows, self.mean_, self.scale_)
         needed = rows.count * rows.d * rows.dtype.itemsize
         require_memory(needed, f"{rows.count} x {rows.d} standardized values", "Use fewer rows, or do not standardize.")
         centered = Centered(rows, self.mean_, 1.0 / self.scale_, None, 1)
@@ -202,6 +210,17 @@ class Standardized(Estimator):
             tags.input_tags.pairwise = inner.input_tags.pairwise
             tags.estimator_type, tags.classifier_tags = inner.estimator_type, inner.classifier_tags
         return tags
+
+
+class _StandardizedRows(DerivedRows):
+    """z-scores of the rows of a source."""
+
+    def __init__(self, source: Rows, mean: Array, scale: Array) -> None:
+        self.source, self.n, self.d, self.dtype = source, source.n, source.d, source.dtype
+        self._centered = Centered(source, mean, 1.0 / scale, None, 1)
+
+    def derive(self, block: Block) -> Block:
+        return self._centered.panel(Chunk(0, block.shape[0], lambda: block), block).copy()
 
 
 accept_dask(Standardized)

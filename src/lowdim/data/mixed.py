@@ -124,7 +124,10 @@ def _of_frame_or_array(owner: Any, X: Any, fitting: bool) -> MixedTable:
     if sp.issparse(X):
         raise _sparse(owner, "X")
     if is_stream(X):
-        X = _joined(StreamRows(X))
+        stream = StreamRows(X)
+        if stream.sparse:
+            raise _sparse(owner, "a chunk of the stream")
+        X = _joined(stream)
     frame = as_frame(X)
     if isinstance(frame, nw.LazyFrame):
         raise BadInputType("X is a lazy dataframe; collect it first.")

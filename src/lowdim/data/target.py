@@ -13,7 +13,7 @@ from sklearn.exceptions import DataConversionWarning
 
 from lowdim.data.rows import Chunk, Rows, StreamRows, is_stream, number_kind, unmasked
 from lowdim.data.table import Table
-from lowdim.data.validation import read_rows
+from lowdim.data.validation import read_rows, restarts
 from lowdim.errors import BadInput, BadInputType
 
 __all__ = [
@@ -52,7 +52,7 @@ def read_supervised(owner: Any, X: Any, y: Any, *, fitting: bool = True, min_row
         y = X.labels
     if y is None and is_stream(X):
         X = StreamRows(X, labeled=True)
-    rows = read_rows(owner, X, fitting=fitting, min_rows=min_rows)
+    rows = read_rows(owner, X, fitting=fitting, min_rows=min_rows, several_passes=y is not None and restarts(X))
     labeled = isinstance(rows, StreamRows) and rows.labeled
     if y is None and not labeled:
         raise BadInput(
@@ -61,7 +61,8 @@ def read_supervised(owner: Any, X: Any, y: Any, *, fitting: bool = True, min_row
         )
     if y is not None and rows.n is None:
         raise BadInput(
-            "y needs a known number of rows, which a stream does not have. Let the stream give pairs (X, y)."
+            "y needs a known number of rows, which an iterator does not have. Let it give pairs (X, y), or give a "
+            "function that returns a new iterator."
         )
     return rows, y
 

@@ -9,9 +9,9 @@ import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import check_array
 
+from lowdim.data.features import FeatureRecord, check_features, check_file_features, owner_name
 from lowdim.data.rows import (
     Chunk,
     Rows,
@@ -39,8 +39,10 @@ __all__ = [
     "owner_name",
     "read_matrix",
     "read_rows",
+    "read_rows_for_solver",
     "read_scores",
     "read_table",
+    "restarts",
     "underflow_error",
 ]
 
@@ -79,7 +81,7 @@ def read_rows(owner: Any, X: Any, *, fitting: bool, min_rows: int = 1, several_p
     if named is not None:
         check_features(owner, named, fitting)
     else:
-        _check_file_features(owner, rows, fitting)
+        check_file_features(owner, rows, fitting)
     if rows.d == 0:
         raise BadInput(f"0 feature(s) (shape=({rows.n}, 0)) while a minimum of 1 is required by {owner_name(owner)}.")
     if several_passes:
@@ -95,15 +97,35 @@ def read_rows(owner: Any, X: Any, *, fitting: bool, min_rows: int = 1, several_p
     return rows
 
 
-def _counted(owner: Any, rows: Rows) -> Rows:
+def read_rows_for_solver(owner: Any, X: Any, solver: str, *, min_rows: int = 1) -> Rows:
+    """Rows to fit by a solver: those of a stream as those of an array, so that "auto" chooses the same one for both.
+
+    A function is read several times. An iterator is read once, which the covariance matrix needs; fewer rows than
+    columns, which take no more memory than that matrix, are held.
+    """
+    rows = read_rows(owner, X, fitting=True, min_rows=min_rows)
+    if not isinstance(rows, StreamRows) or solver == "covariance":
+        return rows
+    if rows.restarts or solver != "auto":
+        known = _counted(owner, rows, f"(solver={solver!r})", " Or use solver='covariance'.")
+        return read_rows(owner, known, fitting=True, min_rows=min_rows)
+    return read_rows(owner, (rows.if_fewer(rows.d) or [rows])[0], fitting=True, min_rows=min_rows)
+
+
+def restarts(X: Any) -> bool:
+    """Whether X is a function that gives chunks of rows again and again."""
+    return is_stream(X) and callable(X)
+
+
+def _counted(owner: Any, rows: Rows, settings: str = "", advice: str = "") -> Rows:
     """Rows of known number that can be read again."""
     if not isinstance(rows, StreamRows):
         rows.count  # noqa: B018  (a pass over a text file)
         return rows
     if not rows.restarts:
         raise BadInput(
-            f"{owner_name(owner)} reads the rows several times, but an iterator of chunks can be read only once. "
-            "Give a function that returns a new iterator, a file, or an array."
+            f"{owner_name(owner)}{settings} reads the rows several times, but an iterator of chunks can be read only "
+            f"once. Give a function that returns a new iterator, a file, or an array.{advice}"
         )
     return rows.counted()
 
@@ -251,46 +273,4 @@ def _check_table(owner: Any, X: Any) -> Any:
     except TypeError as error:
         raise BadInputType(str(error)) from error
     except (ValueError, OverflowError) as error:
-        raise BadInput(str(error)) from error
-
-
-class FeatureRecord(BaseEstimator):  # type: ignore[misc]
-    """Stands in for an estimator where a function reads rows; keeps `feature_names_in_` and `n_features_in_`."""
-
-
-def owner_name(owner: Any) -> str:
-    """Who reads the rows, in an error: an estimator by its name."""
-    return "this function" if type(owner) is FeatureRecord else type(owner).__name__
-
-
-def _check_file_features(owner: Any, rows: Rows, fitting: bool) -> None:
-    """Set the number and names of the features, or compare them with those of the fit."""
-    names = getattr(rows, "feature_names", None)
-    if fitting:
-        owner.n_features_in_ = rows.d
-        if names is not None:
-            owner.feature_names_in_ = np.asarray(names, dtype=object)
-        return
-    expected = getattr(owner, "n_features_in_", rows.d)
-    if rows.d != expected:
-        raise BadInput(f"X has {rows.d} features, but {owner_name(owner)} is expecting {expected} features as input.")
-    fitted = getattr(owner, "feature_names_in_", None)
-    if names is None or fitted is None or list(names) == list(fitted):
-        return
-    j = next(j for j in range(rows.d) if names[j] != fitted[j])
-    raise BadInput(
-        f"The feature names should match those that were passed during fit: column {j} is {names[j]!r}, "
-        f"but was {fitted[j]!r}. Select the columns in the order of the fit."
-    )
-
-
-def check_features(owner: Any, X: Any, fitting: bool) -> None:
-    """Record the number and names of the features of a table, or compare them with those of the fit."""
-    try:
-        if not fitting and not hasattr(owner, "n_features_in_"):
-            return
-        validate_data(owner, X=X, reset=fitting, skip_check_array=True)
-    except TypeError as error:  # column names of several types
-        raise BadInputType(str(error)) from error
-    except ValueError as error:
         raise BadInput(str(error)) from error

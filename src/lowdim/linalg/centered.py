@@ -5,7 +5,6 @@ Products with P are taken block by block; a sparse X stays sparse and is centere
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,12 +14,13 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim.data.fold import fold, is_partitioned
-from lowdim.data.rows import ArrayRows, Block, Chunk, Rows, chunk_rows
+from lowdim.data.rows import Block, Chunk, Rows
 from lowdim.data.validation import not_finite_error
 from lowdim.linalg import lapack
+from lowdim.linalg.column_panels import panel_gram, panel_transpose_times
 from lowdim.linalg.row_products import row_products
 from lowdim.runtime.progress import report
-from lowdim.runtime.threads import interruptible, interruptible_product, ordered_map, scratch
+from lowdim.runtime.threads import interruptible, scratch
 
 __all__ = ["Centered", "column_means", "nonzero_scale"]
 
@@ -87,11 +87,7 @@ class Centered:
         """P Pᵀ, (n, n), summed over panels of columns: for fewer rows than columns."""
         if self.rows.sparse:
             return self._about_true_means(self._sparse_gram())
-        n = self.rows.count
-        total, no_means = np.zeros((n, n)), np.zeros((0, n))
-        for part in self._over_columns(lambda panel: interruptible_product(lambda: panel @ panel.T, n * panel.size)):
-            _native.add_scatter(total, part, no_means)
-        return self._about_true_means(total)
+        return self._about_true_means(panel_gram(self))
 
     def dense(self, n: float) -> Array:
         """P itself, (n, d), about the true means: for fewer rows than columns. The weights sum to n."""
@@ -109,8 +105,7 @@ class Centered:
         if self.rows.sparse:
             everything = Chunk(0, self.rows.count, self.rows.whole)
             return self._block_transpose_times(everything, self.rows.whole(), U.astype(self.rows.dtype))
-        U = U.astype(self.rows.dtype)
-        return _double(np.concatenate(list(self._over_columns(lambda panel: panel.T @ U))))
+        return panel_transpose_times(self, U.astype(self.rows.dtype))
 
     def column_sums_of_squares(self) -> NDArray[np.float64]:
         """Sums of squares of the columns of P: the diagonal of PᵀP, (d,)."""
@@ -204,23 +199,6 @@ class Centered:
         _native.sparse_transpose_times(block.indptr, block.indices, block.data, weighted, out)
         out -= np.outer(self.mean, weighted.sum(axis=0, dtype=np.float64))
         return out if self.scale is None else out * self.scale[:, None]
-
-    def _over_columns(self, work: Callable[[Array], Array]) -> Iterator[Array]:
-        """work(panel) for panels of columns of a dense P, in order."""
-        whole = self.rows if isinstance(self.rows, ArrayRows) else ArrayRows(self.rows.whole())
-        n, d = whole.count, whole.d
-        width = max(256, chunk_rows(n) // 4)
-
-        def run(start: int) -> Array:
-            cut = slice(start, start + width)
-            block = whole.columns(start, start + width)
-            panel = scratch(block.shape, block.dtype)
-            scale = None if self.scale is None else self.scale[cut]
-            if not _native.center(block, self.mean[None, cut], panel, None, scale, self.root_weights):
-                raise not_finite_error(self.rows, Chunk(0, n, self.rows.whole))
-            return work(panel)
-
-        return ordered_map(run, range(0, d, width), self.threads)
 
     def _about_true_means(self, gram: NDArray[np.float64]) -> NDArray[np.float64]:
         """P Pᵀ projected off the root weights, if the rounding of the means left more there than that of products."""

@@ -14,7 +14,14 @@ from lowdim.base.fit_memory import FitMemory
 from lowdim.base.linear import check_moments
 from lowdim.base.state import StateCheck
 from lowdim.data.rows import ArrayRows, Rows
-from lowdim.data.validation import check_weights, has_missing, overflow_error, read_rows, underflow_error
+from lowdim.data.validation import (
+    check_weights,
+    has_missing,
+    overflow_error,
+    read_rows,
+    read_rows_for_solver,
+    underflow_error,
+)
 from lowdim.decomposition.component_count import ComponentRule, component_domain
 from lowdim.decomposition.ppca_em import PPCAModel, axes_by_em, impute
 from lowdim.decomposition.principal_axes import (
@@ -57,8 +64,10 @@ class PCA(ThreadsMixin, SeedMixin, ProbabilisticPCAMixin):
 
         max tr(Vᵀ C V)  subject to  VᵀV = I,   C = Σ (x - μ)(x - μ)ᵀ / (n - ddof)
 
-    `fit` takes an array, sparse matrix, memory map, dataframe, an iterator of chunks (in one pass), or
-    `lowdim.moments(X)`.
+    `fit` takes an array, sparse matrix, memory map, dataframe, file, Dask collection, a function that returns a new
+    iterator of chunks, or `lowdim.moments(X)`, and chooses the same solver for all of them. An iterator is read once:
+    of no fewer rows than columns by the covariance matrix; fewer are held. Workers of Dask make the Gram matrix of
+    fewer rows than columns; only solver="svd", and rows in float64 that need it, are gathered there.
 
     {parameters}
 
@@ -129,7 +138,7 @@ class PCA(ThreadsMixin, SeedMixin, ProbabilisticPCAMixin):
             if isinstance(X, Moments):
                 self._accept_moments(X, sample_weight, self.solver)
                 return self._keep(axes_from_moments(X, self._options()), X.dtype)
-            rows = read_rows(self, X, fitting=True, min_rows=self.ddof + 1)
+            rows = read_rows_for_solver(self, X, self.solver, min_rows=self.ddof + 1)
             weights = check_weights(sample_weight, rows.n)
             if self.missing == "em" and _has_missing(rows):
                 return self._keep(axes_by_em(rows, weights, self._options()), rows.dtype)

@@ -24,6 +24,7 @@ from lowdim.linalg.grassmann import geodesic, polar_frame
 from lowdim.linear.projection_pursuit.catalog import SUPERVISED, index_domain, make_index
 from lowdim.linear.projection_pursuit.class_indices import read_classes
 from lowdim.linear.projection_pursuit.indices import Objective
+from lowdim.linear.projection_pursuit.row_passes import times
 from lowdim.linear.projection_pursuit.search import CANDIDATES, sample_of
 from lowdim.linear.projection_pursuit.sphering import sphere_rows
 from lowdim.linear.projection_pursuit.stiefel import ascend, random_frame
@@ -168,7 +169,7 @@ def sphere(X: Any, *, n_jobs: int | None = None) -> Array:
     with single_blas(), np.errstate(over="ignore", invalid="ignore"):
         sphered = sphere_rows(read_rows(record, X, fitting=True, min_rows=2), None, 0, thread_count(n_jobs))
         axes = sphered.standardized_backward()  # (r, d): √λ times the eigenvectors
-        return np.asarray(sphered.rows @ (axes / np.linalg.norm(axes, axis=1, keepdims=True)))
+        return times(sphered.rows, axes / np.linalg.norm(axes, axis=1, keepdims=True))
 
 
 def _interpolated(frame: Array, targets: Iterable[Any], step: float) -> Iterator[Array]:

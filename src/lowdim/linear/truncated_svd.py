@@ -12,7 +12,7 @@ from lowdim.base.estimator import SeedMixin, ThreadsMixin, estimator
 from lowdim.base.fit_memory import FitMemory
 from lowdim.base.linear import LinearProjection, check_moments
 from lowdim.base.state import StateCheck
-from lowdim.data.validation import check_weights, overflow_error, read_rows
+from lowdim.data.validation import check_weights, overflow_error, read_rows, read_rows_for_solver
 from lowdim.decomposition.component_count import ComponentRule, component_domain
 from lowdim.decomposition.principal_axes import PCAOptions
 from lowdim.linear.uncentered_svd import SingularVectors, singular_vectors, vectors_from_moments
@@ -107,7 +107,7 @@ class TruncatedSVD(ThreadsMixin, SeedMixin, LinearProjection):
             if isinstance(X, Moments):
                 self._accept_moments(X, sample_weight, self.solver)
                 return self._keep(vectors_from_moments(X, self._options()), X.dtype)
-            rows = read_rows(self, X, fitting=True)
+            rows = read_rows_for_solver(self, X, self.solver)
             weights = check_weights(sample_weight, rows.n)
             return self._keep(singular_vectors(rows, weights, self._options(), self.solver), rows.dtype)
 

@@ -15,7 +15,7 @@ from sklearn.utils import get_tags
 from lowdim.base.estimator import Estimator
 from lowdim.base.standardization import build_estimator, inner_estimator
 from lowdim.base.standardized import Standardized
-from lowdim.data.rows import ArrayRows, Rows
+from lowdim.data.rows import Rows, open_rows
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadParameter, Cancelled, LowdimError
 from lowdim.registry import find_method
@@ -62,7 +62,7 @@ class ComparedRows:
         if not standardized:
             return cls(table, metric, standardized, None, table.rows())
         scaler = Standardized(find_method("pca").cls())
-        return cls(table, metric, True, scaler, ArrayRows(scaler._fit_scale(table.rows())))
+        return cls(table, metric, True, scaler, open_rows(scaler._fit_scale(table.rows())))
 
 
 @dataclass

@@ -19,7 +19,7 @@ from lowdim import _native
 from lowdim.data.fold import fold
 from lowdim.data.rows import Block, Chunk, Rows, chunk_rows, column_ends
 from lowdim.data.target import block_labels, class_labels, union_of_classes
-from lowdim.data.validation import FeatureRecord, check_weights, not_finite_error, overflow_error, read_rows
+from lowdim.data.validation import FeatureRecord, check_weights, not_finite_error, overflow_error, read_rows, restarts
 from lowdim.errors import BadInput, NotEnoughData
 from lowdim.linalg.centered import nonzero_scale
 from lowdim.runtime.display import SummaryDisplay, count
@@ -126,7 +126,7 @@ def moments(X: Any, y: Any = None, *, sample_weight: Any = None, n_jobs: int | N
 
     Parameters
     ----------
-    X : array, sparse matrix, memory map, dataframe, or iterator of chunks
+    X : array, sparse matrix, memory map, dataframe, file, Dask collection, or iterator of chunks, or function of one
         n rows of d columns, neither changed nor copied.
     y : array of n labels, optional
         Class labels: means and scatter are then by class.
@@ -137,7 +137,8 @@ def moments(X: Any, y: Any = None, *, sample_weight: Any = None, n_jobs: int | N
 
     """
     owner = FeatureRecord()
-    rows = read_rows(owner, X, fitting=True)
+    counted = restarts(X) and (y is not None or sample_weight is not None)
+    rows = read_rows(owner, X, fitting=True, several_passes=counted)
     found = moments_of(rows, y, check_weights(sample_weight, rows.n), thread_count(n_jobs))
     return replace(found, feature_names=getattr(owner, "feature_names_in_", None))
 
@@ -150,8 +151,8 @@ def moments_of(rows: Rows, y: Any, weights: Array | None, threads: int) -> Momen
         "Use solver='krylov', which needs no such matrix, or fewer columns.",
     )
     if rows.n is None and (y is not None or weights is not None):
-        advice = "Labels can come with the chunks: pairs (X, y)."
-        raise BadInput(f"labels and weights need a known number of rows, which a stream does not have. {advice}")
+        advice = "Give a function that returns a new iterator; labels can also come with the chunks: pairs (X, y)."
+        raise BadInput(f"labels and weights need a known number of rows, which an iterator does not have. {advice}")
     known = None if y is None else class_labels(y, rows.n)
 
     def summarize(chunk: Chunk, block: Block) -> Moments:

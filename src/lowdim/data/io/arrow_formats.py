@@ -12,7 +12,8 @@ from lowdim.errors import BadInput
 
 __all__ = ["ArrowSource", "ParquetSource"]
 
-BATCH_ROWS = 1 << 14
+BATCH_ROWS, LEAST_ROWS, BATCH_VALUES = 1 << 14, 1 << 10, 1 << 21  # of a batch: fewer rows of many columns
+MOST_BUFFER, LEAST_BUFFER, BUFFER_BYTES = 1 << 20, 1 << 14, 32 << 20  # for one column, and for all of them
 
 
 class ParquetSource(TableSource):
@@ -33,20 +34,23 @@ class ParquetSource(TableSource):
 
     def batches(self, columns: Sequence[str], groups: Sequence[int] | None = None) -> Iterator[Batch]:
         """Record batches of the selected columns, row group by row group; all of these unless `groups` names some."""
-        with file_errors(self.path, self.format), self._opened() as file:
-            for batch in file.iter_batches(BATCH_ROWS, row_groups=groups, columns=list(columns)):
+        size = min(BATCH_ROWS, max(LEAST_ROWS, BATCH_VALUES // max(len(columns), 1)))
+        with file_errors(self.path, self.format), self._opened(len(columns)) as file:
+            for batch in file.iter_batches(size, row_groups=groups, columns=list(columns)):
                 # A name may also be the prefix of a nested column, so columns are selected again.
                 selected = batch.select(list(columns))
                 selected.validate(full=True)
                 yield selected
 
     @contextmanager
-    def _opened(self) -> Iterator[Any]:
+    def _opened(self, columns: int = 1) -> Iterator[Any]:
         import pyarrow.parquet as parquet
+
+        buffer = min(MOST_BUFFER, max(LEAST_BUFFER, BUFFER_BYTES // max(columns, 1)))  # each column has one
 
         with (
             pyarrow().OSFile(str(self.path)) as bytes_,
-            parquet.ParquetFile(bytes_, buffer_size=1 << 20, pre_buffer=False) as file,
+            parquet.ParquetFile(bytes_, buffer_size=buffer, pre_buffer=False) as file,
         ):
             yield file
 

@@ -20,13 +20,14 @@ from lowdim.data.rows.base import (
 )
 from lowdim.data.rows.checks import checked_csr, memory_aligned, number_kind, unmasked
 from lowdim.data.rows.in_memory import ArrayRows, FrameRows, SparseRows, as_frame
-from lowdim.data.rows.stream import StreamRows, is_stream, joined_blocks, open_rows
+from lowdim.data.rows.stream import CountedRows, StreamRows, is_stream, joined_blocks, open_rows
 
 __all__ = [
     "Array",
     "ArrayRows",
     "Block",
     "Chunk",
+    "CountedRows",
     "DerivedRows",
     "FrameRows",
     "Rows",

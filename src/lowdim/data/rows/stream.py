@@ -17,7 +17,7 @@ from lowdim.data.rows.in_memory import ArrayRows, SparseRows, as_frame, frame_ro
 from lowdim.errors import BadInput, BadInputType
 from lowdim.runtime.memory import require_memory
 
-__all__ = ["StreamRows", "is_stream", "joined_blocks", "open_rows"]
+__all__ = ["CountedRows", "StreamRows", "is_stream", "joined_blocks", "open_rows"]
 
 
 class StreamRows(Rows):
@@ -30,7 +30,7 @@ class StreamRows(Rows):
         self.labeled = labeled
         self._restart = source if callable(source) else None
         self._iterator = _chunks_of(source)
-        self._opened: Part | None
+        self._opened: list[Part] | None  # parts that were taken from the stream, and not read yet
         try:
             self.first, opened = _next_chunk(self._iterator, 0, labeled)
         except StopIteration:
@@ -38,7 +38,7 @@ class StreamRows(Rows):
                 "the stream of chunks is empty: it has no rows. An iterator is read once: to fit and then to "
                 "transform, give a function that returns a new one."
             ) from None
-        self._opened, rows = opened, opened.rows
+        self._opened, rows = [opened], opened.rows
         self.n, self.d, self.dtype, self.sparse = None, rows.d, rows.dtype, rows.sparse
 
     @property
@@ -59,8 +59,8 @@ class StreamRows(Rows):
 
     def whole(self) -> Block:
         raise BadInput(
-            "this solver needs all rows at once, but a stream yields them chunk by chunk. "
-            "Use the covariance solver, or pass an array or a memory map."
+            "this method needs all rows at once, but a stream gives them chunk by chunk. Pass an array, a memory map "
+            "or a file, or use a method that streams."
         )
 
     def _parts(self) -> Iterator[Part]:
@@ -73,8 +73,8 @@ class StreamRows(Rows):
             self._iterator, seen = _chunks_of(self._restart), 0
         else:
             opened, self._opened = self._opened, None
-            yield opened
-            seen = 1
+            yield from opened
+            seen = len(opened)
         for number in count(seen):
             try:
                 part = _next_chunk(self._iterator, number, self.labeled)[1]
@@ -85,6 +85,22 @@ class StreamRows(Rows):
                     f"a chunk has {part.rows.d} columns, but the first has {self.d}; all must have the same number."
                 )
             yield part
+
+    def if_fewer(self, most: int) -> tuple[Rows, Array | None] | None:
+        """All rows in memory, and their targets, if there are fewer than `most`; else None, and nothing is lost."""
+        taken: list[Part] = []
+        n = 0
+        for part in self._parts():
+            n += part.rows.count
+            if n >= most:
+                self._opened = [*taken, part]
+                return None
+            needed = 2 * n * self.d * self.dtype.itemsize
+            require_memory(needed, f"holding {n} rows × {self.d} columns of a stream", "Give a file, or use krylov.")
+            own = _copied(part.rows.block(0, part.rows.count), self.dtype, self.sparse)
+            taken.append(Part(open_rows(own), part.targets(0, part.rows.count)))
+        whole = joined_blocks([part.rows.block(0, part.rows.count) for part in taken])
+        return open_rows(whole), _joined([part.y for part in taken])
 
     def counted(self) -> CountedRows:
         """The same rows with their number, which a pass tells; the stream must restart."""

@@ -13,7 +13,7 @@ from lowdim.base.estimator import SeedMixin, ThreadsMixin, estimator
 from lowdim.base.fit_memory import FitMemory
 from lowdim.base.state import StateCheck
 from lowdim.data.rows import Rows, StreamRows
-from lowdim.data.validation import check_weights, overflow_error, read_rows, read_scores
+from lowdim.data.validation import check_weights, overflow_error, read_rows, read_scores, restarts
 from lowdim.decomposition.component_count import ComponentRule, component_domain
 from lowdim.decomposition.principal_axes import PCAOptions, PrincipalAxes, axes_from_moments
 from lowdim.errors import NotEnoughData
@@ -101,7 +101,7 @@ class CA(ThreadsMixin, SeedMixin, CorrespondenceProjection):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the principal axes of the profiles. `sample_weight` is the multiplicity of each row."""
         with self._fitting():
-            rows = read_rows(self, X, fitting=True, min_rows=2)
+            rows = read_rows(self, X, fitting=True, min_rows=2, several_passes=restarts(X))
             if isinstance(rows, StreamRows):
                 check_weights(sample_weight, None)
                 return self._keep(*self._fit_stream(rows), rows.dtype)

@@ -17,12 +17,13 @@ from lowdim.decomposition.component_count import ComponentRule, component_domain
 from lowdim.decomposition.principal_axes import PCAOptions
 from lowdim.errors import BadParameter
 from lowdim.linalg.dense_eigen import fix_signs
+from lowdim.linalg.projected_rows import KEPT_SHARE
 from lowdim.linear.ica.contrast import CONTRASTS, Unmixing, WhitenedRows, random_rotation
 from lowdim.linear.ica.fastica import deflation, fastica
 from lowdim.linear.ica.likelihood import FreeLikelihood, OrthogonalLikelihood
 from lowdim.linear.ica.picard import picard
 from lowdim.linear.ica.stability import ICAStability, estimate_stability
-from lowdim.linear.ica.whitening import KEPT_SHARE, Whitening, whiten
+from lowdim.linear.ica.whitening import Whitening, whiten
 from lowdim.runtime.blas import single_blas
 from lowdim.runtime.param import Choice, Flag, Integer, Maybe, Real, param, validate
 from lowdim.runtime.random import seed_of

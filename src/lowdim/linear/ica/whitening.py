@@ -8,22 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim.data.rows import ArrayRows, Block, Chunk, DerivedRows, Rows
+from lowdim.data.rows import Rows
 from lowdim.data.validation import underflow_error
 from lowdim.decomposition.principal_axes import PCAOptions, PrincipalAxes, principal_axes
 from lowdim.errors import NotEnoughData
 from lowdim.linalg.centered import Centered
 from lowdim.linalg.dense_eigen import eigh
-from lowdim.runtime.memory import available_bytes
+from lowdim.linalg.projected_rows import projected_rows
 from lowdim.summaries.moments import moments_of
 
-__all__ = ["KEPT_SHARE", "Whitening", "whiten", "whiten_again"]
+__all__ = ["Whitening", "whiten", "whiten_again"]
 
 Array = NDArray[np.float64]
 
 # Deviations below this multiple of the rounding of the values are taken for rounding.
 RANK_MARGIN = 8
-KEPT_SHARE = 0.5  # of the free memory, up to which whitened rows are kept
 PRECISE = 1e-8  # the error of a whitened covariance that needs no second whitening
 
 
@@ -37,36 +36,6 @@ class Whitening:
     total_variance: float  # of all columns
     n: float  # rows, or the sum of their weights
     rank: int  # numerical rank of the centered rows, of as many axes as were computed
-
-
-class ProjectedRows(DerivedRows):
-    """z = K (x - mean) of the rows of a source, made whenever they are read, in the blocks of the source."""
-
-    def __init__(self, source: Rows, mean: Array, matrix: Array) -> None:
-        self.source, self.n, self.d, self.dtype = source, source.n, len(matrix), source.dtype
-        self._centered = Centered(source, mean, None, None, 1)
-        self._map = np.ascontiguousarray(matrix.T, dtype=source.dtype)
-
-    @property
-    def chunk_rows(self) -> int:
-        """The number of rows in a block of the source."""
-        return self.source.chunk_rows
-
-    def derive(self, block: Block) -> Block:
-        return self._centered.block_times(Chunk(0, block.shape[0], lambda: block), block, self._map)
-
-
-class KeptRows(ArrayRows):
-    """Rows made of those of a source and kept in memory, in the blocks of the source."""
-
-    def __init__(self, Z: NDArray[Any], source: Rows) -> None:
-        super().__init__(Z)
-        self._chunk_rows = source.chunk_rows
-
-    @property
-    def chunk_rows(self) -> int:
-        """The number of rows in a block of the source."""
-        return self._chunk_rows
 
 
 def whiten(rows: Rows, weights: Array | None, options: PCAOptions) -> tuple[Whitening, Rows]:
@@ -100,10 +69,7 @@ def whiten_again(Z: Rows, weights: Array | None, threads: int) -> tuple[Whitenin
 
 def _projected(rows: Rows, whitening: Whitening, threads: int) -> Rows:
     """The whitened rows: kept if there is room for them and for the rows of a second whitening."""
-    available, k = available_bytes(), len(whitening.matrix)
-    if available is not None and 2 * rows.count * k * rows.dtype.itemsize > KEPT_SHARE * available:
-        return ProjectedRows(rows, whitening.mean, whitening.matrix)
-    return KeptRows(Centered(rows, whitening.mean, None, None, threads).times(whitening.matrix.T), rows)
+    return projected_rows(Centered(rows, whitening.mean, None, None, threads), whitening.matrix.T)
 
 
 def _component_count(axes: PrincipalAxes, rows: Rows, asked: Any) -> tuple[int, int]:

@@ -16,6 +16,7 @@ from lowdim.base.estimator import ThreadsMixin, estimator
 from lowdim.base.fit_memory import FitMemory
 from lowdim.base.linear import LinearProjection, check_moments
 from lowdim.base.state import StateCheck
+from lowdim.data.rows import StreamRows
 from lowdim.data.target import class_labels, read_supervised
 from lowdim.data.validation import check_weights, overflow_error
 from lowdim.decomposition.shrinkage import shrinkage_domain
@@ -145,6 +146,8 @@ class LDA(ThreadsMixin, ClassifierMixin, LinearProjection):  # type: ignore[misc
             if isinstance(X, Moments):
                 return self._keep(self._fit_moments(X, y, sample_weight), X.dtype)
             rows, y = read_supervised(self, X, y)
+            if self.solver == "auto" and isinstance(rows, StreamRows):  # fewer rows than columns are held
+                rows, y = rows.if_fewer(rows.d) or (rows, y)
             weights = check_weights(sample_weight, rows.n)
             return self._keep(solve_lda(rows, y, weights, self._options(), self.solver), rows.dtype)
 

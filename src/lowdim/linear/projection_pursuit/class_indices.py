@@ -9,6 +9,7 @@ import numpy as np
 from lowdim.data.target import target_array
 from lowdim.errors import BadInput, NotEnoughData
 from lowdim.linear.projection_pursuit.indices import Array, Codes, Objective, ProjectionIndex
+from lowdim.linear.projection_pursuit.row_passes import RowPasses
 
 __all__ = ["LdaIndex", "PdaIndex", "read_classes"]
 
@@ -24,9 +25,9 @@ class PdaIndex(ProjectionIndex):
     def __init__(self, penalty: float) -> None:
         self.penalty = penalty
 
-    def objective(self, Y: Array, codes: Codes) -> Objective:
+    def objective(self, Y: Array | RowPasses, codes: Codes) -> Objective:
         assert codes is not None
-        within, total = _scatter(Y, codes)
+        within, total = Y.scatter(codes) if isinstance(Y, RowPasses) else _scatter(Y, codes)
         ridge = len(Y) * self.penalty * np.eye(Y.shape[1])
         within, total = (1 - self.penalty) * within + ridge, (1 - self.penalty) * total + ridge
 

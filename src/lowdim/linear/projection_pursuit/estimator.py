@@ -51,6 +51,7 @@ class PursuitState:
     title="projections far from normal noise, by an index of clusters, holes, skewness or classes",
     summary="rows",
     inverse=True,
+    streaming=True,
     sparse=True,
     accepts_target=True,
 )
@@ -147,7 +148,7 @@ class ProjectionPursuit(ThreadsMixin, SeedMixin, LinearProjection):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the directions. The indices 'lda' and 'pda' need `y`, the class of each row; the others ignore it."""
         with self._fitting():
-            rows = read_rows(self, X, fitting=True, min_rows=2)
+            rows = read_rows(self, X, fitting=True, min_rows=2, several_passes=True)
             codes = read_classes(y, rows.count, str(self.index)) if self._is_supervised() else None
             seed, threads = seed_of(self.random_state), thread_count(self.n_jobs)
             if self._spheres():

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim.errors import BadInput
+from lowdim.linear.projection_pursuit.row_passes import RowPasses, times, transpose_times
 
 __all__ = ["Array", "Codes", "FunctionIndex", "Objective", "ProjectionIndex", "ScoreIndex"]
 
@@ -46,7 +47,7 @@ class ProjectionIndex(ABC):
     guide: ProjectionIndex | None = None  # an index whose maxima are better starts for the ascent than random frames
 
     @abstractmethod
-    def objective(self, Y: Array, codes: Codes) -> Objective:
+    def objective(self, Y: Array | RowPasses, codes: Codes) -> Objective:
         """The index as a function of frames, for rows Y (n, r) and the classes of rows, (n,)."""
 
 
@@ -57,10 +58,10 @@ class ScoreIndex(ProjectionIndex):
     def measure(self, Z: Array) -> tuple[float, Array]:
         """The value for scores Z (n, k), and its gradient by Z, (n, k)."""
 
-    def objective(self, Y: Array, codes: Codes) -> Objective:
+    def objective(self, Y: Array | RowPasses, codes: Codes) -> Objective:
         def value_and_gradient(A: Array) -> tuple[float, Array]:
-            value, slope = self.measure(Y @ A)
-            return value, Y.T @ slope
+            value, slope = self.measure(times(Y, A))
+            return value, transpose_times(Y, slope)
 
         return value_and_gradient
 
@@ -74,9 +75,9 @@ class FunctionIndex(ProjectionIndex):
     def __init__(self, function: Callable[[Array], Any]) -> None:
         self.function = function
 
-    def objective(self, Y: Array, codes: Codes) -> Objective:
+    def objective(self, Y: Array | RowPasses, codes: Codes) -> Objective:
         def value(A: Array) -> tuple[float, None]:
-            found = self.function(Y @ A)
+            found = self.function(times(Y, A))
             try:
                 number = float(found)
             except (TypeError, ValueError) as error:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy.special
@@ -17,12 +18,13 @@ from numpy.typing import NDArray
 
 from lowdim.linalg.dense_eigen import eigh
 from lowdim.linear.projection_pursuit.indices import Array, Codes, Objective, ProjectionIndex
+from lowdim.linear.projection_pursuit.row_passes import RowPasses, times
 from lowdim.linear.projection_pursuit.stiefel import Ascent, maximize, random_frame
 from lowdim.runtime.progress import report
 from lowdim.runtime.random import normal
 from lowdim.runtime.threads import ordered_map
 
-__all__ = ["Found", "PursuitOptions", "kurtosis_frames", "pursue", "remove_structure", "sample_of", "search"]
+__all__ = ["Found", "PursuitOptions", "kurtosis_frames", "pursue", "remove_structure", "rows_at", "sample_of", "search"]
 
 MOST_ROWS = 5_000  # that restarts see
 CANDIDATES = 4  # random frames for each start, of which the best is taken
@@ -64,16 +66,16 @@ class Found:
     converged: bool
 
 
-def pursue(Y: Array, codes: Codes, options: PursuitOptions) -> list[Found]:
+def pursue(Y: Array | RowPasses, codes: Codes, options: PursuitOptions) -> list[Found]:
     """One search for all columns of the frame, or one for each with the structure of those before removed."""
-    k, r = options.n_components, Y.shape[1]
+    k = options.n_components
     if options.at_once == k:
         return [search(Y, codes, k, options, 0)]
     found: list[Found] = []
-    basis = np.eye(r)  # of the space that is searched
+    basis: Array | None = None  # of the space that is searched, unless it is all
     for i in range(k):
-        one = search(Y @ basis, codes, 1, options, i)
-        a = basis @ one.frame
+        one = search(_on(Y, basis), codes, 1, options, i)
+        a = one.frame if basis is None else basis @ one.frame
         found.append(replace(one, frame=a))
         if options.deflation == "orthogonal":
             basis = _complement(np.hstack([f.frame for f in found]))
@@ -82,10 +84,10 @@ def pursue(Y: Array, codes: Codes, options: PursuitOptions) -> list[Found]:
     return found
 
 
-def search(Y: Array, codes: Codes, k: int, options: PursuitOptions, stage: int) -> Found:
+def search(Y: Array | RowPasses, codes: Codes, k: int, options: PursuitOptions, stage: int) -> Found:
     """The best of n_init ascents: from the frames of extreme kurtosis, and from random ones."""
     sample = sample_of(len(Y), options.seed)
-    rows, classes = (Y, codes) if sample is None else (Y[sample], None if codes is None else codes[sample])
+    rows, classes = rows_at(Y, sample), codes if codes is None or sample is None else codes[sample]
     objective = options.index.objective(rows, classes)
     guide = None if options.index.guide is None else options.index.guide.objective(rows, classes)
     known = kurtosis_frames(rows, k)[: options.n_init // 2]
@@ -123,12 +125,20 @@ def sample_of(n: int, seed: int) -> NDArray[np.intp] | None:
     return np.sort(np.argsort(normal((n,), seed, SAMPLE_STREAM), kind="stable")[:MOST_ROWS])
 
 
-def remove_structure(Y: Array, a: Array) -> Array:
+def rows_at(Y: Array | RowPasses, sample: NDArray[np.intp] | None) -> Array:
+    """The rows that restarts see: a sample, or all."""
+    if isinstance(Y, RowPasses):
+        return Y.at(np.arange(len(Y)) if sample is None else sample)
+    return Y if sample is None else Y[sample]
+
+
+def remove_structure(Y: Array | RowPasses, a: Array) -> Any:
     """Rows whose scores on the unit vector a are normal, by their ranks, and otherwise as they were (Friedman 1987)."""
-    z = Y @ a
+    z = times(Y, a[:, None])[:, 0]
     quantiles = scipy.special.ndtri((scipy.stats.rankdata(z) - 0.5) / len(z))
     deviation = float(quantiles.std())
-    return Y + np.outer(quantiles / (deviation or 1.0) - z, a)
+    steps = quantiles / (deviation or 1.0) - z
+    return Y.shifted(steps, a) if isinstance(Y, RowPasses) else Y + np.outer(steps, a)
 
 
 def kurtosis_frames(Y: Array, k: int) -> list[Array]:
@@ -149,6 +159,13 @@ def _best_random_frame(objective: Objective, shape: tuple[int, int], seed: int, 
 
 def _telling(options: PursuitOptions, done: int) -> Callable[[float], None]:
     return lambda value: report(options.task, done, options.n_init, index=value)
+
+
+def _on(Y: Array | RowPasses, basis: Array | None) -> Array | RowPasses:
+    """The rows in the coordinates of a basis."""
+    if basis is None:
+        return Y
+    return Y.on(basis) if isinstance(Y, RowPasses) else Y @ basis
 
 
 def _complement(A: Array) -> Array:

@@ -12,8 +12,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from lowdim.linalg.dense_eigen import fix_signs
 from lowdim.linear.projection_pursuit.indices import Array, Codes
-from lowdim.linear.projection_pursuit.search import STREAMS, PursuitOptions, sample_of, search
+from lowdim.linear.projection_pursuit.row_passes import RowPasses
+from lowdim.linear.projection_pursuit.search import STREAMS, PursuitOptions, rows_at, sample_of, search
 from lowdim.runtime.progress import report
 from lowdim.runtime.random import normal
 from lowdim.runtime.threads import ordered_map
@@ -46,10 +48,10 @@ class Noise:
     draw: Callable[[int], tuple[Array, Codes]]  # the rows and classes of the sample with this seed
 
 
-def noise_like(Y: Array, codes: Codes, sphered: bool, seed: int) -> Noise:
+def noise_like(Y: Array | RowPasses, codes: Codes, sphered: bool, seed: int) -> Noise:
     """Noise of as many rows as restarts see of Y: all of them, or a sample."""
     sample = sample_of(len(Y), seed)
-    seen = Y if sample is None else Y[sample]
+    seen = rows_at(Y, sample)
     if codes is not None:
         classes = codes if sample is None else codes[sample]
         return Noise(CLASSES, lambda seed: (seen, classes[np.argsort(normal((len(seen),), seed, STREAMS))]))
@@ -92,11 +94,12 @@ def verdict(p_value: float, n_null: int, noise: str) -> str:
     return f"more structure than in {n_null} samples of {noise} (p = {p_value:.2g})"
 
 
-def _covariance_root(Y: Array) -> Array:
+def _covariance_root(Y: Array | RowPasses) -> Array:
     """R (m, r) with RᵀR the covariance of the rows, of rank m."""
-    _, sizes, right = np.linalg.svd(Y - Y.mean(axis=0), full_matrices=False)
+    P = Y.triangular_root() if isinstance(Y, RowPasses) else Y - Y.mean(axis=0)
+    _, sizes, right = np.linalg.svd(P, full_matrices=False)
     m = int((sizes > RANK_FLOOR * sizes[0]).sum())
-    return np.asarray(sizes[:m, None] * right[:m] / np.sqrt(len(Y)))
+    return np.asarray(sizes[:m, None] * fix_signs(right[:m].T).T / np.sqrt(len(Y)))
 
 
 def _sphered(noise: Array) -> Array:

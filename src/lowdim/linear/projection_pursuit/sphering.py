@@ -12,9 +12,11 @@ from lowdim.data.validation import overflow_error, underflow_error
 from lowdim.decomposition.principal_axes import PCAOptions, center_rows, principal_axes
 from lowdim.errors import NotEnoughData
 from lowdim.linalg.centered import Centered
+from lowdim.linalg.projected_rows import projected_rows
 from lowdim.linear.projection_pursuit.indices import Array
+from lowdim.linear.projection_pursuit.row_passes import RowPasses
+from lowdim.linear.projection_pursuit.search import MOST_ROWS
 from lowdim.runtime.display import rows_and_columns
-from lowdim.runtime.memory import require_memory
 
 __all__ = ["SpheredRows", "sphere_rows", "standardize_rows"]
 
@@ -23,7 +25,7 @@ __all__ = ["SpheredRows", "sphere_rows", "standardize_rows"]
 class SpheredRows:
     """Rows Y = (X - mean) forward, and the way back."""
 
-    rows: Array  # (n, r)
+    rows: Array | RowPasses  # (n, r); in passes if there are more than restarts see
     mean: Array  # (d,)
     forward: Array  # (d, r)
     backward: Array  # (r, d): forward's pseudoinverse
@@ -63,11 +65,13 @@ def _sphered(centered: Centered, forward: Array, backward: Array) -> SpheredRows
         raise NotEnoughData(
             f"all columns are constant ({rows_and_columns(rows.count, rows.d)}), so there is nothing to project."
         )
-    needed = 16 * rows.count * forward.shape[1]
-    require_memory(needed, f"{rows.n} x {forward.shape[1]} sphered values", "Lower n_sphere, or give fewer rows.")
     if not np.isfinite(factors).all():
         raise underflow_error()
-    Y = centered.times(forward).astype(np.float64)
-    if not np.isfinite(Y).all():
-        raise overflow_error()
+    Y: Array | RowPasses
+    if rows.count > MOST_ROWS:
+        Y = RowPasses(projected_rows(centered, forward, np.float64), centered.threads)
+    else:
+        Y = centered.times(forward).astype(np.float64)
+        if not np.isfinite(Y).all():
+            raise overflow_error()
     return SpheredRows(Y, centered.mean, forward * factors[:, None], backward / factors)

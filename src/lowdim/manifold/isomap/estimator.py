@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim.base.estimator import EmbeddingMixin, Estimator, SeedMixin, ThreadsMixin, estimator
-from lowdim.base.fit_memory import FitMemory
+from lowdim.base.fit_memory import SYMMETRIZED_EDGE, UNION, FitMemory
 from lowdim.base.metric_mixin import MetricMixin
 from lowdim.base.state import StateCheck
-from lowdim.decomposition.gower import GowerProjection
+from lowdim.decomposition.gower import BLOCK_ENTRIES, GowerProjection
 from lowdim.errors import BadInput
 from lowdim.knn.fitted import FittedNeighbors, FittedRows, NeighborSpec, read_source
 from lowdim.manifold.isomap.edge_lengths import connected_graph, mean_neighbor_distances, query_lengths, scaled_lengths
@@ -119,9 +119,12 @@ class Isomap(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
 
     _fit_memory = FitMemory(
         keeps=True,
-        tables=1,
-        edges=290,
-        pairs=4,
+        search_tables=1,
+        graph_edges=SYMMETRIZED_EDGE,
+        rows=100,  # positions, axes, labels and orders of rows
+        edges=8 + 32 * UNION,  # the neighbors; the graph (8 per entry), its transpose and what compares them (24)
+        pairs=4,  # geodesic distances
+        other=16 * BLOCK_ENTRIES,  # two blocks of Gower's formula
         advice="Use Isomap(n_landmarks=1000): n × n_landmarks numbers, not n².",
     )
     _default_neighbors = DEFAULT_NEIGHBORS

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim.base.estimator import EmbeddingMixin, Estimator, SeedMixin, ThreadsMixin, estimator
-from lowdim.base.fit_memory import FitMemory
+from lowdim.base.fit_memory import SYMMETRIZED_EDGE, FitMemory
 from lowdim.base.metric_mixin import MetricMixin
 from lowdim.base.state import StateCheck
 from lowdim.data.validation import read_rows
@@ -135,7 +135,7 @@ class LaplacianEigenmaps(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, E
         "What to do with several connected components: embed them side by side, or raise an error.",
     )
 
-    _fit_memory = FitMemory(keeps=True, search_tables=1, edges=150)
+    _fit_memory = FitMemory(keeps=True, search_tables=1, edges=SYMMETRIZED_EDGE)
     _default_neighbors = DEFAULT_NEIGHBORS
     _state_classes = (LaplacianState,)
 

@@ -117,8 +117,11 @@ class LLE(EmbeddingMixin, MetricMixin, SeedMixin, ThreadsMixin, Estimator):
     _fit_memory = FitMemory(
         keeps=True,
         search_tables=1,
-        edges=131,
-        edge_pairs=19,
+        # Per neighborhood of k rows: Gram matrix (8k²), block of the alignment matrix (8 (k + 1)²), and about half of
+        # its entries in that matrix (12 each), since neighborhoods overlap; neighbors and weights (8 + 8 + 8).
+        rows=14,
+        edges=52,
+        edge_pairs=22,
         advice="LLE has no landmarks: fit a sample of the rows and transform the others, or use Isomap(n_landmarks=…).",
     )
     _default_neighbors = DEFAULT_NEIGHBORS

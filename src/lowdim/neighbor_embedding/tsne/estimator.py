@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from lowdim.base.estimator import estimator
-from lowdim.base.fit_memory import FitMemory
+from lowdim.base.fit_memory import UNION, FitMemory
 from lowdim.base.state import StateCheck
 from lowdim.errors import BadParameter
 from lowdim.knn.fitted import FittedRows, NeighborSpec
@@ -126,7 +126,9 @@ class TSNE(NeighborEmbedding):
 
     _axis = "t-SNE "
 
-    _fit_memory = FitMemory(keeps=True, tables=1, rows=400, edges=54)
+    # Per entry of the affinities: column and value (8), the same in the descent (8), p and log p in float64 (8 + 8).
+    # Per row: positions, velocities, gains, forces and orders. Initialization: a covariance matrix, as PCA makes it.
+    _fit_memory = FitMemory(scatters=1, keeps=True, search_tables=1, rows=100, edges=32 * UNION)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit to rows X, distances (metric='precomputed'), a Graph or Affinities."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim.base.estimator import estimator
-from lowdim.base.fit_memory import FitMemory
+from lowdim.base.fit_memory import UNION, FitMemory
 from lowdim.base.state import StateCheck
 from lowdim.data.duplicates import DistinctRows, average_tied, distinct_rows
 from lowdim.data.validation import read_scores
@@ -96,8 +96,8 @@ class UMAP(NeighborEmbedding):
 
     """
 
-    # The search frees its table before edges are made symmetric: twice as many, with strengths, epochs and their order.
-    _fit_memory = FitMemory(keeps=True, search_tables=1, edges=110)
+    # Neighbors (8). Per entry of the graph: column, weight, length (12), frequency (4), and what orders the edges (40).
+    _fit_memory = FitMemory(keeps=True, search_tables=1, edges=8 + 56 * UNION)
     _state_classes = (UmapState, DistinctRows, DensityCorrelation)
 
     n_components: int = param(2, Integer(1), "Dimensions of the embedding.", kw_only=False)
