@@ -405,7 +405,7 @@ def test_a_table_as_it_comes(good, folder):
     for line in (
         "penguins.csv  8 rows × 4 columns, labels 'species'",
         "label         species (text with few values; --label names another)",
-        "not used      island, sex (text or dates, kept beside the numbers)",
+        "not used      island, sex (text, dates or years, kept beside the numbers)",
         "left out      rownames (row numbers; --columns can name it)",
         "missing       1 value in 1 row estimated by EM; 1 row without any value left out",
     ):

@@ -196,6 +196,17 @@ def test_calendar_years_are_numbers_that_are_told(tmp_path, name):
     assert read_table(save(tmp_path, content.format(name)), columns=["a", name]).report is None  # they were named
 
 
+def test_years_that_recur_are_kept_beside_the_numbers(tmp_path):
+    lines = [f"{i * 1.5},{2007 + i % 3},{i % 4}" for i in range(12)]
+    table = read_table(save(tmp_path, "a,year,b\n" + "\n".join(lines) + "\n"))
+    assert table.names == ("a", "b") and table.report.annotations == ("year",) and table.report.years == ()
+    np.testing.assert_array_equal(table.annotations["year"], 2007 + np.arange(12) % 3)
+    alone = read_table(save(tmp_path, "a,year,b\n" + "\n".join(lines) + "\n"), numeric_only=True)
+    assert alone.names == ("a", "b") and alone.report.left_out[0][0] == "year"
+    birth = read_table(save(tmp_path, "a,birth_year,b\n" + "\n".join(lines) + "\n"))
+    assert birth.names == ("a", "birth_year", "b") and birth.report.years == ("birth_year",)
+
+
 @pytest.mark.parametrize("name", ["yearly", "yearning", "lifetime", "piano", "volcano"])
 def test_other_names_are_not_years(tmp_path, name):
     assert read_table(save(tmp_path, f"a,{name}\n1.5,2001\n2.5,2002\n")).report.years == ()

@@ -149,7 +149,7 @@ def _column_facts(table: Table) -> list[Fact]:
         how = "equal or different" if report.encoding == "gower" else "a column of 0 and 1 per value"
         lines.append(("encoded", f"{_listed(report.encoded)} ({how})"))
     if report.annotations:
-        lines.append(("not used", f"{_listed(report.annotations)} (text or dates)"))
+        lines.append(("not used", f"{_listed(report.annotations)} (text, dates or years)"))
     by_reason: dict[str, list[str]] = {}
     for name, reason in report.left_out:
         by_reason.setdefault(reason, []).append(name)

@@ -40,7 +40,7 @@ def summarize_columns(report: ColumnReport) -> list[tuple[str, str]]:
     if report.categories:
         lines.append(("categories", f"{_listed(report.categories)} (text; --drop leaves columns out)"))
     if report.annotations:
-        lines.append(("not used", f"{_listed(report.annotations)} (text or dates, kept beside the numbers)"))
+        lines.append(("not used", f"{_listed(report.annotations)} (text, dates or years, kept beside the numbers)"))
     by_reason: dict[str, list[str]] = {}
     for name, reason in report.left_out:
         by_reason.setdefault(reason, []).append(name)

@@ -84,7 +84,7 @@ def infer_roles(source: TableSource, selection: ColumnSelection, where: str) -> 
     numbers = tuple(name for name in roles.numbers if name not in other)
     roles = _with_text(source, replace(roles, numbers=numbers), tuple(other), selection)
     roles = _without_row_numbers(source, roles, selection)
-    roles = replace(roles, years=tuple(name for name in roles.numbers if _holds_years(source, name)))
+    roles = _with_years(source, roles, selection)
     if not roles.numbers and not roles.encoded and not roles.categories:
         raise no_numbers_error(tuple(other) or source.names, where, selection)
     return roles
@@ -181,14 +181,33 @@ def _without_row_numbers(source: TableSource, roles: Roles, selection: ColumnSel
     return roles
 
 
-def _holds_years(source: TableSource, name: str) -> bool:
-    """Whether name and values are those of calendar years, which are numbers, but seldom measurements."""
+def _with_years(source: TableSource, roles: Roles, selection: ColumnSelection) -> Roles:
+    """A column `year` whose years recur says when rows were measured, as dates do; years of birth stay numbers."""
+    years = {name: known for name in roles.numbers if (known := _years(source, name)) is not None}
+    roles = replace(roles, years=tuple(years))
+    for name, known in years.items():
+        others = len(roles.numbers) + len(roles.encoded) + len(roles.categories) - 1
+        match = YEAR_NAME.fullmatch(name)
+        prefixed = match is not None and match[1] is not None
+        if prefixed or others < 2 or len(np.unique(known)) > len(known) / 2:
+            continue
+        roles = replace(roles, numbers=tuple(other for other in roles.numbers if other != name))
+        if selection.numeric_only:
+            reason = f"calendar years; {selection.spell('columns')} can name it"
+            roles = replace(roles, left_out=(*roles.left_out, (name, reason)))
+        else:
+            roles = replace(roles, annotations=(*roles.annotations, name))
+    return roles
+
+
+def _years(source: TableSource, name: str) -> NDArray[Any] | None:
+    """The values of a column whose name and values are those of calendar years, without gaps."""
     if YEAR_NAME.fullmatch(name) is None:
-        return False
+        return None
     values = _first_numbers(source, name)
     known = values[~np.isnan(values)]
     whole = (known == np.rint(known)) & (known >= FIRST_YEAR) & (known <= LAST_YEAR)
-    return bool(len(known) and whole.all())
+    return known if len(known) and whole.all() else None
 
 
 def _lower_id(name: str) -> bool:
