@@ -100,14 +100,17 @@ Goal = tuple[RecallSample, float, int]  # rows to measure the recall on, the rec
 def approximate(space: SearchSpace, k: int, target: float, seed: int) -> tuple[NeighborLists, float, InvertedFile]:
     """Lists whose recall is about `target`, the recall estimated, and the inverted file.
 
-    Wide rows are searched in a projection first, for longer lists, of which the true distances choose.
+    Wide rows are searched in a projection first, for longer lists, of which the true distances choose: the caller
+    measures them for every entry of a list, and only then are the distances those of the rows.
     """
     sample = RecallSample.of(space, k, seed)
     projection, length = principal_projection(space, sample, target, seed)
     if projection is None:
         return _search(space, k, (sample, target, seed))
     goal = dataclasses.replace(sample, projected=True), target, seed
-    rough, _, cells = _search(projection, length, goal, most_cells=0)
+    rough, recall, cells = _search(projection, length, goal, most_cells=0)
+    if recall >= target:
+        return rough, recall, cells
     lists = NeighborLists.empty(space.n, min(space.n - 1, max(k, MIN_LIST)))
     _native.score_candidates(
         space.work, cells.members, rough.indices, space.kernel, lists.distances, lists.indices, space.threads
