@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 
 from bench import (
     cold_start,
@@ -26,14 +27,24 @@ from bench import (
     tsne,
     umap,
 )
+from bench.instruction_sets import TASKS
 from bench.measure import mean_quality, peak_memory, peak_memory_here, times
 from bench.report import section, write
+from bench.worker import Task, work
 
 FAMILIES = (
     pca, lda, ica, neighbors, sparse_neighbors, manifold, lle, tsne, umap, new_rows, kernels, mds, select, subspace,
     quality, scale, growth, fit_memory, cold_start, instruction_sets,
 )  # fmt: skip
 CASES = {case.name: case for family in FAMILIES for case in family.CASES}
+
+
+def task_of(name: str) -> Task:
+    """What a worker of another instruction set does for a case: its task, or what lowdim does in it."""
+    if name in TASKS:
+        return TASKS[name][1]()
+    case = CASES[name]
+    return partial(next(one for one in case.contenders if one.role == "ours").run, case.data())
 
 
 def main() -> None:
@@ -43,7 +54,7 @@ def main() -> None:
     parser.add_argument("--worker", metavar="CASE", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:
-        instruction_sets.work(options.worker)
+        work(task_of(options.worker))
         return
     if options.memory:
         case = CASES[options.memory[0]]
@@ -57,7 +68,8 @@ def main() -> None:
         data = case.data()
         seconds, results = times(case, data)
         quality = {name: mean_quality(case, data, runs) for name, runs in results.items()}
-        memory = {contender.name: peak_memory(case, contender) for contender in case.contenders if case.memory}
+        measured = [one for one in case.contenders if case.memory and one.role != "instruction set"]
+        memory = {contender.name: peak_memory(case, contender) for contender in measured}
         text = section(case, seconds, quality, memory)
         print(text)
         write(case, text)

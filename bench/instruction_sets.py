@@ -6,19 +6,12 @@ data and runs the task when told to.
 
 from __future__ import annotations
 
-import atexit
-import os
-import subprocess
-import sys
-import warnings
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 import lowdim
-from bench.case import Case, Contender
+from bench.case import Case
 from bench.clothes import clothes
+from bench.worker import LOWER, Task, contender
 from lowdim.knn.index import neighbors
 from lowdim.neighbor_embedding.tsne.affinities import Affinities
 from lowdim.neighbor_embedding.tsne.gradient_descent import GradientDescent, TsneOptions
@@ -27,10 +20,6 @@ from lowdim.neighbor_embedding.umap.fuzzy_graph import fuzzy_simplicial_set
 from lowdim.neighbor_embedding.umap.optimizer import UmapOptimizer, UmapParams
 
 THREADS = lowdim.config()["threads"]
-LOWER = {"avx512": ("avx2", "baseline"), "avx2": ("baseline",)}  # what LOWDIM_ISA can lower to
-LIMITS = {"avx2": 2.2, "baseline": 5.0}  # times the best instruction set: twice and four times its lanes, and some
-
-Task = Callable[[], Any]
 
 
 def images(n: int) -> np.ndarray:
@@ -81,48 +70,6 @@ TASKS = {
     "isa-kernel-pca": ("kernel PCA, 5,000 × 784 → 10, Gaussian kernel", kernel_pca),
     "isa-mds": ("MDS by SMACOF, 2,000 rows → 2, 100 iterations", smacof),
 }
-
-
-class Worker:
-    """A process of one instruction set that runs a task whenever it is told to."""
-
-    def __init__(self, task: str, instruction_set: str) -> None:
-        command = [sys.executable, "-m", "bench", "--worker", task]
-        environment = os.environ | {"LOWDIM_ISA": instruction_set}
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-        self.process: subprocess.Popen[str] = subprocess.Popen(command, env=environment, **pipes)
-        atexit.register(self.process.kill)
-        self._answer()  # the data are there
-
-    def run(self) -> None:
-        assert self.process.stdin is not None
-        print("run", file=self.process.stdin, flush=True)
-        self._answer()
-
-    def _answer(self) -> None:
-        assert self.process.stdout is not None
-        if self.process.stdout.readline() != "done\n":
-            raise RuntimeError(f"the worker ended with code {self.process.wait()}")
-
-
-def work(task: str) -> None:
-    """What a worker does: prepare, then run the task for every line it is sent."""
-    warnings.simplefilter("ignore")  # a fixed number of iterations does not converge
-    run = TASKS[task][1]()
-    print("done", flush=True)
-    for _ in sys.stdin:
-        run()
-        print("done", flush=True)
-
-
-def contender(task: str, instruction_set: str, best: str) -> Contender:
-    return Contender(
-        f"lowdim {instruction_set}",
-        Worker.run,
-        role="ours" if instruction_set == best else "instruction set",
-        bar=LIMITS.get(instruction_set),
-        prepare=lambda _: Worker(task, instruction_set),
-    )
 
 
 def case(task: str) -> Case:

@@ -12,9 +12,12 @@ import lowdim
 from bench.case import Case, Contender, installed
 from bench.clothes import clothes_images
 from bench.data import gaussian_clusters, gene_counts, mixture, mnist, mnist_or_synthetic
+from bench.worker import contender
 
 K = 15
 THREADS = lowdim.config()["threads"]
+BEST = lowdim.config()["instruction set"]
+LOWER_SETS = ("avx2",) if BEST == "avx512" else ()  # measured beside it, in processes of their own
 
 
 @cache
@@ -100,14 +103,15 @@ def good(quality: dict[str, float]) -> bool:
 def approximate(name: str, rows: Callable[[], np.ndarray], source: str, k: int = K, longer: int | None = None) -> Case:
     """One table; `longer` are lists with which PyNNDescent reaches the recall, where it misses it."""
     contenders = (descent(k),) if longer is None else (descent(k), descent(k, longer))
+    sets = [contender(f"neighbors-{name}", one, BEST) for one in LOWER_SETS]
     return Case(
         f"neighbors-{name}",
         f"{k} neighbors, approximate: {source}",
         rows,
-        (ours("approximate", k), *peers(*contenders)),
+        (ours("approximate", k), *peers(*contenders), *sets),
         recall_at(k),
         quality_note="Peers with a recall below 0.985 are not compared with.",
-        bar=1.5,
+        bar=2 if BEST == "avx512" else 1.5,
         good=good,
         repeats=3,
     )

@@ -85,6 +85,10 @@ def verdict(case: Case, seconds: dict[str, float], quality: dict[str, Any]) -> s
             kept = "within" if seconds[contender.name] <= contender.bar * seconds[ours] else "**beyond**"
             times = f"{seconds[contender.name] / seconds[ours]:.2f} × the time of {ours}"
             sentences.append(f"{contender.name} takes {times}, {kept} its limit of {contender.bar:g} ×.")
+            if peers:
+                sentences.append(
+                    f"{best} takes {peers[best] / seconds[contender.name]:.2f} × the time of {contender.name}."
+                )
     return " ".join(sentences)
 
 

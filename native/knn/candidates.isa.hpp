@@ -20,6 +20,15 @@ struct PairChebyshev {
     static float total(Floats sum) { return reduce_max(sum); }
 };
 
+// Asks for a row that will be read soon: rows of candidates lie anywhere, and the processor cannot guess where.
+template <class T>
+inline void prefetch_row(const T* row, std::int64_t columns) {
+#if defined(__GNUC__)
+    const std::int64_t bytes = std::min<std::int64_t>(columns * static_cast<std::int64_t>(sizeof(T)), 4096);
+    for (std::int64_t at = 0; at < bytes; at += 64) __builtin_prefetch(reinterpret_cast<const char*>(row) + at);
+#endif
+}
+
 // The distance of one pair, in float32.
 template <class Metric>
 inline float row_distance(const float* a, const float* b, std::int64_t d) {
@@ -65,8 +74,8 @@ inline float search_distance(const float* a, const float* b, std::int64_t d, con
 }
 
 // The sum of squared differences in double precision, in several registers, so that no addition waits for the one before.
-template <class T>
-inline double squared_distance(const T* a, const T* b, std::int64_t d) {
+template <class S, class T>
+inline double squared_distance(const S* a, const T* b, std::int64_t d) {
     constexpr int width = wide_lanes<double>, chains = 4;
     Wide<double> sums[chains];
     for (auto& sum : sums) sum = wide_set<double>(0);
@@ -110,6 +119,8 @@ inline double exact_distance(const T* a, const T* b, std::int64_t d, const Metri
     return sum;
 }
 
+constexpr std::int64_t most_widened = 1024;  // columns
+
 // The k nearest to `row` among the candidates, measured in double precision and rounded once at the end. Ties after
 // rounding are broken by index, so noise far below float32 never decides an order.
 template <class T>
@@ -119,10 +130,15 @@ void refine(const T* row, const RowBlock<T>& x, const Candidates& candidates, co
     std::int32_t* indices = out.indices + slot * out.k;
     std::fill(distances, distances + out.k, HUGE_VALF);
     std::fill(indices, indices + out.k, empty_index);
+    double widened[most_widened];  // the row, converted once for all candidates
+    const bool widen = measure.metric == metric_squared_euclidean && x.columns <= most_widened;
+    if (widen) std::copy(row, row + x.columns, widened);
     for (std::int64_t c = 0; c < candidates.count; ++c) {
         const std::int32_t other = candidates.rows == nullptr ? static_cast<std::int32_t>(c) : candidates.rows[c];
+        if (candidates.rows != nullptr && c + 1 < candidates.count && candidates.rows[c + 1] != empty_index)
+            prefetch_row(x.row(candidates.rows[c + 1]), x.columns);
         if (other == candidates.self || other == empty_index) continue;
-        const double sum = exact_distance(row, x.row(other), x.columns, measure);
+        const double sum = widen ? squared_distance(widened, x.row(other), x.columns) : exact_distance(row, x.row(other), x.columns, measure);
         const double distance = reported_distance(sum, measure.root, measure.scale);
         insert_neighbor(distances, indices, out.k, static_cast<float>(distance), other);
     }
@@ -133,10 +149,12 @@ template <class Metric>
 void score_row(const MetricRows& x, std::int64_t row, const std::int32_t* candidates, std::int64_t count, const NeighborLists& out) {
     float* distances = out.distances + row * out.k;
     std::int32_t* indices = out.indices + row * out.k;
-    for (std::int64_t c = 0; c < count; ++c)
+    for (std::int64_t c = 0; c < count; ++c) {
+        if (c + 1 < count && candidates[c + 1] != empty_index) prefetch_row(x.row(candidates[c + 1]), x.columns);
         if (candidates[c] != empty_index)
             insert_neighbor(distances, indices, out.k, search_distance<Metric>(x.row(row), x.row(candidates[c]), x.columns, x.params),
                             candidates[c]);
+    }
 }
 
 // Best-first graph search from the entries of a query's list, until every entry has been expanded. `visited` is a hash

@@ -139,7 +139,10 @@ std::int64_t local_join(const MetricRows& x, const JoinGroup& group, const Neigh
     float* rows = distances + padded * padded;
     const float* origin = nullptr;
     if constexpr (requires { Metric::relative; }) origin = Metric::relative ? x.row(group.members[0]) : nullptr;
+    for (std::int64_t m = 0; m < group.count; ++m) prefetch_row(lists.indices + group.members[m] * k, k);  // for the updates
+    for (std::int64_t m = 0; m < group.count; ++m) prefetch_row(lists.distances + group.members[m] * k + k - 1, 1);
     for (std::int64_t m = 0; m < group.count; ++m) {
+        if (m + 2 < group.count) prefetch_row(x.row(group.members[m + 2]), x.columns);
         copy_padded(x.row(group.members[m]), origin, x.columns, width, rows + m * width);
         limits[m] = lists.distances[group.members[m] * k + k - 1];
     }

@@ -66,6 +66,13 @@ class PackedBlock {
         for (std::int64_t i = 0; i < rows_; ++i) {
             slots_[i] = first < 0 ? ids_[i] : first + i;
             limits_[i] = lists.distances[(slots_[i] + 1) * lists.k - 1];
+#if defined(__GNUC__)
+            if (lists.k <= prefetched_entries) {  // most of these lists will change soon, and they lie anywhere
+                __builtin_prefetch(lists.distances + slots_[i] * lists.k, 1);
+                __builtin_prefetch(lists.indices + slots_[i] * lists.k, 1);
+                __builtin_prefetch(lists.indices + (slots_[i] + 1) * lists.k - 1, 1);
+            }
+#endif
         }
         has_lists_ = true;
     }
@@ -81,6 +88,8 @@ class PackedBlock {
     }
 
   private:
+    static constexpr std::int64_t prefetched_entries = 32;  // of a list
+
     void reserve(std::int64_t values, std::int64_t rows) {
         if (values > value_capacity_) values_.reset(new (std::align_val_t{64}) float[values]), value_capacity_ = values;
         if (rows > row_capacity_) {

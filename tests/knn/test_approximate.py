@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import threading
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -162,6 +163,35 @@ def test_auto_keeps_the_recall_it_was_asked_for(rng, monkeypatch):
     X = rng.normal(size=(2000, 60)).astype(np.float32)
     assert neighbors(X, 10, algorithm="approximate", recall=0.999).recall < 0.999
     assert neighbors(X, 10, recall=0.999).algorithm == "exact"
+
+
+def steps_of(X, **options):
+    """How many steps of each kind a search takes, and its graph."""
+    steps = []
+    with watch(lambda step: steps.append(step.task) and False):
+        graph = neighbors(X, 10, **options)
+    return Counter(steps), graph
+
+
+def test_auto_gives_up_early_what_it_would_not_reach(rng, monkeypatch):
+    monkeypatch.setattr("lowdim.knn.index.EXACT_ROWS", 1000)
+    X = rng.normal(size=(4000, 40)).astype(np.float32)
+    longer = steps_of(X, algorithm="approximate")[0]
+    steps, graph = steps_of(X)
+    assert graph.algorithm == "exact"
+    assert steps["probing cells"] == 16 < longer["probing cells"]  # probing more would cost as much as all pairs
+    monkeypatch.setattr("lowdim.knn.approximate.LEAST_COVERAGE", 0.9)
+    steps, again = steps_of(X)
+    assert steps["probing cells"] == steps["NN-descent"] == 0  # the sample alone says that it is in vain
+    assert np.array_equal(again.indices, graph.indices)
+
+
+def test_auto_goes_on_where_more_cells_will_do(rng, monkeypatch):
+    monkeypatch.setattr("lowdim.knn.index.EXACT_ROWS", 1000)
+    steps, graph = steps_of(rng.normal(size=(4000, 16)).astype(np.float32))
+    assert graph.algorithm == "approximate"
+    assert graph.recall >= 0.99
+    assert steps["probing cells"] == 32
 
 
 # ---- queries ----

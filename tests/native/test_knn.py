@@ -7,6 +7,7 @@ import pytest
 
 from lowdim import _native
 from lowdim.knn.exact import EMPTY, NeighborLists
+from subprocesses import run_python
 
 SUMS = {
     0: lambda a, b: ((a - b) ** 2).sum(-1),
@@ -268,6 +269,28 @@ def test_selecting_from_given_distances(rng):
     distances, indices = nearest(block, 11, selves)
     assert np.array_equal(lists.indices, indices)
     assert np.array_equal(lists.distances, distances)
+
+
+@pytest.mark.parametrize("isa", ["baseline", "avx2", "avx512"])
+def test_lists_of_any_length_keep_their_order(isa):
+    code = """
+        import numpy as np
+        from lowdim import _native
+        from lowdim.knn.exact import NeighborLists
+        rng = np.random.default_rng(2)
+        block = rng.integers(0, 40, size=(20, 90)).astype(np.float32)
+        order = np.argsort(block, axis=1, kind="stable")
+        for k in (*range(1, 51), 90):
+            around = NeighborLists.empty(22, k)  # the lists lie between others, which must not change
+            lists = around[1:-1]
+            for half in (45, 0):  # the later columns first, so that ties come in either order
+                part = np.ascontiguousarray(block[:, half : half + 45])
+                _native.select_nearest(part, None, half, lists.distances, lists.indices)
+            assert np.array_equal(lists.indices, order[:, :k]), k
+            assert np.array_equal(lists.distances, np.take_along_axis(block, order[:, :k], 1)), k
+            assert np.isinf(around.distances[[0, -1]]).all(), k
+    """
+    run_python(code, LOWDIM_ISA=isa)
 
 
 def test_indices_out_of_range_are_refused(rng):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +27,14 @@ __all__ = ["InvertedFile", "approximate", "nearest_centers"]
 Array = NDArray[Any]
 
 PROBES = 16  # cells that a row probes at first
-MAX_CANDIDATES = 12  # per row and iteration of NN-descent: so many neighbors, and so many reverse neighbors
+CANDIDATES = (16, 24)  # per row and iteration of NN-descent: so many neighbors, and so many reverse neighbors; at last
 MIN_LIST = 12  # places per list during the search: NN-descent needs so many to converge
 MAX_ITERATIONS = 12
+LEAST_GAIN = 0.5  # an iteration that closes a smaller part of the gap to the recall wanted than stays open is the last
 DELTA = 0.002  # an iteration that changes a smaller share of the places is the last
 CENTERS, DESCENT = 0, 2  # streams of random numbers
+LEAST_COVERAGE = 0.3  # with fewer of the true neighbors in the first cells, all pairs are compared sooner
+DOUBLING_LEAVES = 0.5  # of the missing neighbors, at best, when twice as many cells are probed
 CELL_SKEW = 8  # a cell is split when it is so many times larger than the mean
 
 
@@ -65,6 +68,12 @@ class InvertedFile:
         offsets = np.concatenate([[0], np.cumsum(np.bincount(part, minlength=int(parts[-1])))])
         return cls(centers, parts, members, offsets), nearest
 
+    def coverage(self, sample: RecallSample, nearest: Array) -> float:
+        """The share of the sample's true neighbors in the cells nearest to each row."""
+        cell = nearest[:, 0]
+        probed = nearest[sample.rows]
+        return float((cell[sample.truth.indices][:, :, None] == probed[:, None, :]).any(axis=2).mean())
+
     def probe(
         self, space: SearchSpace, work: Array, lists: NeighborLists, cells: Array, hashes: Array | None = None
     ) -> None:
@@ -94,25 +103,36 @@ class InvertedFile:
         )
 
 
-Goal = tuple[RecallSample, float, int]  # rows to measure the recall on, the recall wanted, and the seed
+class Goal(NamedTuple):
+    """When a search ends."""
+
+    sample: RecallSample
+    recall: float  # wanted
+    seed: int
+    or_exact: bool  # all pairs are compared if the recall is not reached: a search that will not reach it ends early
 
 
-def approximate(space: SearchSpace, k: int, target: float, seed: int) -> tuple[NeighborLists, float, InvertedFile]:
+def approximate(
+    space: SearchSpace, k: int, target: float, seed: int, *, or_exact: bool = False
+) -> tuple[NeighborLists, float, InvertedFile]:
     """Lists whose recall is about `target`, the recall estimated, and the inverted file.
 
-    Wide rows are searched in a projection first, for longer lists, of which the true distances choose.
+    Wide rows are searched in a projection first, for longer lists, of which the true distances choose: the caller
+    measures them for every entry of a list, and only then are the distances those of the rows.
     """
     sample = RecallSample.of(space, k, seed)
     projection, length = principal_projection(space, sample, target, seed)
     if projection is None:
-        return _search(space, k, (sample, target, seed))
-    goal = dataclasses.replace(sample, projected=True), target, seed
-    rough, _, cells = _search(projection, length, goal, most_cells=0)
+        return _search(space, k, Goal(sample, target, seed, or_exact))
+    goal = Goal(dataclasses.replace(sample, projected=True), target, seed, False)
+    rough, recall, cells = _search(projection, length, goal, most_cells=0)
+    if recall >= target:
+        return rough, recall, cells
     lists = NeighborLists.empty(space.n, min(space.n - 1, max(k, MIN_LIST)))
     _native.score_candidates(
         space.work, cells.members, rough.indices, space.kernel, lists.distances, lists.indices, space.threads
     )
-    recall = _improve(space, cells, lists, 0, (sample, target, seed), len(cells.centers) // 4)
+    recall = _improve(space, cells, lists, 0, Goal(sample, target, seed, or_exact), len(cells.centers) // 4)
     return lists, recall, cells
 
 
@@ -131,8 +151,10 @@ def _search(
     space: SearchSpace, k: int, goal: Goal, most_cells: int | None = None
 ) -> tuple[NeighborLists, float, InvertedFile]:
     """Lists of rows as they are, of at least k places; no more cells are probed than at first, or `most_cells`."""
-    cells, nearest = InvertedFile.of(space, k, goal[2])
+    cells, nearest = InvertedFile.of(space, k, goal.seed)
     lists = NeighborLists.empty(space.n, min(space.n - 1, max(k, MIN_LIST)))
+    if goal.or_exact and (coverage := cells.coverage(goal.sample, nearest)) < LEAST_COVERAGE:
+        return lists, coverage, cells
     _probe_cells(space, cells, lists, nearest)
     _complete_short_lists(space, lists, k)
     most = len(cells.centers) // 4 if most_cells is None else most_cells
@@ -148,18 +170,29 @@ def _improve(
     The cells that are probed double each time, up to `most_cells`.
     """
     new = np.ones(lists.indices.shape, dtype=np.uint8)  # entries that NN-descent has not seen yet
-    recall = _nn_descent(space, cells, lists, new, MAX_CANDIDATES, goal)
-    if recall < goal[1]:  # more candidates are cheaper than more cells
+    recall = _nn_descent(space, cells, lists, new, CANDIDATES[0], goal)
+    if recall < goal.recall:  # more candidates are cheaper than more cells
         new.fill(1)
-        recall = _nn_descent(space, cells, lists, new, 2 * MAX_CANDIDATES, goal)
-    while recall < goal[1] and probes < most_cells:
-        probed, probes = probes, min(max(2 * probes, PROBES), most_cells)
+        recall = _nn_descent(space, cells, lists, new, CANDIDATES[1], goal)
+    left = DOUBLING_LEAVES
+    while recall < goal.recall and probes < most_cells:
+        if goal.or_exact and max(probes, PROBES) * _growth(1 - recall, 1 - goal.recall, left) > most_cells:
+            break
+        missing, probed, probes = 1 - recall, probes, min(max(2 * probes, PROBES), most_cells)
         nearest = nearest_centers(space, space.work, cells.centers, probes).indices
         before = lists.indices.copy()
         _probe_cells(space, cells, lists, nearest[:, probed:])
         np.bitwise_or(new, lists.indices != before, out=new)
-        recall = _nn_descent(space, cells, lists, new, 2 * MAX_CANDIDATES, goal)
+        recall = _nn_descent(space, cells, lists, new, CANDIDATES[1], goal)
+        left = max(DOUBLING_LEAVES, (1 - recall) / missing)
     return recall
+
+
+def _growth(missing: float, allowed: float, left: float) -> float:
+    """How many times as many cells leave no more missing than allowed, if a share `left` of them remains each time."""
+    if left >= 1 or allowed <= 0:
+        return np.inf
+    return float((missing / allowed) ** (np.log(2) / -np.log(left)))
 
 
 def _grouped(group: Array, count: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -180,10 +213,9 @@ def _nn_descent(
     space: SearchSpace, cells: InvertedFile, lists: NeighborLists, new: Array, max_candidates: int, goal: Goal
 ) -> float:
     """Iterations of NN-descent until the recall is reached or little changes. Returns the recall."""
-    sample, target, seed = goal
-    recall = sample.recall(lists)
+    recall = goal.sample.recall(lists)
     for iteration in range(MAX_ITERATIONS):
-        if recall >= target:
+        if recall >= goal.recall:
             break
         changed = _native.nn_descent_round(
             space.work,
@@ -192,16 +224,16 @@ def _nn_descent(
             lists.distances,
             lists.indices,
             new,
-            seed,
+            goal.seed,
             (DESCENT << 32) + iteration,
             max_candidates,
             max_candidates,
             space.threads,
             space.kernel_params(np.float32),
         )
-        recall = sample.recall(lists)
+        before, recall = recall, goal.sample.recall(lists)
         report("NN-descent", iteration + 1, None, recall=recall)
-        if changed < DELTA * lists.indices.size:
+        if changed < DELTA * lists.indices.size or recall - before < LEAST_GAIN * (goal.recall - recall):
             break
     return recall
 

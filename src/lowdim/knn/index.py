@@ -164,10 +164,10 @@ class NeighborIndex:
         if isinstance(self._rows, DaskRows):
             return self._partitioned(self._rows, k)
         if self._is_approximate(k):
-            graph = self._approximate(k)[0]
-            if graph.recall >= self.options.recall or self.options.algorithm == "approximate":
-                return graph
-            # Data without structure: the search misses too much, and "auto" keeps the recall it was asked for.
+            found = self._approximate(k, or_exact=self.options.algorithm == "auto")
+            if found is not None:
+                return found[0]
+            # Data without structure: the search would miss too much, and "auto" keeps the recall it was asked for.
         return self._as_graph(self._exact(k), "exact", 1.0)
 
     def query(self, Y: Any, k: int) -> Neighbors:
@@ -238,9 +238,12 @@ class NeighborIndex:
             blocks, queries.count, self.n, k, own, threads, undefined=metric.missing, size=size
         )
 
-    def _approximate(self, k: int) -> tuple[Graph, InvertedFile]:
+    def _approximate(self, k: int, *, or_exact: bool = False) -> tuple[Graph, InvertedFile] | None:
+        """The graph and the cells it was found with; None if its recall is too low and all pairs can be compared."""
         space = self._space
-        lists, recall, cells = approximate(space, k, self.options.recall, self._seed)
+        lists, recall, cells = approximate(space, k, self.options.recall, self._seed, or_exact=or_exact)
+        if or_exact and recall < self.options.recall:
+            return None
         own = np.arange(self.n, dtype=np.int32)
         found = reported(space, space.source, lists, k, own, cells.members)
         return self._as_graph(found, "approximate", recall), cells
@@ -257,6 +260,7 @@ class NeighborIndex:
         space = self._space
         if self._query_graph is None:
             self._query_graph = self._approximate(min(GRAPH_DEGREE, self.n - 1))
+            assert self._query_graph is not None
         graph, cells = self._query_graph
         return beam_search(space, graph.indices, cells, rows, k)
 
