@@ -24,7 +24,14 @@ from bench import (
     tsne,
     umap,
 )
-from bench.measure import mean_quality, peak_memory, peak_memory_here, times
+from bench.measure import (
+    mean_quality,
+    peak_memory,
+    peak_memory_here,
+    quality_deviations,
+    quality_of_runs,
+    times,
+)
 from bench.report import section, write
 
 FAMILIES = (
@@ -54,9 +61,11 @@ def main() -> None:
         print(f"\n{case.name}: {case.work}")
         data = case.data()
         seconds, results = times(case, data)
-        quality = {name: mean_quality(case, data, runs) for name, runs in results.items()}
+        measured = {name: quality_of_runs(case, data, runs) for name, runs in results.items()}
+        quality = {name: mean_quality(runs) for name, runs in measured.items()}
+        deviations = {name: quality_deviations(runs) for name, runs in measured.items() if case.deviations}
         memory = {contender.name: peak_memory(case, contender) for contender in case.contenders if case.memory}
-        text = section(case, seconds, quality, memory)
+        text = section(case, seconds, quality, memory, deviations)
         print(text)
         write(case, text)
 

@@ -16,7 +16,7 @@ struct UmapParams {
 // embedding is followed by its first rows once more, so that the last ones have neighbors, too.
 constexpr std::int64_t negative_block = 16;
 
-// One half step of a sampled edge of every row, or one epoch against a fixed embedding.
+// Some samples of some rows.
 struct UmapStep {
     const std::int64_t* starts;  // row i owns edges starts[i] … starts[i + 1]
     const std::int32_t* tails;
@@ -33,9 +33,10 @@ struct UmapStep {
     std::int64_t dims;
     UmapParams params;
     float alpha;
+    std::int32_t first_sample, last_sample;  // those of each row that are taken
+    bool repels;                             // whether negative samples are taken as well
     std::uint32_t epoch_number;
     std::uint32_t key;  // of the random numbers of this epoch
-    std::int32_t half_step;  // 2 s and 2 s + 1 are those of sample s of every row
     bool shared_negatives;         // all heads draw the same negative samples
     const float* density;          // densMAP: two terms per row, or null
     const float* tail_density;     // the same for the tails, if they move
@@ -52,8 +53,7 @@ struct UmapSamples {
 struct UmapKernels {
     int row_lanes;  // rows that are moved together
     void (*sample)(const UmapStep&, std::int64_t, std::int64_t, const UmapSamples&);
-    void (*half_step[4])(const UmapStep&, std::int64_t, std::int64_t, float*);  // the last argument is scratch for 3 dims row_lanes values
-    void (*fixed[4])(const UmapStep&, std::int64_t, std::int64_t, float*);
+    void (*move[4])(const UmapStep&, std::int64_t, std::int64_t, float*);  // the last argument is scratch for 3 dims row_lanes values
     void (*densmap_sums)(const UmapStep&, std::int64_t, std::int64_t, float*, float*);
     void (*fast_powers)(const float*, float, float*, std::int64_t);
 };
