@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from bench import (
+    cold_start,
     fit_memory,
     ica,
     instruction_sets,
@@ -36,7 +37,7 @@ from bench.report import section, write
 
 FAMILIES = (
     pca, lda, ica, neighbors, sparse_neighbors, manifold, lle, tsne, umap, new_rows, kernels, mds, select, subspace,
-    quality, scale, fit_memory, instruction_sets,
+    quality, scale, fit_memory, cold_start, instruction_sets,
 )  # fmt: skip
 CASES = {case.name: case for family in FAMILIES for case in family.CASES}
 

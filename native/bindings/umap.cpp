@@ -27,7 +27,8 @@ void smooth_knn(const Dense<const float>& distances, double target, double local
 void umap_epochs(const Dense<float>& positions, std::optional<Dense<const float>> fixed, const Starts& starts, const Ids& tails,
                  const Vector<const std::uint32_t>& rates, std::int64_t first, std::int64_t last, std::int64_t total, float alpha,
                  const Vector<const float>& params, std::int32_t negative_samples, std::uint64_t seed,
-                 std::optional<Vector<const float>> density, std::optional<Vector<const float>> inverse_weights, int threads) {
+                 std::optional<Vector<const float>> density, std::optional<Vector<const float>> inverse_weights, int threads,
+                 std::int32_t space) {
     const std::size_t rows = positions.shape(0), dims = positions.shape(1);
     const std::size_t count = fixed ? fixed->shape(0) : rows;
     require_graph(starts, rows, tails, count, threads);
@@ -38,7 +39,11 @@ void umap_epochs(const Dense<float>& positions, std::optional<Dense<const float>
     require(rates.shape(0) == tails.shape(0), "rates must have one entry per edge");
     require(params.shape(0) == 3 && negative_samples >= 0, "params must be a, b and repulsion, and negative_samples must not be negative");
     require(0 <= first && first <= last && last <= total, "epochs are out of order");
+    require(0 <= space && space < lowdim::space_count, "space must be 0 (Euclidean), 1 (sphere), 2 (hyperboloid) or 3 (Manhattan)");
+    require(space != lowdim::space_haversine || dims == 3, "positions on the sphere must have three coordinates");
+    require(space == lowdim::space_euclidean || !density, "density needs the Euclidean space");
     lowdim::UmapStep step = {};
+    step.space = space;
     step.starts = starts.data(), step.tails = tails.data(), step.rates = rates.data();
     step.tail_positions = fixed ? fixed->data() : nullptr;
     step.count = static_cast<std::int64_t>(count), step.dims = static_cast<std::int64_t>(dims);
@@ -85,7 +90,7 @@ void bind_umap(nb::module_& m) {
     m.def("umap_epochs", &umap_epochs, "positions"_a.noconvert(), "fixed"_a.noconvert().none(), "starts"_a.noconvert(),
           "tails"_a.noconvert(), "rates"_a.noconvert(), "first"_a, "last"_a, "total"_a, "alpha"_a, "params"_a.noconvert(),
           "negative_samples"_a, "seed"_a, "density"_a.noconvert().none(), "inverse_weights"_a.noconvert().none(), "threads"_a,
-          "Stochastic gradient descent of UMAP for some epochs, in place.");
+          "space"_a = 0, "Stochastic gradient descent of UMAP for some epochs, in place.");
     m.def("densmap_sums", &densmap_sums, "positions"_a.noconvert(), "tail_positions"_a.noconvert().none(), "starts"_a.noconvert(),
           "tails"_a.noconvert(), "a"_a, "b"_a, "phi_sums"_a.noconvert(), "phi_distance_sums"_a.noconvert(), "threads"_a,
           "densMAP: sums of phi and phi d^2 over each row's edges.");

@@ -81,6 +81,7 @@ template <int D>
 constexpr MeshKernels<D> mesh_kernels = {first_nodes<D>, scatter_to_mesh<D>, gather_from_mesh<D>};
 #include "simd/lane_math.isa.hpp"
 #include "umap/sgd.isa.hpp"
+#include "umap/manifolds.isa.hpp"
 #include "linalg/chebyshev.isa.hpp"
 #include "mds/monotone_spline.isa.hpp"
 #include "ica/contrast.isa.hpp"
@@ -141,7 +142,8 @@ const Kernels& table() {
          {summarize_node, repulsion_barnes_hut}},
         {row_lanes,
          sample_rows,
-         {sgd_rows<0>, sgd_rows<1>, sgd_rows<2>, sgd_rows<3>},
+         {sgd_rows<0>, sgd_rows<1>, sgd_rows<2>, sgd_rows<3>, sgd_rows_of<ManifoldRows<3, space_haversine>, false>,
+          sgd_rows_of<ManifoldRows<0, space_hyperboloid>, false>, sgd_rows_of<ManifoldRows<0, space_manhattan>, false>},
          densmap_sums,
          fast_powers},
         {{three_term_rows<8>, three_term_rows<16>, three_term_rows<32>}, chebyshev_rows},

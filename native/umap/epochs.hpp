@@ -231,7 +231,7 @@ inline void umap_epochs(UmapStep step, std::int64_t rows, float* positions, cons
     };
     const std::size_t lines = (static_cast<std::size_t>(3 * step.dims * kernel.row_lanes) + 15) / 16;
     std::vector<Line> stores(lines * static_cast<std::size_t>(threads));
-    const std::size_t variant = step.dims <= 3 ? static_cast<std::size_t>(step.dims) : 0;
+    const std::size_t variant = umap_variant(step);
     std::int64_t epoch = epochs.first - 1;
     const auto next_round = [&]() -> std::int64_t {
         if (epoch < epochs.first || !rounds.next()) {

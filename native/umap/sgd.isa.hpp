@@ -87,10 +87,7 @@ class LaneRows {
         const UmapParams& params = step_.params;
         for (int c = 0; c < dims(); ++c) sum(c) = RowFloats{};
         for (std::int32_t draw = 0; draw < params.negative_samples; ++draw) {
-            const std::uint32_t sample =
-                static_cast<std::uint32_t>(s) * static_cast<std::uint32_t>(params.negative_samples) + static_cast<std::uint32_t>(draw);
-            const std::uint64_t word = mixed(key_ + sample * 0x85ebca6bu);
-            const RowFloats gap = difference_to_adjacent(static_cast<std::int64_t>((word * static_cast<std::uint64_t>(step_.count)) >> 32));
+            const RowFloats gap = difference_to_adjacent(negative_sample(s, draw));
             RowFloats repulsion = (2.0f * params.repulsion * params.b) / ((gap + 0.001f) * (params.a * fast_pow(gap, params.b) + 1.0f));
             repulsion = gap > 0.0f ? repulsion : RowFloats{};
             for (int c = 0; c < dims(); ++c) sum(c) += clipped(repulsion * difference(c));
@@ -112,7 +109,7 @@ class LaneRows {
         }
     }
 
-  private:
+  protected:
     RowFloats& part(int which, int c) {
         if constexpr (D > 0) {
             return stack_[which][c];
@@ -125,6 +122,14 @@ class LaneRows {
     RowFloats& sum(int c) { return part(2, c); }
 
     int dims() const { return D > 0 ? D : static_cast<int>(step_.dims); }
+
+    // The row that draw number `draw` of edge sample s gives to the first lane.
+    LOWDIM_INLINE std::int64_t negative_sample(std::int32_t s, std::int32_t draw) const {
+        const auto per_edge = static_cast<std::uint32_t>(step_.params.negative_samples);
+        const std::uint32_t sample = static_cast<std::uint32_t>(s) * per_edge + static_cast<std::uint32_t>(draw);
+        const std::uint64_t word = mixed(key_ + sample * 0x85ebca6bu);
+        return static_cast<std::int64_t>((word * static_cast<std::uint64_t>(step_.count)) >> 32);
+    }
 
     // x minus the coordinates of the tails, and the squared distance.
     LOWDIM_INLINE RowFloats difference_to_rows(RowInts tails) {
@@ -185,12 +190,12 @@ void sample_rows(const UmapStep& step, std::int64_t first, std::int64_t last, co
     }
 }
 
-template <int D, bool dense>
+template <class Rows, bool dense>
 void sgd_rows_of(const UmapStep& step, std::int64_t first, std::int64_t last, float* store) {
     for (std::int64_t i = first; i < last; i += row_lanes) {
         const std::int32_t end = std::min(step.samples[i], step.last_sample);
         if (step.first_sample >= end) break;  // later rows have no more samples
-        LaneRows<D, dense> rows(step, i, store);
+        Rows rows(step, i, store);
         const RowInts counts = load_ints(step.samples + i);
         for (std::int32_t s = step.first_sample; s < end; ++s) {
             const auto active = counts > s;
@@ -206,9 +211,9 @@ void sgd_rows_of(const UmapStep& step, std::int64_t first, std::int64_t last, fl
 template <int D>
 void sgd_rows(const UmapStep& step, std::int64_t first, std::int64_t last, float* store) {
     if (step.density == nullptr) {
-        sgd_rows_of<D, false>(step, first, last, store);
+        sgd_rows_of<LaneRows<D, false>, false>(step, first, last, store);
     } else {
-        sgd_rows_of<D, true>(step, first, last, store);
+        sgd_rows_of<LaneRows<D, true>, true>(step, first, last, store);
     }
 }
 

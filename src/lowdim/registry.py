@@ -12,7 +12,7 @@ import lowdim
 from lowdim.base.estimator import Method
 from lowdim.errors import BadParameter
 
-__all__ = ["find_method", "methods", "traits"]
+__all__ = ["exported_method", "find_method", "methods", "traits"]
 
 # The packages of the methods.
 FAMILIES = ("lowdim.kernel_pca.", "lowdim.linear.", "lowdim.manifold.", "lowdim.mds.", "lowdim.neighbor_embedding.")
@@ -82,10 +82,16 @@ def find_method(name: str) -> Method:
         )
     if found is None:
         known = [method.name.lower() for method in methods()]
-        near = get_close_matches(name.lower(), known, n=3, cutoff=0.4)
+        tries = (get_close_matches(name.lower(), known, 3, cutoff) for cutoff in (0.7, 0.4))
+        near = next(filter(None, tries), [])
         hint = f"Did you mean {' or '.join(near)}?" if near else f"Methods: {', '.join(known)}."
         raise BadParameter(f"there is no method {name!r}. {hint} `lowdim methods` describes each.")
     return found
+
+
+def exported_method(name: str) -> Method | None:
+    """The method that is exported under exactly this name, if there is one. It alone is imported."""
+    return _method(name) if name in _names() else None
 
 
 def _names() -> list[str]:

@@ -194,20 +194,23 @@ def test_the_commands_run(tmp_path):
     frame.to_csv(tmp_path / "mixed.csv", index=False)
     wide = pd.DataFrame(linear(60, 70, 3) ** 3, columns=[f"v{j}" for j in range(70)])
     wide.assign(price=np.arange(60) * 1.5).to_csv(tmp_path / "wide.csv", index=False)
+    mixed(200).assign(price=np.arange(200) * 1.5).to_csv(tmp_path / "prices.csv", index=False)
     asked = [
         "recommend mixed.csv --label class --json",
         "recommend wide.csv --target price --json",
         "recommend iris --json",
         "recommend cities --json",
+        "recommend prices.csv --target price --json",
         "recommend iris --target species",
     ]
     done = run_here(tmp_path, asked)
     assert [result.code for result in done.values()] == [0] * len(asked), done
     lines = []
-    for result in list(done.values())[:4]:
+    for result in list(done.values())[:5]:
         told = result.data
         for choice in [told, *told["alternatives"]]:
             lines += [re.sub("^lowdim ", "", command) for command in choice["commands"]]
+    assert any("--target price --target-metric numeric" in line for line in lines)
     assert any("--target price" in line for line in lines) and any("--label price" in line for line in lines)
     ran = run_here(tmp_path, [line if " -o " in line else f"{line} -o map.csv" for line in lines])
     assert {line: result.err for line, result in ran.items() if result.code} == {}

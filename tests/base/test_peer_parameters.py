@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import lowdim
@@ -71,3 +72,20 @@ def test_methods_of_peers_lead_to_methods_of_lowdim():
     with pytest.raises(BadParameter, match="nearest to it is umap or tsne"):
         find_method("PaCMAP")
     assert find_method("kernel-pca").name == "KernelPCA"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"metric": "cosin"}, "Did you mean 'cosine'"),
+        ({"init": "spectrall"}, "Did you mean 'spectral'"),
+        ({"target_metric": "numerical"}, "Did you mean 'numeric'"),
+    ],
+)
+def test_a_misspelled_word_is_told_the_right_one(parameters, words):
+    with pytest.raises(lowdim.errors.BadParameter, match=words):
+        lowdim.UMAP(**parameters).fit(np.eye(9))
+    (name,) = parameters
+    with pytest.raises(lowdim.errors.BadParameter) as raised:
+        lowdim.UMAP(**{name: "qqqqqq"}).fit(np.eye(9))
+    assert "Did you mean" not in str(raised.value)

@@ -129,7 +129,7 @@ BAD = {
     "map iris --method umap --plot loadings -o l.png --n-epochs 5": (3, "UMAP has no loadings"),
     "plot model.lowdim --kind circle": (2, "--kind must be one of biplot, .* got 'circle'"),
     "plot model.lowdim --kind biplot": (3, "a biplot needs rows"),
-    "plot model.lowdim -o l.html": (2, "l.html must end in one of .png"),
+    "plot model.lowdim -o l.csv": (2, "l.csv must end in one of .html, .png"),
     "transform model.lowdim iris -o z.csv --fitted-data iris": (2, "--fitted-data is for figures and pages"),
     "choose iris --replicates 0": (2, "--replicates"),
     "diagnose iris --sample few": (2, "--sample"),
@@ -137,7 +137,7 @@ BAD = {
     # the files to write
     "map iris -o map.gif": (2, "map.gif must end in one of .html, .png"),
     "map iris -o map": (2, "map must end in one of"),
-    "choose iris -o scree.csv": (2, "scree.csv must end in one of .png"),
+    "choose iris -o scree.csv": (2, "scree.csv must end in one of .html, .png"),
     "transform model.lowdim iris -o z.gif": (2, "z.gif must end in one of .html"),
     "transform model.lowdim iris": (2, "Missing option '--output'"),
     "map iris -o nowhere/map.png": (3, "there is no folder"),
@@ -268,7 +268,7 @@ GOOD = (
     "transform flowers.lowdim flowers.csv --id name -o flowers_z.csv",
     "transform model.lowdim headless.csv -o headless.npy",
     "inverse flowers.lowdim flowers_z.csv -o back.csv --json",
-    "choose wine --json --replicates 20 --random-state 3 -o scree.svg",
+    "choose wine --json --replicates 20 --random-state 3 -o scree.svg -o scree.html",
     "choose wine --replicates 20 --random-state 3",
     "map iris --method projectionpursuit --index lda --n-null 0 --n-init 2 --json -o pursuit.csv",
     "fit iris --method projectionpursuit --n-null 2 --n-init 2 -o pursuit.lowdim",
@@ -509,7 +509,8 @@ def test_choose_says_what_the_library_says(good, folder):
     assert reported["verdicts"] == want.to_dict()["verdicts"]
     assert reported["eigenvalues"] == want.spectrum.values.tolist()
     assert reported["parallel"]["p_values"] == want.parallel.p_values.tolist()
-    assert reported["written"] == [str(folder / "scree.svg")] and (folder / "scree.svg").exists()
+    assert reported["written"] == [str(folder / "scree.svg"), str(folder / "scree.html")]
+    assert (folder / "scree.svg").exists() and "parallel_analysis" in (folder / "scree.html").read_text("utf-8")
     shown = first(good, "choose wine --replicates").out
     assert str(want) in shown and "columns  standardized (--no-standardize keeps their units)" in shown
 
@@ -648,6 +649,48 @@ def test_default_outputs_in_a_process_of_its_own(tmp_path):
     assert not loaded & {*DEFERRED, "matplotlib.pyplot", "sklearn.datasets", "sklearn.metrics", "lowdim.persistence"}
     packages = {name.partition(".")[0] for name in loaded} - set(sys.stdlib_module_names)
     assert {name for name in packages if not name.startswith("_")} <= FOR_A_MAP
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a command forks on Linux only")
+def test_with_two_cores_other_processes_write_the_page_and_the_figure(tmp_path):
+    """If one of them failed, this process would write its file, and import what that takes."""
+    code = (
+        "import sys\nsys.argv = ['lowdim', 'map', 'iris']\nfrom lowdim.cli import main\nassert main() == 0\n"
+        "assert not {'bokeh', 'matplotlib'} & set(sys.modules)"
+    )
+    two_cores = os.environ | {"LOWDIM_NUM_THREADS": "2"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, env=two_cores)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["map.html", "map.png"]
+
+
+# Modules that cost a tenth of a second or more together, and that no command for a table of numbers uses.
+UNUSED = {
+    "asyncio",
+    "sklearn.feature_selection",
+    "sklearn.metrics",
+    "sklearn.neighbors",
+    "lowdim.select._selector",
+    "lowdim.subspace._base",
+    "lowdim.neighbor_embedding.umap.estimator",
+}
+
+
+def test_a_table_of_numbers_is_fitted_and_mapped_by_few_modules(tmp_path):
+    """A model file names one estimator, and no other is imported."""
+    (tmp_path / "rows.csv").write_text("a,b\n1,2\n3,1.5\n4,7\n8,9.5\n", encoding="utf-8")
+    code = (
+        "import sys, types\nfrom lowdim.cli import main\nassert main() == 0\n"
+        "used = [name for name, module in sys.modules.items() if type(module) is types.ModuleType]\n"
+        "print(*used, file=sys.stderr)"
+    )
+    one_core = os.environ | {"LOWDIM_NUM_THREADS": "1"}
+    for line in ("fit rows.csv -o rows.lowdim", "transform rows.lowdim rows.csv -o z.csv", "choose rows.csv"):
+        words = [sys.executable, "-c", code, *line.split()]
+        done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, env=one_core)
+        assert done.returncode == 0, done.stderr
+        assert not set(done.stderr.split()) & UNUSED, line
+    assert (tmp_path / "z.csv").read_text(encoding="utf-8").count("\n") == 5
 
 
 def test_a_file_wins_over_a_data_set_of_its_name(tmp_path):

@@ -19,7 +19,8 @@ pytest.importorskip("pyarrow")
 
 LINES = (
     "map old.csv --n-components 4 -o map.html -o map.svg --save-model old.lowdim",
-    "map old.csv --plot biplot --color species -o biplot.svg -o page.html --json",
+    "map old.csv --plot biplot --color species -o biplot.svg -o biplot.html --json",
+    "map old.csv --color species -o page.html",
     "map old.csv --plot varimax",
     "map old.csv --plot scree -o spectrum.png --json",
     "plot old.lowdim --kind correlation-circle -o circle.svg --json",
@@ -52,7 +53,7 @@ LINES = (
 )
 
 # Files that can't show the figure.
-REFUSED = ("map old.csv --plot biplot -o only.html", "map old.csv --plot scree -o only.csv -o only.html")
+REFUSED = ("map old.csv --plot biplot -o only.csv", "map old.csv --plot scree -o only.csv -o only.npy")
 
 
 def write_tables(folder) -> None:
@@ -74,7 +75,7 @@ def test_pictures_from_the_command_line(tmp_path) -> None:
     done = run_lines(tmp_path, (*LINES, *REFUSED))
     for line in REFUSED:
         refused = done.pop(line)
-        assert refused.code == 2 and ".png, .svg, .pdf" in refused.err and not (tmp_path / "only.html").exists()
+        assert refused.code == 2 and ".html, .png, .svg, .pdf" in refused.err and not (tmp_path / "only.csv").exists()
     assert [(line, result.err) for line, result in done.items() if result.code] == []
     the_page_of_a_map_names_its_columns(done, tmp_path)
     one_category_has_one_color_in_every_picture(done, tmp_path)
@@ -118,6 +119,8 @@ def figures_of_models(done, folder) -> None:
         assert any(text.startswith("symmetric scaling") for text in texts) and {"s1", "s9", "s10", "species"} <= texts
     assert any(re.fullmatch(r"PC2 \([\d.]+%\)", text) for text in texts_of(folder / "circle.svg"))
     assert (folder / "varimax.png").read_bytes().startswith(b"\x89PNG")
+    for name, text in (("varimax", "RC1 ("), ("biplot", "species: s10")):
+        assert text in (folder / f"{name}.html").read_text(encoding="utf-8")
     assert (folder / "scree.png").exists() and (folder / "loadings.pdf").exists()
     assert len(done["map old.csv --plot scree -o spectrum.png --json"].data["explained_variance_ratio"]) == 4
     circle = done["plot old.lowdim --kind correlation-circle -o circle.svg --json"].data

@@ -28,7 +28,7 @@ BAD = {
     "subspace cities": (3, "cities holds distances"),
     "subspace wine -o wine.html": (2, "must end in one of"),
     "subspace wine --tau 0 --max-units 10": (4, "--max-units 10"),
-    "transform clique.lowdim wine -o z.csv": (3, "CLIQUE finds clusters, and no coordinates"),
+    "transform clique.lowdim wine -o z.csv": (3, "CLIQUE finds clusters, not coordinates"),
 }
 
 

@@ -153,3 +153,15 @@ def test_compare_stands_beside_shuffled_columns(folder):
     assert page.count('class="null"') == 2 * len(with_null) and "shuffled columns" in page
     assert 'class="null"' not in (folder / "b.html").read_text(encoding="utf-8")
     json.dumps(with_null, allow_nan=False)
+
+
+def test_the_quality_of_a_map_on_a_sphere_is_measured_on_the_sphere(tmp_path):
+    """Longitudes jump and latitudes crowd: as plane coordinates they would look far worse than the map is."""
+    X = np.random.default_rng(0).standard_normal((300, 3))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    np.save(tmp_path / "globe.npy", X)
+    line = "map globe.npy --method umap --no-standardize --output-metric {} -o z.csv --json"
+    done = run_here(tmp_path, [line.format(metric) for metric in ("haversine", "hyperboloid")])
+    sphere, hyperbolic = (json.loads(result.out)["quality"] for result in done.values())
+    assert sphere["shepard_correlation"]["value"] > 0.9
+    assert "needs output_metric" in hyperbolic["not_measured"]

@@ -410,3 +410,18 @@ def test_swapped_arguments_of_eigenimages(rng):
     for wrong in (X, 4, "ab", None, object()):
         with pytest.raises(BadInput, match="image_shape must be"):
             lowdim.plot.eigenimages(model, wrong)
+
+
+def test_all_columns_without_numbers_are_named_at_once():
+    import pandas as pd
+
+    frame = pd.DataFrame({"a": [1.0, 2.0], "kind": ["x", "y"], "place": ["here", "there"]})
+    with pytest.raises(BadInputType, match=r"columns 'kind', 'place' hold text, not numbers\. Drop them"):
+        lowdim.PCA(1).fit(frame)
+    frame["day"] = pd.to_datetime(["2024-01-01", "2024-01-02"])
+    with pytest.raises(
+        BadInputType, match=r"columns 'kind' \(text\), 'place' \(text\), 'day' \(.*\) hold other values"
+    ):
+        lowdim.PCA(1).fit(frame)
+    with pytest.raises(BadInputType, match=r"column 'kind' holds text, not numbers\. Drop it"):
+        lowdim.PCA(1).fit(frame[["a", "kind"]])

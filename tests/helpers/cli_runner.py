@@ -48,12 +48,14 @@ def run_lines(folder: Path, lines: Iterable[str]) -> dict[str, CommandResult]:
 
 def run_here(folder: Path, lines: Iterable[str]) -> dict[str, CommandResult]:
     """The result of each line in this process, which has imported most of what they need."""
+    return {line: run_words(folder, line.split()) for line in lines}
+
+
+def run_words(folder: Path, words: list[str]) -> CommandResult:
+    """The result of one line, given as its words, in this process."""
     from lowdim.cli import main
 
-    results = {}
-    for line in lines:
-        out, err = io.StringIO(), io.StringIO()
-        with contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            code = main(line.split())
-        results[line] = CommandResult(code, out.getvalue(), err.getvalue())
-    return results
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = main(words)
+    return CommandResult(code, out.getvalue(), err.getvalue())

@@ -96,7 +96,7 @@ def test_collinear_columns_are_harmless(solver):
 def test_directions_that_separate_perfectly_are_named(solver):
     """Where classes differ and nothing varies within them, the covariance has no say: R's lda and ours leave it out."""
     separating = np.column_stack([X, Y.astype(float)])
-    with pytest.warns(LowdimWarning, match=r"1 column\(s\) are constant within the classes but differ"):
+    with pytest.warns(LowdimWarning, match="1 column is constant within the classes but differ"):
         LDA(solver=solver).fit(separating, Y)
     collinear = np.column_stack([X, X[:, 0] + Y])
     with pytest.warns(LowdimWarning, match="5 columns has rank 4: variables are collinear"):

@@ -353,7 +353,7 @@ def test_rotated_loadings_are_the_correlations_after_varimax() -> None:
     assert list(np.abs(rotated[kept]).argmax(axis=1)) == sorted(np.abs(rotated[kept]).argmax(axis=1))
     shares = (rotated**2).sum(axis=0) / 13
     assert ax.get_xticklabels()[0].get_text() == f"RC1\n({shares[0]:.1%})"
-    assert note_of_last(ax) == "correlations with components rotated by varimax; the 10 largest of 13 features"
+    assert note_of_last(ax) == "rotated by varimax; the 10 largest of 13 features"
     with pytest.raises(errors.BadParameter, match="one of 'varimax'"):
         plot.loadings(model, rotation="oblique")
 

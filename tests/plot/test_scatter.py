@@ -545,3 +545,12 @@ def test_every_figure_of_a_notebook_shows_also_the_users_own(tmp_path) -> None:
     (tmp_path / "lazy_backend.py").write_text(LAZY_BACKEND)
     paths = os.pathsep.join([str(tmp_path), *sys.path])
     run_python(NOTEBOOK, MPLBACKEND="module://lazy_backend", PYTHONPATH=paths)
+
+
+def test_rows_are_drawn_on_a_map_of_the_globe(clean_matplotlib):
+    """Longitudes and latitudes, as UMAP(output_metric='haversine') has them in the other order."""
+    from matplotlib import pyplot
+
+    Z = np.random.default_rng(0).uniform(-1, 1, (20, 2))
+    ax = plot.scatter(Z, list("ab") * 10, ax=pyplot.figure().add_subplot(projection="mollweide"))
+    assert ax.name == "mollweide" and sum(len(c.get_offsets()) for c in ax.collections) == 20

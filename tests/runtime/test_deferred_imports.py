@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import os
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -123,3 +125,30 @@ def test_a_missing_package_is_missing(monkeypatch) -> None:
 
 def test_the_library_defers_nothing() -> None:
     assert not any(isinstance(finder, deferred_imports._DeferringFinder) for finder in sys.meta_path)
+
+
+BOKEH = """
+import inspect, sys
+from lowdim.runtime.command_process import import_without_signatures
+if sys.argv[1:]:
+    import_without_signatures()
+from bokeh.document import Document
+from bokeh.models import Segment
+from bokeh.plotting import figure
+made = figure()
+made.segment("x0", "y0", "x1", "y1", line_color="red")
+document = Document()
+document.add_root(made)
+print(document.to_json())
+print(len(inspect.signature(Segment.__init__).parameters), file=sys.stderr)
+"""
+
+
+def test_bokeh_without_signatures_makes_the_same_models() -> None:
+    numbered = os.environ | {"BOKEH_SIMPLE_IDS": "yes", "PYTHONHASHSEED": "0"}
+    whole, bare = (
+        subprocess.run([sys.executable, "-c", BOKEH, *words], capture_output=True, text=True, env=numbered)
+        for words in ([], ["bare"])
+    )
+    assert whole.returncode == bare.returncode == 0, whole.stderr + bare.stderr
+    assert "Segment" in whole.stdout and whole.stdout == bare.stdout and int(bare.stderr) < int(whole.stderr)

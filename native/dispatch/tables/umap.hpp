@@ -1,6 +1,7 @@
 // UMAP: stochastic gradient descent on the embedding.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace lowdim {
@@ -15,6 +16,15 @@ struct UmapParams {
 // Negative samples of this many rows are adjacent rows of the embedding, which are loaded together. Where rows move, the
 // embedding is followed by its first rows once more, so that the last ones have neighbors, too.
 constexpr std::int64_t negative_block = 16;
+
+// What distances in the embedding are, and what its coordinates.
+enum UmapSpace : std::int32_t {
+    space_euclidean,
+    space_haversine,    // great-circle distance on the unit sphere: three coordinates of length 1
+    space_hyperboloid,  // hyperbolic distance: the coordinates x of (sqrt(1 + |x|^2), x)
+    space_manhattan,
+    space_count,
+};
 
 // Some samples of some rows.
 struct UmapStep {
@@ -31,6 +41,7 @@ struct UmapStep {
     float* out;                   // (m, dims)
     std::int64_t count;
     std::int64_t dims;
+    std::int32_t space;  // UmapSpace
     UmapParams params;
     float alpha;
     std::int32_t first_sample, last_sample;  // those of each row that are taken
@@ -50,10 +61,17 @@ struct UmapSamples {
     float* inverse_weights;
 };
 
+// Which kernel moves the rows: Euclidean ones by the number of coordinates, 0 for more than 3; then the other spaces.
+inline std::size_t umap_variant(const UmapStep& step) {
+    if (step.space != space_euclidean) return static_cast<std::size_t>(3 + step.space);
+    return step.dims <= 3 ? static_cast<std::size_t>(step.dims) : 0;
+}
+
 struct UmapKernels {
     int row_lanes;  // rows that are moved together
     void (*sample)(const UmapStep&, std::int64_t, std::int64_t, const UmapSamples&);
-    void (*move[4])(const UmapStep&, std::int64_t, std::int64_t, float*);  // the last argument is scratch for 3 dims row_lanes values
+    // By `umap_variant`; the last argument is scratch for 3 dims row_lanes values.
+    void (*move[7])(const UmapStep&, std::int64_t, std::int64_t, float*);
     void (*densmap_sums)(const UmapStep&, std::int64_t, std::int64_t, float*, float*);
     void (*fast_powers)(const float*, float, float*, std::int64_t);
 };

@@ -51,7 +51,7 @@ def commands(choice: Suggestion, e: Evidence, about: CommandLine) -> tuple[str, 
 def python_code(choice: Suggestion, e: Evidence) -> str:
     """Python that makes the coordinates Z of the rows X, with the target y where the method takes one."""
     used, rows = [choice.method], "X"
-    model = f"{choice.method}({_arguments(choice)})"
+    model = f"{choice.method}({_arguments(choice, e)})"
     if choice.components_first is not None:
         used.append("PCA")
         inner = [str(choice.components_first), *(["standardize=True"] if choice.standardize else [])]
@@ -63,12 +63,14 @@ def python_code(choice: Suggestion, e: Evidence) -> str:
     return f"from lowdim import {', '.join(sorted(set(used)))}\n\nZ = {model}.fit_transform({rows}{y})"
 
 
-def _arguments(choice: Suggestion) -> str:
+def _arguments(choice: Suggestion, e: Evidence) -> str:
     given = dict(choice.parameters)
     first = given.pop("n_components", None)
     words = [] if first is None else [repr(first)]
     if choice.method == "PCA" and choice.standardize:
         given["standardize"] = True
+    if choice.method == "UMAP" and e.target == "numbers":
+        given["target_metric"] = "numeric"
     return ", ".join([*words, *(f"{name}={value!r}" for name, value in given.items())])
 
 
@@ -96,7 +98,7 @@ def _target_flags(choice: Suggestion, e: Evidence, about: CommandLine) -> list[s
         return [] if about.target is None else [aside, about.target]
     named = about.target or about.label
     target = [] if named is None else ["--target", named]
-    return [*target, *(["--target-metric", "l2"] if choice.method == "UMAP" and e.target == "numbers" else [])]
+    return [*target, *(["--target-metric", "numeric"] if choice.method == "UMAP" and e.target == "numbers" else [])]
 
 
 def _em(e: Evidence) -> list[str]:

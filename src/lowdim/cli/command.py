@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -50,6 +51,14 @@ def method_choice(context: Any) -> MethodChoice:
     return choice
 
 
+def _readable(text: str) -> str:
+    """A name or a help without what only Python calls so: no <str>, and ranges and defaults as one would say them."""
+    text = re.sub(r" <(?:list\[)?str\]?>$", "", text)
+    text = re.sub(r"\[default: \((.*)\)(; .*|)\]$", r"[default: \1\2]", text)
+    text = re.sub(r"\b(\d+)<=x<=(\d+)\]$", r"\1 to \2]", text)
+    return re.sub(r"\bx>=(\d+)\]$", r"at least \1]", text)
+
+
 class Command(TyperCommand):
     """A command with a fixed set of flags."""
 
@@ -66,6 +75,8 @@ class Command(TyperCommand):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """The command's own flags, then the global ones."""
+        write = formatter.write_dl
+        formatter.write_dl = lambda rows, *spacing: write([tuple(map(_readable, row)) for row in rows], *spacing)
         super().format_options(ctx, formatter)
         with formatter.section("Global options"):
             formatter.write_dl(list(GLOBAL_HELP))

@@ -107,7 +107,7 @@ def compare(  # noqa: PLR0913  (one argument per flag)
     """
     from lowdim.report.comparison import CompareOptions
     from lowdim.workflow.compare import compare_data
-    from lowdim.workflow.outputs import PAGES, check_outputs
+    from lowdim.workflow.output_paths import PAGES, check_outputs
 
     start = perf_counter()
     paths = check_outputs([output], PAGES, [data])
@@ -150,7 +150,7 @@ def measure_maps(  # noqa: PLR0913  (one argument per flag)
     from lowdim.report.comparison import CompareOptions
     from lowdim.workflow.compare import GivenMaps, compare_data
     from lowdim.workflow.given_maps import write_point_values
-    from lowdim.workflow.outputs import PAGES, TABLES, check_outputs
+    from lowdim.workflow.output_paths import PAGES, TABLES, check_outputs
 
     start = perf_counter()
     paths = check_outputs(output or [], (*PAGES, *TABLES), [data, *maps])

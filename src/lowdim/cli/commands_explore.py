@@ -32,7 +32,7 @@ Replicates = Annotated[
 Sample = Annotated[int, typer.Option(metavar="N", min=3, help="Maximum number of rows to measure distances on.")]
 ScreeOutputs = Annotated[
     list[str] | None,
-    typer.Option("--output", "-o", metavar="FILE", help="Scree plot: .png, .svg or .pdf. Repeatable."),
+    typer.Option("--output", "-o", metavar="FILE", help="Scree plot: .html, .png, .svg or .pdf. Repeatable."),
 ]
 
 
@@ -62,11 +62,12 @@ def choose(  # noqa: PLR0913  (one argument per flag)
     from lowdim.registry import find_method
     from lowdim.workflow.fit import naming_nonfinite, require_rows
     from lowdim.workflow.missing import complete_table
-    from lowdim.workflow.outputs import FIGURES, check_outputs, save_figure
+    from lowdim.workflow.output_paths import DRAWINGS, check_outputs
+    from lowdim.workflow.picture_files import save_figure
     from lowdim.workflow.source import read_data
     from lowdim.workflow.standardize import describe_standardization, should_standardize
 
-    paths = check_outputs(output or [], FIGURES, [data])
+    paths = check_outputs(output or [], DRAWINGS, [data])
     table = read_data(data, column_selection(columns, label, id, drop, encode))
     require_rows(table, find_method("pca"))
     complete = complete_table(table, missing)

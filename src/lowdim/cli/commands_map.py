@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -28,9 +28,11 @@ from lowdim.cli.output import CommandOutput, printable
 from lowdim.errors import BadParameter
 
 if TYPE_CHECKING:
+    from lowdim.data.table import Table
     from lowdim.workflow.fit import FittedModel
-    from lowdim.workflow.model_figures import ModelFigure
+    from lowdim.workflow.map_quality import JudgedMap
     from lowdim.workflow.outputs import EmbeddingOutput
+    from lowdim.workflow.side_by_side import Write
 
 __all__ = ["draw_map"]
 
@@ -50,9 +52,9 @@ Plot = Annotated[
     typer.Option(
         "--plot",
         metavar="KIND",
-        help="What figures (.png, .svg, .pdf) show: map, biplot, loadings, correlation-circle, varimax, scree, "
-        "sufficient-summary (the response against the directions of SIR and its kin), sources (of ICA) or index-path "
-        "(of ProjectionPursuit).",
+        help="What figures (.png, .svg, .pdf) and pages (.html) show: map, biplot, loadings, correlation-circle, "
+        "varimax, scree, sufficient-summary (the response against the directions of SIR and its kin), sources (of ICA) "
+        "or index-path (of ProjectionPursuit).",
     ),
 ]
 MapColor = Annotated[
@@ -103,54 +105,78 @@ def draw_map(  # noqa: PLR0913  (one argument per flag)
       lowdim map digits
       lowdim map flowers.csv --color species -o map.html -o map.csv
       lowdim map wine --method umap --n-neighbors 30
-      lowdim map wine --plot biplot -o biplot.png
+      lowdim map wine --plot biplot -o biplot.html
       lowdim map digits --method umap --color trust
 
     """
-    from lowdim.cli.fit_output import fit_output
-    from lowdim.workflow.fit import check_target, default_method, fit_method
-    from lowdim.workflow.map_quality import JudgedMap, color_or_measure
-    from lowdim.workflow.missing import complete_table
-    from lowdim.workflow.model_figures import ModelFigure, settings_for_figure
-    from lowdim.workflow.outputs import EmbeddingOutput
-    from lowdim.workflow.source import read_with_target
+    from lowdim.workflow.side_by_side import writers_beside
 
     start = perf_counter()
     paths = _outputs(output, plot, data)
-    model_path = _writable(save_model)
-    choice, selection = method_choice(context), column_selection(columns, label, id, drop, encode, numeric_only)
-    check_target(choice.method, choice.settings, target)
-    table, y = read_with_target(data, selection, target, color, choice.method)
-    chosen = choice.method if choice.named else default_method(table, choice.method)
-    colors, color_name = color_or_measure(data, table, selection, color)
-    complete = complete_table(table, missing, chosen, choice.settings)
-    table = complete.table
-    settings = settings_for_figure(plot, chosen, choice.settings, table.rows())
-    fitted = fit_method(chosen, settings, complete, standardize, complete.rows_of(y))
-    judged = JudgedMap.of(fitted, quality, paths)
-    colors, color_name = judged.colors(complete.rows_of(colors), color_name)
-    axes = [str(axis) for axis in fitted.model.get_feature_names_out()]
-    title = f"{printable(Path(data).name)}, {fitted.method.name}"
-    ratios = getattr(fitted.estimator, "explained_variance_ratio_", None)
-    shown = ratios, fitted.estimator._explained, fitted.method.supervised, color_name
-    drawn = EmbeddingOutput(judged.embedding, axes, table, colors, id, title, *shown, neighbors=judged.neighbors)
-    response = complete.rows_of(y), target
-    _write(paths, plot, drawn, ModelFigure(fitted.model, title, table, colors, drawn.color_name, *response))
+    with writers_beside(_kind(path, plot) for path in paths) as writers:
+        from lowdim.cli.fit_output import fit_output
+        from lowdim.workflow.fit import check_target, default_method, fit_method
+        from lowdim.workflow.map_quality import JudgedMap, color_or_measure
+        from lowdim.workflow.missing import complete_table
+        from lowdim.workflow.model_figures import settings_for_figure
+        from lowdim.workflow.source import read_with_target
+
+        model_path = _writable(save_model)
+        choice, selection = method_choice(context), column_selection(columns, label, id, drop, encode, numeric_only)
+        check_target(choice.method, choice.settings, target)
+        table, y = read_with_target(data, selection, target, color, choice.method)
+        chosen = choice.method if choice.named else default_method(table, choice.method)
+        colors, color_name = color_or_measure(data, table, selection, color)
+        complete = complete_table(table, missing, chosen, choice.settings)
+        table = complete.table
+        settings = settings_for_figure(plot, chosen, choice.settings, table.rows())
+        fitted = fit_method(chosen, settings, complete, standardize, complete.rows_of(y))
+        judged = JudgedMap.of(fitted, quality, paths)
+        colors, color_name = judged.colors(complete.rows_of(colors), color_name)
+        drawn = _drawn(judged, data, table, id, colors, color_name)
+        writers.begin(_writes(paths, plot, drawn, fitted.model, (complete.rows_of(y), target)))
+        judged = judged.with_verdict()  # while they write
+        writers.finish()
     paths += _save(fitted, drawn, model_path)
     return fit_output("map", data, table, fitted, len(judged.embedding), paths, perf_counter() - start, judged)
 
 
-def _write(paths: list[Path], plot: str, drawn: EmbeddingOutput, figure: ModelFigure) -> None:
-    """Write the map to pages and tables, and the map or a figure of the model to figures, side by side."""
-    from lowdim.workflow.model_figures import write_model_figure
-    from lowdim.workflow.outputs import FIGURES, write_embedding
-    from lowdim.workflow.side_by_side import write_side_by_side
+def _drawn(
+    judged: JudgedMap, data: str, table: Table, id: str | None, colors: Any, color_name: str | None
+) -> EmbeddingOutput:
+    """What is shown of a map."""
+    from lowdim.workflow.outputs import EmbeddingOutput
 
-    figures = [path for path in paths if path.suffix.lower() in FIGURES]
-    of_model = partial(write_model_figure, kind=plot, drawn=figure)
-    draw = of_model if plot != "map" else partial(write_embedding, output=drawn)
-    others = [partial(write_embedding, path, drawn) for path in paths if path not in figures]
-    write_side_by_side([partial(draw, path) for path in figures], others)
+    fitted = judged.fitted
+    axes = [str(axis) for axis in fitted.model.get_feature_names_out()]
+    title = f"{printable(Path(data).name)}, {fitted.method.name}"
+    ratios = getattr(fitted.estimator, "explained_variance_ratio_", None)
+    shown = ratios, fitted.estimator._explained, fitted.method.supervised, color_name
+    return EmbeddingOutput(judged.embedding, axes, table, colors, id, title, *shown, neighbors=judged.neighbors)
+
+
+def _writes(
+    paths: list[Path], plot: str, drawn: EmbeddingOutput, model: Any, response: tuple[Any, str | None]
+) -> dict[str, list[Write]]:
+    """What writes the map, or a figure of the model, to pages and figures, and the map to tables, by kind of file."""
+    from lowdim.workflow.model_figures import ModelFigure, write_model_figure
+    from lowdim.workflow.outputs import embedding_writer
+
+    figure = ModelFigure(model, drawn.title, drawn.table, drawn.colors, drawn.color_name, *response)
+    writes: dict[str, list[Write]] = {}
+    for path in paths:
+        kind = _kind(path, plot)
+        write = partial(write_model_figure, path, plot, figure) if kind == plot else embedding_writer(path, drawn)
+        writes.setdefault(kind, []).append(write)
+    return writes
+
+
+def _kind(path: Path, plot: str) -> str:
+    """The kind of a file: page or figure of the map, table, or that of the figure of a model."""
+    from lowdim.workflow.output_paths import kind_of
+
+    kind = kind_of(path)
+    return plot if kind != "table" and plot != "map" else kind
 
 
 def _save(fitted: FittedModel, drawn: EmbeddingOutput, path: Path | None) -> list[Path]:
@@ -164,23 +190,25 @@ def _save(fitted: FittedModel, drawn: EmbeddingOutput, path: Path | None) -> lis
 
 
 def _outputs(output: list[str] | None, plot: str, data: str) -> list[Path]:
-    """The files to write: a page and a figure of the map, or the figure of the model, if none is named."""
-    from lowdim.workflow.model_figures import check_figure
-    from lowdim.workflow.outputs import FIGURES, MAPS, check_outputs
+    """The files to write: a page and a figure of the map or of the model, if none is named."""
+    from lowdim.workflow.output_paths import DRAWINGS, MAPS, check_outputs
 
-    check_figure(plot, "--plot", ("map",))
-    paths = check_outputs(output or (["map.html", "map.png"] if plot == "map" else [f"{plot}.png"]), MAPS, [data])
-    if plot != "map" and not any(path.suffix.lower() in FIGURES for path in paths):
+    if plot != "map":
+        from lowdim.workflow.model_figures import check_figure
+
+        check_figure(plot, "--plot", ("map",))
+    paths = check_outputs(output or [f"{plot}.html", f"{plot}.png"], MAPS, [data])
+    if plot != "map" and not any(path.suffix.lower() in DRAWINGS for path in paths):
         raise BadParameter(
-            f"--plot {plot} is for figures ({', '.join(FIGURES)}); pages show the map, tables its coordinates. "
-            f"Add -o {plot}.png, or omit --plot."
+            f"--plot {plot} is for figures and pages ({', '.join(DRAWINGS)}); tables hold coordinates. "
+            f"Add -o {plot}.html, or omit --plot."
         )
     return paths
 
 
 def _writable(save_model: str | None) -> Path | None:
     """The absolute path of the model file, which can be written."""
-    from lowdim.workflow.outputs import check_writable
+    from lowdim.workflow.output_paths import check_writable
 
     if save_model is None:
         return None

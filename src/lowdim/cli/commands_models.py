@@ -106,7 +106,7 @@ def fit(  # noqa: PLR0913  (one argument per flag)
     from lowdim.workflow.dask_cluster import cluster_client, on_cluster
     from lowdim.workflow.fit import check_target, default_method, fit_method
     from lowdim.workflow.missing import complete_table
-    from lowdim.workflow.outputs import check_writable
+    from lowdim.workflow.output_paths import check_writable
     from lowdim.workflow.source import color_values, read_with_target
 
     start = perf_counter()
@@ -153,8 +153,8 @@ def transform(  # noqa: PLR0913  (one argument per flag)
 
     """
     from lowdim.persistence import SavedMap
-    from lowdim.workflow.apply import apply_transform, background_map, write_new_rows
-    from lowdim.workflow.outputs import MAPS, TABLES, check_outputs
+    from lowdim.workflow.apply import apply_transform, background_map, new_rows_writer
+    from lowdim.workflow.output_paths import MAPS, TABLES, check_outputs
 
     selection, source = column_selection(columns, label, id, drop), one_table(data)
     if cluster is not None:
@@ -175,7 +175,7 @@ def transform(  # noqa: PLR0913  (one argument per flag)
         behind = SavedMap(old.result, old.colors, old.color_name)
     title = f"{printable(Path(source).name)} on {printable(Path(model).name)}"
     for path in drawn:
-        write_new_rows(path, fitted, applied, behind, title)
+        new_rows_writer(path, fitted, applied, behind, title)()
     if behind is not None:
         return done
     note = "\nThe model file keeps no map of the rows it was fitted to; --fitted-data DATA draws them."
@@ -211,7 +211,7 @@ def inverse(
 
     """
     from lowdim.workflow.apply import apply_inverse
-    from lowdim.workflow.outputs import TABLES, check_outputs
+    from lowdim.workflow.output_paths import TABLES, check_outputs
 
     paths = check_outputs(output, TABLES, [model, data])
     return _apply("inverse", "column", apply_inverse, model, data, paths, column_selection(None, label, id, None))[0]
@@ -228,7 +228,8 @@ def _apply(
 ) -> tuple[CommandOutput, tuple[Any, SavedMap | None], AppliedModel]:
     """Apply the model of a file to a table, and write tables of the result with its ids and labels."""
     from lowdim.workflow.apply import load_fitted
-    from lowdim.workflow.outputs import TABLES, write_labeled_table
+    from lowdim.workflow.output_paths import TABLES
+    from lowdim.workflow.outputs import write_labeled_table
     from lowdim.workflow.summary import count, summarize_missing
 
     fitted, saved_map = load_fitted(model)

@@ -36,7 +36,11 @@ Response = Annotated[
 FigureOutputs = Annotated[
     list[str] | None,
     typer.Option(
-        "--output", "-o", metavar="FILE", help="Figure: .png, .svg or .pdf. Repeatable.", show_default="KIND.png"
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Page (.html) or figure (.png, .svg or .pdf). Repeatable.",
+        show_default="KIND.html and KIND.png",
     ),
 ]
 
@@ -59,20 +63,20 @@ def plot_model(  # noqa: PLR0913  (one argument per flag)
     sufficient directions, the sources of ICA, and the index along a projection pursuit.
 
     Examples:
-      lowdim plot wine.lowdim --kind correlation-circle -o circle.png
+      lowdim plot wine.lowdim --kind correlation-circle -o circle.html
       lowdim plot wine.lowdim wine.csv --kind biplot --color cultivar
       lowdim plot sir.lowdim homes.csv --kind sufficient-summary --target price
 
     """
     from lowdim.workflow.apply import apply_transform, load_fitted
     from lowdim.workflow.model_figures import ModelFigure, check_figure, needs_rows, write_model_figure
-    from lowdim.workflow.outputs import FIGURES, check_outputs
+    from lowdim.workflow.output_paths import DRAWINGS, check_outputs
     from lowdim.workflow.standardize import inner_estimator
 
     check_figure(kind, "--kind")
     if target is not None and kind != "sufficient-summary":
         raise BadParameter("--target is for --kind sufficient-summary; omit it. To color by a column, use --color.")
-    paths = check_outputs(output or [f"{kind}.png"], FIGURES, [model, *([data] if data else [])])
+    paths = check_outputs(output or [f"{kind}.html", f"{kind}.png"], DRAWINGS, [model, *([data] if data else [])])
     fitted, _ = load_fitted(model)
     title = f"{printable(Path(data or model).name)}, {type(inner_estimator(fitted)).__name__}"
     drawn = ModelFigure(fitted, title)

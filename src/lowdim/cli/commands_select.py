@@ -73,7 +73,7 @@ def select(  # noqa: PLR0913  (one argument per flag)
 
     Examples:
       lowdim select wine -o ranks.png
-      lowdim select flowers.csv --target species --method mrmr --k 5 -o selected.csv
+      lowdim select flowers.csv --target species --method mrmr --k 2 -o selected.csv
       lowdim select wine --method sffs -o path.png
 
     """
@@ -81,11 +81,11 @@ def select(  # noqa: PLR0913  (one argument per flag)
     from lowdim.select._catalog import find_selector
     from lowdim.workflow.fit import require_rows
     from lowdim.workflow.missing import complete_table
-    from lowdim.workflow.outputs import FIGURES, TABLES, check_outputs
+    from lowdim.workflow.output_paths import DRAWINGS, TABLES, check_outputs
     from lowdim.workflow.selection import describe_selection, fit_selector, selection_data, write_selection
     from lowdim.workflow.source import label_vector, read_with_target
 
-    paths = check_outputs(output or [], (*FIGURES, *TABLES), [data])
+    paths = check_outputs(output or [], (*DRAWINGS, *TABLES), [data])
     table, y = read_with_target(data, column_selection(columns, None, id, drop), target)
     require_rows(table, None)
     y = label_vector(table) if y is None else y

@@ -60,10 +60,10 @@ def subspace(  # noqa: PLR0913  (one argument per flag)
     from lowdim.workflow.cluster import find_clusters, write_clusters
     from lowdim.workflow.fit import require_rows
     from lowdim.workflow.missing import complete_table
-    from lowdim.workflow.outputs import FIGURES, TABLES, check_outputs, check_writable
+    from lowdim.workflow.output_paths import DRAWINGS, TABLES, check_outputs, check_writable
     from lowdim.workflow.source import read_data
 
-    paths = check_outputs(output or [], (*FIGURES, *TABLES), [data])
+    paths = check_outputs(output or [], (*DRAWINGS, *TABLES), [data])
     model_path = None if save_model is None else Path(save_model).absolute()
     if model_path is not None:
         check_writable(model_path)

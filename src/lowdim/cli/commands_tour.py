@@ -84,7 +84,7 @@ def draw_tour(  # noqa: PLR0913  (one argument per flag)
     from lowdim import plot
     from lowdim.cli.fit_output import table_lines
     from lowdim.workflow.missing import complete_table
-    from lowdim.workflow.outputs import PAGES, check_outputs
+    from lowdim.workflow.output_paths import PAGES, check_outputs
     from lowdim.workflow.source import column_values, label_vector, read_with_target
     from lowdim.workflow.summary import summarize_table
     from lowdim.workflow.tour import make_tour

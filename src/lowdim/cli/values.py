@@ -53,7 +53,7 @@ def _named_values(word: str) -> Iterator[dict[str, Any]]:
         try:
             yield json.loads(word)
         except ValueError as error:
-            raise BadParameter(f"{word[:60]!r} is no JSON object: {error}.") from error
+            raise BadParameter(f"{word[:60]!r} is not a JSON object: {error}.") from error
         return
     pairs = [pair.partition("=") for pair in word.split(";")]
     if all(equals for _, equals, _ in pairs):

@@ -27,6 +27,7 @@ from lowdim.decomposition.principal_axes import PCAOptions, PrincipalAxes, axes_
 from lowdim.decomposition.resolution import variance_floor
 from lowdim.errors import BadInput, LowdimWarning
 from lowdim.linalg.centered import nonzero_scale
+from lowdim.runtime.display import count
 from lowdim.runtime.progress import report
 from lowdim.runtime.warning import warn
 from lowdim.summaries.moments import Moments, merge, moments_of
@@ -154,7 +155,7 @@ def _expected_moments(X: Array, weights: Array | None, model: PPCAModel, threads
         cuts = _blocks(block, model)
         return reduce(merge, (_expected_part(block[c], None if weight is None else weight[c], model) for c in cuts))
 
-    return fold(ArrayRows(X), summarize, merge, threads, f"E-step with {k} component(s)")
+    return fold(ArrayRows(X), summarize, merge, threads, f"E-step with {count(k, 'component')}")
 
 
 def _expected_part(block: Array, weight: Array | None, model: PPCAModel) -> Moments:
@@ -191,7 +192,7 @@ def _observed_moments(X: Array) -> tuple[Array, Array]:
     counts = observed.sum(axis=0)
     if (counts == 0).any():
         columns = np.flatnonzero(counts == 0)[:5].tolist()
-        raise BadInput(f"column(s) {columns} hold nothing but NaN. Drop them.")
+        raise BadInput(f"columns without any value: {columns}. Drop them.")
     mean = np.where(observed, X, 0.0).sum(axis=0) / counts
     deviations = np.where(observed, X - mean, 0.0)
     units = np.ldexp(1.0, np.frexp(np.abs(deviations).max(axis=0))[1] - 1)  # powers of two: tiny squares do not vanish

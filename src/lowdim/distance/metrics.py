@@ -146,6 +146,7 @@ class MetricLike(Domain):
     """What `metric` takes: the name of a metric, or an alias (l1, cityblock, l2, linf, matching), or a function."""
 
     text = f"one of {', '.join(repr(name) for name in METRICS)}, or a function of two rows"
+    values = tuple(METRICS)
 
     def accepts(self, value: Any) -> bool:
         """Whether `metric_of` knows it."""

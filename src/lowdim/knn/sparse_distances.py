@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from lowdim.distance.matrix_checks import require_lengths, require_zero_diagonal, rounding_of
 from lowdim.errors import BadInput, NotEnoughData
+from lowdim.runtime.display import count
 
 __all__ = ["all_entries", "nearest_entries", "stored_distances"]
 
@@ -53,7 +54,7 @@ def nearest_entries(matrix: Any, k: int | None, own: bool) -> Entries:
     if wanted > fewest:
         which = f"row {int(np.argmin(counts))}" if len(counts) else "an empty table"
         raise NotEnoughData(
-            f"every row must have {wanted} stored neighbor(s){' besides itself' if own else ''}; {which} has "
+            f"every row must have {count(wanted, 'stored neighbor')}{' besides itself' if own else ''}; {which} has "
             f"{fewest}. Make the sparse graph with more neighbors, or ask for fewer."
         )
     take = _nearest_first(csr, counts)[csr.indptr[:-1].astype(np.int64)[:, None] + np.arange(wanted)]

@@ -128,7 +128,9 @@ def guided_tour(
         _check("restarts", restarts, Integer(1))
     measure, seed = make_index(index), seed_of(random_state)
     if measure.dimensions is not None and k > measure.dimensions:
-        raise BadParameter(f"index {index!r} measures at most {measure.dimensions} dimension(s); got n_components={k}.")
+        raise BadParameter(
+            f"index {index!r} measures at most {count(measure.dimensions, 'dimension')}; got n_components={k}."
+        )
     codes = read_classes(y, len(Y), str(index)) if index in SUPERVISED else None
     sample = sample_of(len(Y), seed)
     if sample is not None:

@@ -7,13 +7,15 @@ is not on a list.
 from __future__ import annotations
 
 import inspect
+import sys
+from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
 from lowdim.knn.graph import Graph
-from lowdim.registry import methods
+from lowdim.registry import exported_method, methods
 
-__all__ = ["SUMMARIES", "documented_attributes", "estimators", "rules", "states"]
+__all__ = ["SUMMARIES", "documented_attributes", "estimators", "find_estimator", "find_state", "rules", "states"]
 
 # Summaries that have files of their own: they are expensive, and several methods read them.
 SUMMARIES: dict[str, type] = {"Graph": Graph}
@@ -36,11 +38,32 @@ def estimators() -> dict[str, type[Any]]:
     return {method.name: method.cls for method in methods()} | others
 
 
+def find_estimator(name: str) -> type[Any] | None:
+    """The class of this name in `estimators()`; only where it is exported under that name it alone is imported."""
+    method = exported_method(name)
+    for module in ESTIMATOR_MODULES:
+        package = import_module(module)
+        if method is None and name in package.__all__:
+            method = getattr(getattr(package, name), "_method", None)
+    return estimators().get(name) if method is None or method.name != name else method.cls
+
+
+def find_state(name: str) -> type | None:
+    """The class of this name in `states()`: of the estimators that are imported, or if need be of all."""
+    homes = [pair for package in ("lowdim", *ESTIMATOR_MODULES) for pair in import_module(package)._EXPORTS.items()]
+    imported: list[Any] = [vars(sys.modules[home]).get(each) for each, home in homes if home in sys.modules]
+    found = _states_of(cls for cls in imported if getattr(cls, "_method", None) is not None)
+    return found[name] if name in found else states().get(name)
+
+
 def states() -> dict[str, type]:
     """Every state class by name: summaries, and the `_state_classes` of all estimators."""
-    declared = [cls for known in estimators().values() for cls in known._state_classes]
+    return _states_of(estimators().values())
+
+
+def _states_of(known: Iterable[Any]) -> dict[str, type]:
     found: dict[str, type] = {}
-    for cls in (*SUMMARIES.values(), *declared):
+    for cls in (*SUMMARIES.values(), *(state for each in known for state in each._state_classes)):
         if found.setdefault(cls.__name__, cls) is not cls:
             raise TypeError(f"two state classes share the name {cls.__name__}: {found[cls.__name__]} and {cls}")
     return found

@@ -31,10 +31,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim.errors import LowdimWarning, ModelFileError
-from lowdim.persistence.allowlist import rules, states
+from lowdim.persistence.allowlist import find_state, rules, states
 from lowdim.persistence.container import DTYPES, Tensors
 
 __all__ = ["NotSerializable", "decode", "encode"]
+
+Find = Callable[[str], type | None]  # an allowlisted class by its name
+Known = Callable[[], dict[str, type]]  # all of them
 
 INT_LIMIT = 1 << 128  # wider than any count or seed, and still a finite float
 SIZE_LIMIT = 1 << 48  # elements along one axis
@@ -99,7 +102,7 @@ def _encode_csr(value: sp.csr_array, name: str, tensors: Tensors) -> Any:
 def _encode_object(value: Any, name: str, tensors: Tensors) -> Any:
     cls: Any = type(value)
     kind: str = cls.__name__
-    is_state = states().get(kind) is cls
+    is_state = find_state(kind) is cls
     if not is_state and rules().get(kind) is not cls:
         raise NotSerializable(f"{'an' if kind[:1].lower() in 'aeiou' else 'a'} {kind}")
     _valid(lambda: value, name, kind)
@@ -194,11 +197,11 @@ def _decode_strings(value: Any, name: str, tensors: Tensors) -> NDArray[Any]:
 
 
 def _decode_state(value: Any, name: str, tensors: Tensors) -> Any:
-    return _build(states(), value["state"], value["fields"], name, tensors)
+    return _build(find_state, states, value, "state", name, tensors)
 
 
 def _decode_rule(value: Any, name: str, tensors: Tensors) -> Any:
-    return _build(rules(), value["rule"], value["fields"], name, tensors)
+    return _build(rules().get, rules, value, "rule", name, tensors)
 
 
 _DECODERS: dict[str, tuple[tuple[str, ...], Callable[[Any, str, Tensors], Any]]] = {
@@ -215,11 +218,12 @@ _DECODERS: dict[str, tuple[tuple[str, ...], Callable[[Any, str, Tensors], Any]]]
 }
 
 
-def _build(known: dict[str, type], kind: Any, fields: Any, name: str, tensors: Tensors) -> Any:
+def _build(find: Find, known: Known, value: dict[str, Any], sort: str, name: str, tensors: Tensors) -> Any:
     """An instance of an allowlisted class, validated; fields with a default may be absent from the file."""
-    cls: Any = known.get(kind) if isinstance(kind, str) else None
+    kind, fields = value[sort], value["fields"]
+    cls: Any = find(kind) if isinstance(kind, str) else None
     if cls is None:
-        raise ModelFileError(f"{name} is stored as {_short(kind)}, which must be one of {', '.join(known)}.")
+        raise ModelFileError(f"{name} is stored as {_short(kind)}, which must be one of {', '.join(known())}.")
     declared = _fields(cls)
     own = isinstance(fields, dict) and fields.keys() <= declared.keys()
     _require(fields, own, name, f"fields of {kind}")

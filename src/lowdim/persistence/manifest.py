@@ -17,7 +17,7 @@ from lowdim.base.estimator import Estimator
 from lowdim.base.standardized import Standardized
 from lowdim.base.state import check_state, fitted_names
 from lowdim.errors import BadParameter, ModelFileError
-from lowdim.persistence.allowlist import SUMMARIES, documented_attributes, estimators
+from lowdim.persistence.allowlist import SUMMARIES, documented_attributes, estimators, find_estimator
 from lowdim.persistence.codec import NotSerializable, decode, encode
 from lowdim.persistence.container import Tensors
 from lowdim.persistence.migrations import migrate
@@ -47,10 +47,10 @@ def describe(model: Any) -> tuple[Manifest, Tensors]:
 
 
 def _describe_estimator(model: Any, tensors: Tensors) -> Manifest:
-    cls, known = type(model), estimators()
-    if known.get(cls.__name__) is not cls:
+    cls = type(model)
+    if find_estimator(cls.__name__) is not cls:
         raise BadParameter(
-            f"model must be an estimator of lowdim ({', '.join(known)}) or a {', '.join(SUMMARIES)}, and not a "
+            f"model must be an estimator of lowdim ({', '.join(estimators())}) or a {', '.join(SUMMARIES)}, and not a "
             f"subclass; got {cls.__name__}. Save the estimators inside it, each to its own file."
         )
     manifest = {
@@ -108,10 +108,12 @@ def restore(manifest: Manifest, tensors: Tensors) -> Any:
 
 def _unfitted(manifest: Manifest, tensors: Tensors) -> Any:
     """The estimator with its parameters; a parameter that the file lacks has its default."""
-    name, known = manifest.get("class"), estimators()
-    if not isinstance(name, str) or name not in known:
-        raise ModelFileError(f"the class must be one of {', '.join(known)}; the file names {str(name)[:80]!r}.")
-    cls, stored = known[name], _section(manifest, "parameters")
+    name = manifest.get("class")
+    cls = find_estimator(name) if isinstance(name, str) else None
+    if cls is None:
+        known = ", ".join(estimators())
+        raise ModelFileError(f"the class must be one of {known}; the file names {str(name)[:80]!r}.")
+    stored = _section(manifest, "parameters")
     unknown = sorted(stored.keys() - parameters(cls).keys())
     if unknown:
         raise ModelFileError(f"{name} has no parameter {unknown[0][:80]!r}. If a newer lowdim has it, upgrade.")

@@ -23,6 +23,7 @@ from lowdim.plot._model_names import component_name, feature_names
 from lowdim.plot._point_colors import read_labels
 from lowdim.plot._points import draw_key, draw_points, equal_units, marker_size
 from lowdim.plot._theme import axes_for, caption, name_axes, style_axes, themed
+from lowdim.plot._tooltips import note_places, note_rows, number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 __all__ = ["biplot", "biplot_coordinates"]
 
 Array = NDArray[Any]
+
+MOST_COLUMNS = 12  # in tooltips
 
 # How rows and columns share the singular values: P = (U S^a)(V S^(1-a))ᵀ.
 _SCALINGS = {
@@ -144,6 +147,9 @@ def biplot(  # noqa: PLR0913  (one argument per thing that is drawn)
     name_axes(ax, *(component_name(model, i) for i in (0, 1)))
     caption(ax, title, _SCALINGS[scaling] + (f"; arrows × {factor:.3g}" if len(longest) else ""))
     _arrows(ax, tips)
+    axes = [component_name(model, i) for i in (0, 1)]
+    note_rows(ax, rows, axes, row_names, point_colors, _few_columns(model, X))
+    note_places(ax, tips, lambda: _arrow_texts(model, longest, columns, scaling))
     # Last, because labels need the final layout.
     radius = 0.5 * marker_size(len(rows)) ** 0.5
     shafts = np.vstack([share * tips for share in np.linspace(0, 0.97, 24)])
@@ -167,6 +173,25 @@ def _frame(ax: Axes, points: Array) -> None:
     ax.update_datalim([*points, (0.0, 0.0)])
     ax.margins(0.1)
     ax.autoscale_view()
+
+
+def _few_columns(model: Any, X: Any) -> dict[str, Array]:
+    """The columns of a table in memory by name, for tooltips, if they are few."""
+    if not hasattr(X, "__array__") or getattr(X, "ndim", 2) != 2:
+        return {}
+    names, values = feature_names(model), np.asarray(X)
+    few = len(names) == values.shape[1] <= MOST_COLUMNS and values.dtype.kind in "iufb"
+    return dict(zip(names, values.astype(np.float64).T, strict=True)) if few else {}
+
+
+def _arrow_texts(model: Any, kept: Array, columns: Array, scaling: str) -> list[str]:
+    """The names of features, and the coordinates of their arrows before these were scaled."""
+    what = "correlation with" if scaling == "correlation" else "coordinate on"
+    axes, features = [component_name(model, i) for i in (0, 1)], feature_names(model)
+    return [
+        "\n".join([features[i], *(f"{what} {axis}: {number(v)}" for axis, v in zip(axes, columns[i], strict=True))])
+        for i in kept
+    ]
 
 
 def _arrows(ax: Axes, tips: Array) -> None:

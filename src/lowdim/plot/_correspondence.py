@@ -12,9 +12,10 @@ from lowdim.errors import BadInput, BadParameter
 from lowdim.plot._colors import FADED, INK, LIGHT, palette
 from lowdim.plot._inputs import require_fitted
 from lowdim.plot._label_placement import LabelPlacer
-from lowdim.plot._point_colors import read_labels
+from lowdim.plot._point_colors import PointColors, read_labels
 from lowdim.plot._points import draw_key, draw_points, equal_units
 from lowdim.plot._theme import axes_for, caption, name_axes, style_axes, themed
+from lowdim.plot._tooltips import note_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,6 +77,8 @@ def correspondence_biplot(
     everything = np.vstack([rows, columns])
     placer = LabelPlacer(ax, everything, 3.0)
     _label(placer, columns, features, model.column_cos2_[:, pair].sum(axis=1), column_color)
+    note_rows(ax, columns, _axis_titles(model, pair), features)
+    note_rows(ax, rows, _axis_titles(model, pair), names)
     if names is not None:
         _label(placer, rows, names, cos2, row_color)
     return ax
@@ -119,17 +122,15 @@ def category_map(
     ax = _prepared(ax, model, pair)
     if X is not None:
         rows = np.asarray(model.transform(X), dtype=np.float64)[:, pair]
-        if labels is None:
-            ax.scatter(rows[:, 0], rows[:, 1], s=9, color=FADED, alpha=0.7 if len(rows) <= 2000 else 0.2, zorder=1)
-        else:
-            point_colors = read_labels(labels, len(rows), names, title=label_name)
-            draw_points(ax, rows, point_colors)
-            draw_key(ax, point_colors)
+        point_colors = read_labels(labels, len(rows), names, title=label_name)
+        _draw_rows(ax, rows, point_colors)
+        note_rows(ax, rows, _axis_titles(model, pair), None, point_colors)
     owners = np.asarray(model._state.coding.category_columns)
     columns = np.unique(owners)
     colors = palette(max(6, len(columns))) if labels is None else [INK]  # the colors of the rows are taken
     ax.margins(0.12)
     cos2 = np.asarray(model.category_cos2_)[:, pair].sum(axis=1)
+    note_rows(ax, places, _axis_titles(model, pair), [str(name) for name in model.category_names_])
     for place, column in enumerate(columns):
         mine = owners == column
         ax.scatter(
@@ -194,6 +195,15 @@ def variable_map(
     return ax
 
 
+def _draw_rows(ax: Axes, rows: Array, point_colors: PointColors) -> None:
+    """Rows beneath the categories, small and gray unless they have labels."""
+    if point_colors is None:
+        ax.scatter(rows[:, 0], rows[:, 1], s=9, color=FADED, alpha=0.7 if len(rows) <= 2000 else 0.2, zorder=1)
+    else:
+        draw_points(ax, rows, point_colors)
+        draw_key(ax, point_colors)
+
+
 def _pair(model: Any, axes: tuple[int, int]) -> list[int]:
     """The two axes to draw, if the model has them."""
     pair = [int(axis) for axis in axes]
@@ -209,10 +219,13 @@ def _prepared(ax: Axes | None, model: Any, pair: list[int]) -> Axes:
     style_axes(ax)
     for line in (ax.axhline, ax.axvline):
         line(0.0, color=LIGHT, linewidth=0.8, zorder=0.5)
-    shares = model.explained_variance_ratio_
-    names = axis_names(model, max(pair) + 1)
-    name_axes(ax, *(f"{names[i]} ({float(shares[i]):.1%} of the inertia)" for i in pair))
+    name_axes(ax, *_axis_titles(model, pair))
     return ax
+
+
+def _axis_titles(model: Any, pair: list[int]) -> list[str]:
+    shares, names = model.explained_variance_ratio_, axis_names(model, max(pair) + 1)
+    return [f"{names[i]} ({float(shares[i]):.1%} of the inertia)" for i in pair]
 
 
 def _row_names(given: Any, X: Any, n: int) -> list[str] | None:

@@ -9,6 +9,7 @@ import numpy as np
 from lowdim.errors import BadInput
 from lowdim.plot._colors import FADED, INK, LIGHT, palette
 from lowdim.plot._theme import SMALL, axes_for, caption, name_axes, style_axes, themed
+from lowdim.plot._tooltips import note_places, number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,6 +48,7 @@ def index_path(model: Any, *, ax: Axes | None = None, title: str | None = None) 
             ax.plot(path, color=color if len(colors) > 1 else LIGHT, linewidth=0.8, alpha=0.55, zorder=1)
         ax.plot(best, color=color, linewidth=2.4, zorder=3)
         ax.plot(len(best) - 1, best[-1], "o", color=color, markersize=5, zorder=4)
+        _note_steps(ax, best, i)
         label = f"component {i + 1}" if len(colors) > 1 else "best ascent"
         _annotate(ax, label, (len(best) - 1, best[-1]), color, above=True)
     if len(model.null_index_):
@@ -58,6 +60,12 @@ def index_path(model: Any, *, ax: Axes | None = None, title: str | None = None) 
     name_axes(ax, "step", f"{name.replace('_', ' ')} index")
     caption(ax, title, model.verdict_ if len(colors) == 1 else None)
     return ax
+
+
+def _note_steps(ax: Axes, best: Any, component: int) -> None:
+    steps = list(enumerate(np.asarray(best, dtype=np.float64)))
+    head = f"best ascent of component {component + 1}"
+    note_places(ax, steps, lambda: [f"{head}\nstep {step}\nindex: {number(value)}" for step, value in steps])
 
 
 def _draw_null(ax: Axes, level: float) -> None:

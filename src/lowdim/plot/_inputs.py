@@ -11,6 +11,7 @@ from lowdim.base.state import fitted_names
 from lowdim.data.rows import first_nonfinite, open_rows
 from lowdim.errors import BadInput, BadInputType
 from lowdim.plot._text import drawable
+from lowdim.runtime.display import count
 
 __all__ = [
     "plain_scores",
@@ -42,7 +43,9 @@ def read_points(Z: Any, what: str = "Z", columns: int = 1) -> Array:
     if rows.sparse:
         raise BadInputType(f"{what} is sparse, and a plot needs a dense array. Give {what}.toarray().")
     if rows.count == 0 or rows.d < columns:
-        raise BadInput(f"{what} must have at least 1 row and {columns} column(s); got shape ({rows.n}, {rows.d}).")
+        raise BadInput(
+            f"{what} must have at least 1 row and {count(columns, 'column')}; got shape ({rows.n}, {rows.d})."
+        )
     try:
         points = rows.whole()
     except (TypeError, ValueError) as error:

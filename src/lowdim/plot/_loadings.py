@@ -14,6 +14,7 @@ from lowdim.plot._label_placement import LabelPlacer
 from lowdim.plot._model_names import component_name, feature_names
 from lowdim.plot._text import shorten
 from lowdim.plot._theme import SMALL, axes_for, caption, color_bar, name_axes, style_axes, themed
+from lowdim.plot._tooltips import note_cells, note_places, number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,12 +69,17 @@ def loadings(
     if rotation is not None:
         kept = kept[np.lexsort((-np.abs(V[kept]).max(axis=1), np.abs(V[kept]).argmax(axis=1)))]
     shown = V[kept]
-    ax = axes_for(ax, 2.6 + 0.62 * k, 1.2 + 0.25 * len(kept))
+    ax = axes_for(ax, max(2.6 + 0.62 * k, 4.4), 1.2 + 0.25 * len(kept))
     style_axes(ax)
     limit = float(np.abs(shown).max()) or 1.0
     image = ax.imshow(shown, cmap=DIVERGING, vmin=-limit, vmax=limit, aspect="auto")
     _write_numbers(ax, shown, limit)
     features = feature_names(model)
+    note_cells(
+        ax,
+        lambda: [f"{features[kept[i]]}\n{components[j]}\n{unit}: {number(v)}" for (i, j), v in np.ndenumerate(shown)],
+        (len(kept), k),
+    )
     ax.set_xticks(range(k))
     ax.set_xticklabels([name.replace(" (", "\n(") for name in components[:k]], parse_math=False)
     ax.set_yticks(range(len(kept)))
@@ -82,7 +88,7 @@ def loadings(
         spine.set_visible(False)
     ax.tick_params(length=0, labelcolor=INK)
     color_bar(ax, image, unit)
-    notes = [] if rotation is None else [f"correlations with components rotated by {rotation}"]
+    notes = [] if rotation is None else [f"rotated by {rotation}"]
     if len(kept) < d:
         notes.append(f"the {len(kept)} largest of {d} features")
     caption(ax, title, "; ".join(notes) or None)
@@ -172,8 +178,18 @@ def correlation_circle(
     # Labels keep off the arrows.
     shafts = np.vstack([share * tips for share in np.linspace(0, 0.97, 24)])
     names = _circle_names(model, d)
+    axes = [component_name(model, i) for i in components]
+    note_places(ax, tips, lambda: _tip_texts([names[i] for i in longest], axes, tips))
     LabelPlacer(ax, tips, 1.0, shafts).place(tips, [names[i] for i in longest], size=9, outward=True, over_markers=True)
     return ax
+
+
+def _tip_texts(features: list[str], axes: list[str], tips: Array) -> list[str]:
+    rows = zip(features, tips.tolist(), strict=True)
+    return [
+        "\n".join([name, *(f"correlation with {axis}: {number(v)}" for axis, v in zip(axes, tip, strict=True))])
+        for name, tip in rows
+    ]
 
 
 def _correlations(model: Any, X: Any) -> Array:

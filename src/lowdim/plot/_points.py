@@ -118,6 +118,8 @@ def strip_heights(n: int, point_colors: PointColors) -> NDArray[np.float64]:
 
 def equal_units(ax: Axes) -> None:
     """Equal aspect: one unit is as long in x as in y, so that distances on the page are those of the embedding."""
+    if ax.name not in ("rectilinear", "3d"):  # maps of the globe have units of their own
+        return
     shared = any(len(group.get_siblings(ax)) > 1 for group in (ax.get_shared_x_axes(), ax.get_shared_y_axes()))
     ax.set_aspect("equal", adjustable="box" if shared else "datalim")
 

@@ -14,6 +14,8 @@ from lowdim.errors import BadInput
 from lowdim.plot._colors import FADED, INK, LIGHT, palette
 from lowdim.plot._text import shorten
 from lowdim.plot._theme import SMALL, axes_for, caption, name_axes, split_below, style_axes, themed
+from lowdim.plot._tooltips import note_places, number
+from lowdim.runtime.display import count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,7 +84,28 @@ def scree(
         upper.tick_params(labelbottom=False)
     panels[-1].set_xlabel("component")
     caption(ax, title, _note(read, shown, log))
+    _note_texts((ax, *panels), read, shown)
     return ax
+
+
+def _note_texts(panels: Sequence[Axes], read: _Scree, shown: int) -> None:
+    """What a page says of eigenvalues, shares and rules."""
+    values, shares, at = read.values[:shown], read.shares[:shown], np.arange(1, shown + 1)
+    total = np.cumsum(shares)
+
+    def texts() -> list[str]:
+        rows = zip(at, values, shares, total, strict=True)
+        return [
+            f"component {i}\neigenvalue: {number(v)}\nshare: {own:.1%}\ncumulative share: {up_to:.1%}"
+            for i, v, own, up_to in rows
+        ]
+
+    note_places(panels[0], np.column_stack([at, values]), texts)
+    note_places(panels[1], np.column_stack([at - 0.36, 0 * total, at + 0.36, total]), texts)
+    if read.verdicts:
+        ordered = sorted(read.verdicts, key=lambda verdict: verdict.k)
+        dots = [(min(verdict.k, shown), line) for line, verdict in enumerate(ordered)]
+        note_places(panels[2], dots, lambda: [f"{v.rule}\n{count(v.k, 'component')}" for v in ordered])
 
 
 def _note(read: _Scree, shown: int, log: bool) -> str | None:

@@ -12,6 +12,7 @@ from lowdim.plot._colors import INK, palette
 from lowdim.plot._inputs import require_linear
 from lowdim.plot._text import shorten
 from lowdim.plot._theme import SMALL, caption, new_figure, style_axes, themed
+from lowdim.plot._tooltips import note_places, number
 from lowdim.runtime.param import Integer
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ def sources(
         color = palette(k)[i] if k <= 6 else palette(1)[0]
         extent = max(float(np.abs(Y[:, i]).max()), NORMAL_WIDTH * float(Y[:, i].std())) or 1.0
         _draw_signal(axes[i, 0], Y[start:stop, i], start, extent, color)
+        _note_signal(axes[i, 0], Y[start:stop, i], start, f"source {i + 1}")
         _draw_histogram(axes[i, 1], Y[:, i], color)
         share = "" if shares is None else f"{float(shares[i]):.0%} of the variance, "
         if i < k - 1:
@@ -115,6 +117,14 @@ def _draw_signal(ax: Axes, y: Array, start: int, extent: float, color: str) -> N
     ax.set_xlim(start, start + max(len(y) - 1, 1))
     ax.set_ylim(-1.08 * extent, 1.08 * extent)
     ax.tick_params(labelsize=SMALL)
+
+
+def _note_signal(ax: Axes, y: Array, start: int, name: str) -> None:
+    """What a page says of a signal that is drawn row by row."""
+    if len(y) <= 2 * MOST_VERTICES:
+        rows = np.arange(start, start + len(y))
+        texts = lambda: [f"row {row}\n{name}: {number(v)}" for row, v in zip(rows, y, strict=True)]  # noqa: E731
+        note_places(ax, np.column_stack([rows, y]), texts)
 
 
 def _draw_histogram(ax: Axes, y: Array, color: str) -> None:

@@ -15,6 +15,7 @@ from lowdim.plot._point_colors import Categories, read_labels
 from lowdim.plot._points import MANY
 from lowdim.plot._text import shorten
 from lowdim.plot._theme import axes_for, caption, name_axes, split_below, style_axes, themed
+from lowdim.plot._tooltips import note_places, number
 from lowdim.runtime.blas import single_blas
 
 if TYPE_CHECKING:
@@ -79,7 +80,9 @@ def sufficient_summary(
     panels = [ax, *split_below(ax, [1.0] * count)] if count > 1 else [ax]
     for j, panel in enumerate(panels):
         style_axes(panel)
-        _draw_rows(panel, Z[:, j], values, classes)
+        heights = _draw_rows(panel, Z[:, j], values, classes)
+        answers = [number(value) for value in values] if classes is None else [classes.names[i] for i in classes.codes]
+        _note_rows(panel, np.column_stack([Z[:, j], heights]), f"score on direction {j + 1}", name, answers)
         sliced = _draw_slices(panel, model, Z[:, j], values, classes)
         note = f"direction {j + 1}, {_strength(model, j)}" if _strength(model, j) else f"direction {j + 1}"
         if classes is None and span is not None:
@@ -124,7 +127,16 @@ def _response(y: Any, n: int) -> tuple[Array, Categories | None]:
     return colors.values, None
 
 
-def _draw_rows(ax: Axes, scores: Array, values: Array, classes: Categories | None) -> None:
+def _note_rows(ax: Axes, places: Array, score: str, response: str, answers: list[str]) -> None:
+    """What a page says of the rows, if they are few enough to be drawn one by one."""
+    if len(places) <= MANY:
+        rows = list(zip(places[:, 0].tolist(), answers, strict=True))
+        told = [f"row {i}\n{score}: {number(at)}\n{response}: {answer}" for i, (at, answer) in enumerate(rows)]
+        note_places(ax, places, lambda: told)
+
+
+def _draw_rows(ax: Axes, scores: Array, values: Array, classes: Categories | None) -> Array:
+    """Draw the rows, and return the heights at which they are drawn."""
     n = len(scores)
     heights = values
     if classes is not None:  # spread by the golden ratio, so that no two neighbors cover each other
@@ -134,10 +146,11 @@ def _draw_rows(ax: Axes, scores: Array, values: Array, classes: Categories | Non
         points = np.column_stack([scores, heights])
         edges = cell_edges(points, square=False)
         draw_raster(ax, shade_cells(points, classes, edges), edges, interpolation="antialiased")
-        return
+        return heights
     size = float(np.clip(30 * np.sqrt(150 / n), 2, 36))
     color = INK if classes is None else classes.row_colors
     ax.scatter(scores, heights, s=size, c=color, alpha=0.55, linewidths=0, rasterized=n > 2000, zorder=2)
+    return heights
 
 
 def _draw_slices(ax: Axes, model: Any, scores: Array, values: Array, classes: Categories | None) -> str:

@@ -157,7 +157,7 @@ def style_axes(ax: Axes) -> None:
 def caption(ax: Axes, title: str | None, note: str | None = None) -> None:
     """The title and, below it in small type, a note."""
     if note:
-        ax.annotate(
+        written = ax.annotate(
             note,
             (0, 1),
             xytext=(0, 5),
@@ -168,6 +168,7 @@ def caption(ax: Axes, title: str | None, note: str | None = None) -> None:
             parse_math=False,
             annotation_clip=False,
         )
+        written.set_in_layout(not title)  # a title makes the room; a long note must not squeeze narrow axes
     if title:
         ax.set_title(shorten(str(title), 90), loc="left", pad=20 if note else 7, parse_math=False)
 
@@ -207,16 +208,24 @@ def split_below(ax: Axes, heights: list[float]) -> list[Axes]:
 
 
 def save(ax: Any, path: str | os.PathLike[str], *, dpi: int = 150) -> Path:
-    """Write the figure of `ax`, or of an array of axes, by the extension of the path (.png, .svg, …), and close it."""
+    """Write the figure of `ax`, or of an array of axes, by the extension of the path (.png, .svg, …), and close it.
+
+    A path that ends in .html gets a page that works offline: the figure, which zooms and moves, with tooltips.
+    """
     first = ax.flat[0] if hasattr(ax, "flat") else ax
     figure: Any = first.get_figure(root=True)
     target = Path(path)
     kind = target.suffix[1:].lower()
-    known = figure.canvas.get_supported_filetypes()
+    known = {*figure.canvas.get_supported_filetypes(), "html"}
     if kind not in known:
         raise BadParameter(f"path must end in one of {', '.join(sorted(known))}; got {str(path)!r}.")
     buffer = BytesIO()
-    figure.savefig(buffer, format=kind, dpi=dpi)
+    if kind == "html":
+        from lowdim.plot._figure_page import figure_page
+
+        buffer.write(figure_page(figure).encode())
+    else:
+        figure.savefig(buffer, format=kind, dpi=dpi)
     with atomic_write(target) as draft:
         draft.write_bytes(buffer.getvalue())
     pyplot: Any = sys.modules.get("matplotlib.pyplot")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import gc
 from contextlib import suppress
+from typing import Any
 
 from lowdim.runtime.deferred_imports import defer_imports
 
-__all__ = ["begin_command", "import_without_docstrings", "is_command"]
+__all__ = ["begin_command", "import_without_docstrings", "import_without_signatures", "is_command"]
 
 _begun = False
 
@@ -35,3 +36,23 @@ def import_without_docstrings() -> None:
 
         if hasattr(Artist, "_update_set_signature_and_docstring"):
             Artist._update_set_signature_and_docstring = classmethod(lambda _: None)
+
+
+def import_without_signatures() -> None:
+    """Import Bokeh's models without the signature that it writes for each from its properties, almost half its import.
+
+    Only a command may: it shows nobody the signature of `Figure`. Arguments by position are left, as calls need them.
+    """
+    with suppress(ImportError):  # the page says what to install
+        from inspect import Parameter
+
+        from bokeh.model.model import Model as model_class
+
+        Model: Any = model_class
+
+        def by_position(cls: Any) -> list[tuple[Parameter, str, str]]:
+            names = getattr(cls, "_args", ())
+            return [(Parameter(name, Parameter.POSITIONAL_OR_KEYWORD), "", "") for name in names]
+
+        if hasattr(Model, "parameters"):
+            Model.parameters = classmethod(by_position)

@@ -20,6 +20,7 @@ __all__ = ["DEFERRED", "defer_imports"]
 
 # What is imported for a corner of another package. Whoever needs one of them just imports and uses it.
 DEFERRED = (
+    "asyncio",
     "numpy.f2py",
     "numpy.testing",
     "pandas",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import numbers
 from collections.abc import Callable
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -226,7 +227,8 @@ def validate(owner: object) -> None:
         value = getattr(owner, name)
         if not declared.domain.accepts(value):
             raise BadParameter(
-                f"{type(owner).__name__}: {name} must be {declared.domain.text}; got {value!r:.200}. {declared.help}"
+                f"{type(owner).__name__}: {name} must be {declared.domain.text}; got {value!r:.200}. "
+                f"{_near(declared.domain, value)}{declared.help}"
             )
         plain = python_number(value)
         if type(plain) is int and abs(plain) >= LARGEST and name != "random_state":  # seeds have 64 bits
@@ -235,6 +237,21 @@ def validate(owner: object) -> None:
             )
         if plain is not value:
             object.__setattr__(owner, name, plain)  # kernels are parameters too, and frozen
+
+
+def _near(domain: Domain, value: Any) -> str:
+    """A question that names the words of a domain which are spelled like the value."""
+    if not isinstance(value, str):
+        return ""
+    near = get_close_matches(value, _words(domain), n=2, cutoff=0.7)
+    return f"Did you mean {' or '.join(map(repr, near))}? " if near else ""
+
+
+def _words(domain: Any) -> list[str]:
+    """The words among the values of a domain, or of those that it is made of."""
+    words = [value for value in getattr(domain, "values", ()) if isinstance(value, str)]
+    inner = [*getattr(domain, "options", ()), *([domain.inner] if hasattr(domain, "inner") else [])]
+    return words + [word for part in inner for word in _words(part)]
 
 
 def python_number(value: Any) -> Any:

@@ -7,6 +7,7 @@ otherwise. Centering, G = H K Hᵀ with H = I - 1wᵀ, happens in the products. 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -55,7 +56,9 @@ class Gram(SummaryDisplay):
 
     def _summary(self) -> str:
         weighted = "" if self.weights is None else ", weighted"
-        kernel = repr(self.source.kernel) if isinstance(self.source, ComputedKernel) else "a given matrix"
+        kernel = "a given matrix"
+        if isinstance(self.source, ComputedKernel):  # its default parameters have all 17 digits
+            kernel = re.sub(r"\d\.\d{6,}(e[+-]?\d+)?", lambda found: f"{float(found[0]):.4g}", repr(self.source.kernel))
         return f"{count(self.n, 'row')}, kernel {kernel}, {self.dtype}{weighted}, centered in its products"
 
     def __post_init__(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,11 @@ from lowdim.plot._new_rows import fitted_map
 from lowdim.registry import find_method, methods
 from lowdim.workflow.fit import naming_nonfinite, require_rows
 from lowdim.workflow.missing import MissingValues, complete_table
-from lowdim.workflow.outputs import EmbeddingOutput, write_embedding
+from lowdim.workflow.outputs import EmbeddingOutput, embedding_writer
 from lowdim.workflow.source import color_values, read_columns
 from lowdim.workflow.standardize import inner_estimator
 
-__all__ = ["AppliedModel", "apply_inverse", "apply_transform", "background_map", "load_fitted", "write_new_rows"]
+__all__ = ["AppliedModel", "apply_inverse", "apply_transform", "background_map", "load_fitted", "new_rows_writer"]
 
 Names = tuple[str, ...] | None
 
@@ -51,7 +51,7 @@ def load_fitted(path: str) -> tuple[Any, SavedMap | None]:
     if not hasattr(model, "n_features_in_"):
         raise ModelFileError(f"{path}: this {type(model).__name__} was saved before it was fitted. Fit it first.")
     if not hasattr(model, "transform"):
-        raise ModelFileError(f"{path}: {type(model).__name__} finds clusters, and no coordinates: it can't transform.")
+        raise ModelFileError(f"{path}: {type(model).__name__} finds clusters, not coordinates, so it can't transform.")
     return model, saved_map
 
 
@@ -112,8 +112,10 @@ def background_map(model: Any, saved: SavedMap | None, color_name: str | None) -
     return SavedMap(saved.embedding, labels, saved.label_name if named else None)
 
 
-def write_new_rows(path: Path, model: Any, applied: AppliedModel, behind: SavedMap | None, title: str) -> None:
-    """Draw the rows that a model was applied to, on the map of those that it was fitted to."""
+def new_rows_writer(
+    path: Path, model: Any, applied: AppliedModel, behind: SavedMap | None, title: str
+) -> Callable[[], Any]:
+    """What draws the rows that a model was applied to, on the map of those that it was fitted to."""
     inner = inner_estimator(model)
     output = EmbeddingOutput(
         applied.result,
@@ -128,7 +130,7 @@ def write_new_rows(path: Path, model: Any, applied: AppliedModel, behind: SavedM
         background=None if behind is None else behind.embedding,
         background_colors=None if behind is None else behind.labels,
     )
-    write_embedding(path, output)
+    return embedding_writer(path, output)
 
 
 def _read_expected(model: Any, data: str, selection: ColumnSelection, names: Names, width: int) -> Table:

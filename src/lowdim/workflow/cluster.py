@@ -13,7 +13,9 @@ from lowdim.base.estimator import Method
 from lowdim.data.table import Table
 from lowdim.errors import BadParameter
 from lowdim.workflow.fit import naming_nonfinite, require_rows
-from lowdim.workflow.outputs import FIGURES, save_figure, write_labeled_table
+from lowdim.workflow.output_paths import DRAWINGS
+from lowdim.workflow.outputs import write_labeled_table
+from lowdim.workflow.picture_files import save_figure
 
 __all__ = ["CLUSTERERS", "find_clusterer", "find_clusters", "write_clusters"]
 
@@ -45,7 +47,7 @@ def write_clusters(path: Path, model: Any, table: Table, title: str) -> None:
     """Write a figure (a heat map; parallel coordinates or panels, if the name ends so), or a table of memberships."""
     from lowdim import plot
 
-    if path.suffix.lower() not in FIGURES:
+    if path.suffix.lower() not in DRAWINGS:
         columns = [model.labels_, *_memberships(model)]
         names = ["subspace_cluster", *(f"in_cluster_{c}" for c in range(len(model.clusters_)))]
         write_labeled_table(path, np.stack(columns, axis=1).astype(np.float64), names, table, None)

@@ -119,4 +119,4 @@ def _parquet(data: str) -> ParquetSource | ParquetFiles:
         return ParquetFiles(path, files)
     if path.suffix.lower() == ".parquet" and path.is_file():
         return ParquetSource(path)
-    raise BadParameter(f"--cluster reads Parquet files, which workers open by themselves; {data} is none.")
+    raise BadParameter(f"--cluster reads Parquet files, which workers open by themselves; {data} is not one.")

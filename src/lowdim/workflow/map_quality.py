@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -82,23 +82,29 @@ class JudgedMap:
 
     @classmethod
     def of(cls, fitted: FittedModel, asked: bool, paths: Sequence[Path]) -> JudgedMap:
-        """The map of a fitted model, judged if that is asked for, with neighbors if a page is written."""
+        """The map of a fitted model, to be judged if that is asked for, with neighbors if a page is written."""
         Z = fitted.embedding()
         if not asked:
             return cls(fitted, Z, None)
         try:
-            space = seen_space(fitted)
+            flat, space = _flat(fitted.estimator, Z), seen_space(fitted)
             page = any(path.suffix.lower() == ".html" for path in paths)
-            neighbors = find_neighbors(space, Z) if page else None
-            return cls(fitted, Z, space, judge_map(fitted, space, Z), neighbors)
+            return cls(fitted, Z, space, neighbors=find_neighbors(space, flat) if page else None)
         except (LowdimError, MemoryError) as error:  # the map is there all the same
             return cls(fitted, Z, None, str(error))
+
+    def with_verdict(self) -> JudgedMap:
+        """The map with its verdict, if that was asked for."""
+        if self.space is None:
+            return self
+        flat = _flat(self.fitted.estimator, self.embedding)
+        return replace(self, verdict=judge_map(self.fitted, self.space, flat))
 
     def colors(self, values: Any, name: str | None) -> tuple[Any, str | None]:
         """The colors of the rows and their name: of a column, or of the measure that it stands for."""
         if not isinstance(values, PointMeasure):
             return values, name
-        return point_colors(values, self.space or seen_space(self.fitted), self.embedding)
+        return point_colors(values, self.space or seen_space(self.fitted), _flat(self.fitted.estimator, self.embedding))
 
     def lines(self) -> list[tuple[str, str]]:
         """The verdict, in one line per sentence."""
@@ -144,6 +150,16 @@ def seen_space(fitted: FittedModel) -> SeenSpace:
         whole = rows.whole()
         return SeenSpace((whole - estimator.mean_.astype(whole.dtype)) / scale.astype(whole.dtype))
     return SeenSpace(rows, metric, getattr(estimator, "metric_params", None))
+
+
+def _flat(estimator: Any, Z: Any) -> Any:
+    """Positions whose straight-line distances are those of the map: unit vectors of a UMAP on the sphere."""
+    metric = getattr(estimator, "output_metric", "euclidean")
+    if metric == "euclidean":
+        return Z
+    from lowdim.neighbor_embedding.umap.output_space import OutputSpace
+
+    return OutputSpace(metric).flat(Z, "the quality of a map")
 
 
 def judge_map(fitted: FittedModel, space: SeenSpace, Z: Any) -> QuickVerdict | str:

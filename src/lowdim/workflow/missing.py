@@ -124,7 +124,7 @@ def _with_categories(table: Table, treatment: str | None) -> CompleteTable:
     if treatment == "drop-rows":
         kept &= ~blank.any(axis=1)
     if not kept.any():
-        raise BadInput(f"{table.source}: every row has missing text, so that none is left. Drop such columns.")
+        raise BadInput(f"{table.source}: every row has missing text, so none is left. Drop such columns.")
     inner = complete_table(replace(table if kept.all() else table.select_rows(kept), categories={}), treatment)
     rows = kept.copy()
     rows[kept] = True if inner.kept is None else inner.kept
@@ -142,7 +142,7 @@ def _treat(table: Table, absent: NDArray[np.bool_], treatment: str, by_method: b
     kept: NDArray[np.bool_] = np.asarray(~(absent.any(axis=1) if treatment == "drop-rows" else empty))
     if not kept.any():
         hint = "" if treatment == "em" else " Use --missing em, which estimates them."
-        raise BadInput(f"{table.source}: every row has missing values, so that none is left.{hint}")
+        raise BadInput(f"{table.source}: every row has missing values, so none is left.{hint}")
     table, count = (table if kept.all() else table.select_rows(kept)), int(empty.sum())
     inside = absent[~empty]
     missing = MissingValues(int(inside.sum()), int(inside.any(axis=1).sum()), treatment, count)

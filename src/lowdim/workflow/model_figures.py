@@ -13,7 +13,7 @@ from lowdim.data.rows import Rows
 from lowdim.data.table import Table
 from lowdim.errors import BadInput, BadParameter
 from lowdim.runtime.param import parameters
-from lowdim.workflow.outputs import save_figure
+from lowdim.workflow.picture_files import save_figure
 from lowdim.workflow.source import label_vector
 from lowdim.workflow.standardize import inner_estimator
 

@@ -1,39 +1,23 @@
-"""Output files, by suffix: figures, web pages, and tables of coordinates."""
+"""What is written of an embedding, by suffix: figures, web pages, and tables of coordinates."""
 
 from __future__ import annotations
 
-import logging
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from lowdim.data.io.write import WRITE_EXTENSIONS, write_table
+from lowdim.data.io.write import write_table
 from lowdim.data.table import Table
-from lowdim.errors import BadInput, BadParameter
-from lowdim.runtime.command_process import import_without_docstrings, is_command
+from lowdim.workflow.output_paths import PAGES, TABLES
+from lowdim.workflow.picture_files import save_page, save_scatter
 from lowdim.workflow.source import label_vector
 
-__all__ = [
-    "FIGURES",
-    "MAPS",
-    "PAGES",
-    "TABLES",
-    "EmbeddingOutput",
-    "check_outputs",
-    "check_writable",
-    "save_figure",
-    "write_embedding",
-    "write_labeled_table",
-]
+__all__ = ["EmbeddingOutput", "embedding_writer", "write_labeled_table"]
 
-FIGURES = (".png", ".svg", ".pdf")
-PAGES = (".html",)
-TABLES = WRITE_EXTENSIONS
-MAPS = (*PAGES, *FIGURES, *TABLES)
 MOST_HOVER_COLUMNS, MOST_HOVER_ROWS = 12, 100_000  # of numbers in tooltips
 
 
@@ -56,39 +40,15 @@ class EmbeddingOutput:
     neighbors: Any = None  # of every row in the data and in the map, for a page
 
 
-def check_outputs(paths: Sequence[str], suffixes: Sequence[str], inputs: Sequence[str]) -> list[Path]:
-    """The absolute paths to write; raises before any work is done if one of them can't be written."""
-    checked = []
-    for given in paths:
-        path = Path(os.path.abspath(given))
-        if path.suffix.lower() not in suffixes:
-            raise BadParameter(f"-o {given} must end in one of {', '.join(suffixes)}.")
-        if any(path.exists() and Path(read).exists() and path.samefile(read) for read in inputs):
-            raise BadParameter(f"-o {given} would overwrite the input. Choose another name.")
-        check_writable(path)
-        checked.append(path)
-    return checked
+def embedding_writer(path: Path, output: EmbeddingOutput) -> Callable[[], Any]:
+    """What writes a figure, a page or a table, as the suffix says.
 
-
-def check_writable(path: Path) -> None:
-    """Raise BadInput if a file can't be created there."""
-    if not path.parent.is_dir():
-        raise BadInput(f"{path} can't be written: there is no folder {path.parent}. Create it first.")
-    if path.is_dir():
-        raise BadInput(f"{path} can't be written: it is a folder. Give the name of a file.")
-    if not os.access(path.parent, os.W_OK):
-        raise BadInput(f"{path} can't be written: its folder is not writable. Choose another.")
-
-
-def write_embedding(path: Path, output: EmbeddingOutput) -> None:
-    """Write a figure, a page or a table, as the suffix says."""
+    That of a figure or a page can be pickled, and holds nothing but what is shown.
+    """
     suffix = path.suffix.lower()
     if suffix in TABLES:
-        write_labeled_table(path, output.embedding, output.names, output.table, output.id_name)
-    elif suffix in PAGES:
-        _write_page(path, output)
-    else:
-        _write_scatter(path, output)
+        return partial(write_labeled_table, path, output.embedding, output.names, output.table, output.id_name)
+    return _page_writer(path, output) if suffix in PAGES else _scatter_writer(path, output)
 
 
 def write_labeled_table(path: Path, X: Any, names: Sequence[str] | None, table: Table, id_name: str | None) -> None:
@@ -97,48 +57,30 @@ def write_labeled_table(path: Path, X: Any, names: Sequence[str] | None, table: 
     write_table(path, X, names, ids=table.ids, labels=label_vector(table), **column_names)
 
 
-def save_figure(path: Path, draw: Callable[[], Any]) -> None:
-    """Save what `draw` returns, Matplotlib's axes or figure; no window is opened."""
-    # Without a home it logs where it keeps its cache, which is no news about the picture.
-    logging.getLogger("matplotlib").setLevel(logging.ERROR)
-    if is_command():
-        import_without_docstrings()
-    from lowdim import plot
-    from lowdim.plot._theme import only_files
-
-    with only_files():
-        plot.save(draw(), path)
-
-
-def _write_scatter(path: Path, output: EmbeddingOutput) -> None:
-    from lowdim import plot
+def _scatter_writer(path: Path, output: EmbeddingOutput) -> Callable[[], Any]:
     from lowdim.plot._point_colors import Categories, read_labels
 
     table, Z = output.table, output.embedding
     axes = _axis_titles(output)
     ellipses = output.ellipses and np.shape(Z)[1] > 1 and isinstance(read_labels(output.colors, len(Z)), Categories)
     shown = {"ids": table.row_names, "axis_names": axes, "ellipses": ellipses, **_shared_options(output)}
-    save_figure(path, lambda: plot.scatter(Z, output.colors, **shown))
+    return partial(save_scatter, path, Z, output.colors, shown)
 
 
-def _write_page(path: Path, output: EmbeddingOutput) -> None:
-    from lowdim import plot
-
-    table, Z = output.table, output.embedding
-    shown = {
-        "ids": table.ids,
-        "show_ids": table.row_names is not None,
-        "axis_names": _axis_titles(output),
-        **_shared_options(output),
-    }
-    plot.page(
+def _page_writer(path: Path, output: EmbeddingOutput) -> Callable[[], Any]:
+    table, Z, near = output.table, output.embedding, output.neighbors
+    return partial(
+        save_page,
         Z,
         output.colors,
+        ids=table.ids,
+        show_ids=table.row_names is not None,
+        axis_names=_axis_titles(output),
         hover=_hover(output),
         images=_images(table, len(Z)),
-        neighbors=output.neighbors,
-        **shown,
+        neighbors=None if near is None else (near.true_neighbors, near.map_neighbors),
         path=path,
+        **_shared_options(output),
     )
 
 

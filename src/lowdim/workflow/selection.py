@@ -15,7 +15,9 @@ from lowdim.runtime.param import parameters
 from lowdim.select._comparison import aligned
 from lowdim.select._wrapper import standard_errors
 from lowdim.workflow.fit import naming_nonfinite
-from lowdim.workflow.outputs import TABLES, save_figure, write_labeled_table
+from lowdim.workflow.output_paths import TABLES
+from lowdim.workflow.outputs import write_labeled_table
+from lowdim.workflow.picture_files import save_figure
 
 __all__ = ["describe_selection", "fit_selector", "require_target", "selection_data", "write_ranking", "write_selection"]
 

@@ -14,6 +14,7 @@ from lowdim.errors import BadInput, BadParameter
 from lowdim.linalg.dense_eigen import eigh_largest
 from lowdim.linear.projection_pursuit.catalog import SUPERVISED
 from lowdim.linear.tour import grand_tour, guided_tour, local_tour, sphere
+from lowdim.runtime.display import count
 from lowdim.summaries.moments import moments
 from lowdim.workflow.fit import naming_nonfinite, require_rows
 from lowdim.workflow.source import label_vector
@@ -46,7 +47,9 @@ def make_tour(
             f"--target is for --kind guided with --index {' or '.join(SUPERVISED)}; to color by a column, use --color."
         )
     if len(table.names) < 3:
-        raise BadInput(f"{table.source} has {len(table.names)} column(s), and a tour of two dimensions needs three.")
+        raise BadInput(
+            f"{table.source} has {count(len(table.names), 'column')}, and a tour of two dimensions needs three."
+        )
     rows = table.rows()
     with naming_nonfinite(rows, table, None):
         if kind == "guided" and index != "pda":

@@ -81,6 +81,10 @@ class TableSource(ABC):
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
         """Record batches of these columns, in this order, from the first row on."""
 
+    def first_batch(self, columns: Sequence[str]) -> Batch | None:
+        """The first record batch of these columns; None of a file without rows."""
+        return next(iter(self.batches(columns)), None)
+
     def column(self, name: str) -> Any:
         """One column as a pyarrow.ChunkedArray, in a pass of its own."""
         pa = pyarrow()

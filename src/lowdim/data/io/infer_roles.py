@@ -132,7 +132,7 @@ def _look(source: TableSource, names: tuple[str, ...]) -> dict[str, _Look]:
     import pyarrow.compute as compute
 
     pa = pyarrow()
-    batch = next(iter(source.batches(names)), None)
+    batch = source.first_batch(names)
     if batch is None:
         return dict.fromkeys(names, _Look(0, 0, 0))
     looks = {}
@@ -196,7 +196,7 @@ def _lower_id(name: str) -> bool:
 
 
 def _first_numbers(source: TableSource, name: str) -> NDArray[Any]:
-    batch = next(iter(source.batches([name])), None)
+    batch = source.first_batch([name])
     if batch is None:
         return np.empty(0)
     return np.asarray(batch.column(0).cast(pyarrow().float64(), safe=False).to_numpy(zero_copy_only=False))

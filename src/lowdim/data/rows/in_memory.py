@@ -17,6 +17,8 @@ __all__ = ["ArrayRows", "FrameRows", "SparseRows", "as_frame", "frame_rows"]
 
 LONG_COPY = 64 << 20  # bytes that take some 50 ms
 
+MOST_NAMED = 10  # columns in an error
+
 
 class ArrayRows(Rows):
     """Rows of a two-dimensional array of any real dtype and order; a memory map is released page by page."""
@@ -64,12 +66,13 @@ class FrameRows(Rows):
     """Rows of a pandas, polars or pyarrow dataframe (through narwhals), converted block by block."""
 
     def __init__(self, frame: nw.DataFrame[Any]) -> None:
-        for name, dtype in frame.schema.items():
-            if not (dtype.is_numeric() or dtype == nw.Boolean) or dtype == nw.Decimal:
-                raise BadInputType(
-                    f"column {name!r} holds {_type_name(dtype)}, not numbers. Drop it, or encode it as numbers first "
-                    "(one-hot, for instance)."
-                )
+        others = {
+            name: _type_name(dtype)
+            for name, dtype in frame.schema.items()
+            if not (dtype.is_numeric() or dtype == nw.Boolean) or dtype == nw.Decimal
+        }
+        if others:
+            raise BadInputType(_not_numbers(others))
         self.frame = frame
         self.n, self.d = frame.shape
         narrow = self.d > 0 and all(dtype == nw.Float32 for dtype in frame.schema.values())
@@ -112,6 +115,20 @@ def as_frame(X: Any) -> Any:
     except nw.exceptions.DuplicateError as error:
         raise BadInput(f"columns have the same name: {' '.join(str(error).split())}. Rename one of them.") from error
     return frame
+
+
+def _not_numbers(others: dict[str, str]) -> str:
+    """All columns that hold no numbers, and what they hold; the first ones of many."""
+    kinds = list(dict.fromkeys(others.values()))
+    named = [repr(name) if len(kinds) == 1 else f"{name!r} ({kind})" for name, kind in others.items()]
+    listed = ", ".join(named[:MOST_NAMED]) + (f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else "")
+    what = kinds[0] if len(kinds) == 1 else "other values"
+    one = len(named) == 1
+    return (
+        f"{'column' if one else 'columns'} {listed} {'holds' if one else 'hold'} {what}, not numbers. Drop "
+        f"{'it' if one else 'them'}, encode {'it' if one else 'them'} as numbers first (one-hot, for instance), or use "
+        "FAMD or metric='gower', which take categories."
+    )
 
 
 def _type_name(dtype: Any) -> str:

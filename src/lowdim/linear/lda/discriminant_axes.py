@@ -19,6 +19,7 @@ from lowdim.errors import BadParameter, NotEnoughData
 from lowdim.linalg import lapack
 from lowdim.linalg.dense_eigen import fix_signs
 from lowdim.linear.lda.within_class import SOLVERS, LDAOptions, WithinClass
+from lowdim.runtime.display import count
 from lowdim.runtime.warning import warn
 
 __all__ = ["DiscriminantAxes", "discriminant_axes", "solve_lda"]
@@ -114,7 +115,7 @@ def _count(within: WithinClass, sizes: Array, options: LDAOptions) -> tuple[int,
     """The number of components, and the rank of the class means, which is its limit."""
     K, d = within.means.shape
     most = min(K - 1, d)
-    k = fixed_count(options.n_components, most, f"{K} classes in {d} column(s) span no more discriminant axes")
+    k = fixed_count(options.n_components, most, f"{K} classes in {count(d, 'column')} span no more discriminant axes")
     largest = float(sizes.max(initial=0.0))
     spanned = min(int((sizes > options.tol * largest).sum()), most)
     if spanned == 0 or largest <= np.sqrt(K) * float(np.finfo(np.float64).eps):
@@ -148,7 +149,8 @@ def _warn_of_rest(within: WithinClass, deviations: Array, standardized: Array) -
     lost = rank < c and float(np.abs(within.whitening.outside(standardized)).max(initial=0.0)) > floor
     if not differing and not lost:
         return
-    what = f"{differing} column(s) are constant within the classes but differ between them" if differing else (
+    columns = "1 column is" if differing == 1 else f"{differing:,} columns are"
+    what = f"{columns} constant within the classes but differ between them" if differing else (
         f"the within-class covariance of {c} columns has rank {rank}: variables are collinear within the classes"
     )  # fmt: skip
     warn(

@@ -17,6 +17,7 @@ from scipy.special import chdtrc
 
 from lowdim.errors import BadParameter
 from lowdim.linear.sdr.weighted_chi2 import weighted_chi2_sf
+from lowdim.runtime.display import count
 from lowdim.runtime.memory import require_memory
 from lowdim.runtime.progress import report
 from lowdim.runtime.threads import ordered_map
@@ -93,7 +94,7 @@ def permutation_tests(
         reached = 0
         for done, value in enumerate(_permuted(Z, statistic, k, (replicates, seed, threads))):
             reached += value >= statistics[k] * (1 - TIE)
-            report(f"permutation test of {k} direction(s)", done + 1, replicates)
+            report(f"permutation test of {count(k, 'direction')}", done + 1, replicates)
         return np.nan, (1 + reached) / (1 + replicates)
 
     found = _sequence(statistics, test, alpha)

@@ -118,7 +118,8 @@ def _singular_error(moments: Moments, kept: NDArray[np.intp], null: Array, missi
     involved = kept[np.abs(null) > 0.1 * np.abs(null).max()][:6]
     names = moments.feature_names
     shown = ", ".join(str(j) if names is None else repr(names[j]) for j in involved)
+    follow = "follows" if missing == 1 else "follow"
     return BadInput(
-        f"the columns are collinear: {missing} of {len(kept)} follow(s) from the others (columns {shown} are "
+        f"the columns are collinear: {missing} of {len(kept)} {follow} from the others (columns {shown} are "
         f"involved), so their directions are not determined. {remedy}"
     )

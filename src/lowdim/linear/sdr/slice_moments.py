@@ -16,6 +16,7 @@ from lowdim.data.rows import Block, Chunk, DerivedRows, Rows
 from lowdim.data.target import class_labels
 from lowdim.data.validation import not_finite_error, overflow_error
 from lowdim.errors import BadParameter, NotEnoughData
+from lowdim.runtime.display import count
 from lowdim.runtime.memory import require_memory
 from lowdim.summaries.moments import Moments, block_moments, merge
 
@@ -105,8 +106,8 @@ def slice_moments(rows: Rows, weights: Floats | None, threads: int) -> SliceMome
     if (counts <= 1).any():
         few = int(np.argmax(counts <= 1))
         raise NotEnoughData(
-            f"slice {classes[few]!r} has {counts[few]:g} row(s) (the sum of their weights), and its covariance needs "
-            "at least 2. Use fewer slices, slicing='quantile', or SIR."
+            f"slice {classes[few]!r} has {count(float(counts[few]), 'row')} (the sum of their weights), and its "
+            "covariance needs at least 2. Use fewer slices, slicing='quantile', or SIR."
         )
     means = np.concatenate([part.means for part in parts])
     total = sum(part.rows for part in parts)

@@ -18,30 +18,28 @@ from lowdim.errors import BadInput, BadInputType, BadParameter
 from lowdim.knn.fitted import FittedNeighbors, FittedRows, NeighborSpec, read_source
 from lowdim.knn.graph import Graph, component_labels
 from lowdim.neighbor_embedding.base import NeighborEmbedding
-from lowdim.neighbor_embedding.initialization import INIT, umap_init
+from lowdim.neighbor_embedding.initialization import INIT
 from lowdim.neighbor_embedding.tsne.affinities import Affinities
 from lowdim.neighbor_embedding.umap.densmap import DensityCorrelation, DensityTarget, embedded_radii
-from lowdim.neighbor_embedding.umap.find_ab import find_ab
+from lowdim.neighbor_embedding.umap.find_ab import membership_curve
 from lowdim.neighbor_embedding.umap.fitted_state import EPOCHS, UmapState, check_umap_state
-from lowdim.neighbor_embedding.umap.fuzzy_graph import FuzzyGraph, fuzzy_simplicial_set
+from lowdim.neighbor_embedding.umap.fuzzy_graph import FuzzyGraph, fuzzy_simplicial_set, nearest_distinct_rows
 from lowdim.neighbor_embedding.umap.inverse import inverse_rows
 from lowdim.neighbor_embedding.umap.optimizer import UmapOptimizer, UmapParams
 from lowdim.neighbor_embedding.umap.out_of_sample import UmapOutOfSample
+from lowdim.neighbor_embedding.umap.output_space import OUTPUT_METRICS, OutputSpace
 from lowdim.neighbor_embedding.umap.supervision import supervise
 from lowdim.runtime.blas import single_blas
 from lowdim.runtime.checkpoint import CHECKPOINT_PATH
-from lowdim.runtime.memory import require_memory
 from lowdim.runtime.param import Choice, Flag, Integer, Maybe, Real, param
 from lowdim.runtime.random import seed_of
 from lowdim.runtime.threads import thread_count
-from lowdim.runtime.warning import warn
 
 __all__ = ["UMAP"]
 
 Array = NDArray[Any]
 
 LARGE = 10_000  # rows, above which fewer epochs suffice
-BYTES_PER_EDGE = 60  # of the k-NN graph, the fuzzy graph and the edge schedule
 
 
 @estimator(
@@ -72,7 +70,8 @@ class UMAP(NeighborEmbedding):
     Attributes
     ----------
     embedding_ : array (n, k)
-        The embedding of the fitted rows.
+        The embedding of the fitted rows. With output_metric='haversine', longitudes lie between -π and π; with
+        'hyperboloid', x / (1 + √(1 + |x|²)) is a point's place in the Poincaré disk.
     edges_, weights_ : arrays (e, 2) and (e,)
         The fuzzy graph, each edge once, between fitted rows (of equal ones, the first): lines from
         embedding_[edges_[:, 0]] to embedding_[edges_[:, 1]], as `lowdim.plot.scatter(Z, edges=…)` draws them.
@@ -131,6 +130,12 @@ class UMAP(NeighborEmbedding):
         Maybe(Real(0, open=True)),
         "Rows at this distance or farther are not connected; the strengths of the other edges stay as they are.",
     )
+    output_metric: str = param(
+        "euclidean",
+        Choice(*OUTPUT_METRICS),
+        "Distances in the embedding: 'euclidean', 'manhattan', 'haversine' (on the unit sphere: embedding_ holds "
+        "latitudes and longitudes in radians) or 'hyperboloid' (hyperbolic: coordinates x of (√(1 + |x|²), x)).",
+    )
     densmap: bool = param(False, Flag(), "Keep local densities (densMAP).")
     dens_lambda: float = param(2.0, Real(0), "Weight of the density term of densMAP.")
     target_metric: str = param(
@@ -147,20 +152,21 @@ class UMAP(NeighborEmbedding):
         """Fit to rows X, distances (metric='precomputed') or a Graph; `y` (classes or numbers) supervises."""
         with self._fitting():
             seed, threads = seed_of(self.random_state), thread_count(self.n_jobs)
-            self.a_, self.b_ = self._membership_curve()
+            self.a_, self.b_ = membership_curve(self.a, self.b, self.min_dist, self.spread)
+            space = self._space()
             fitted = self._neighbors(X, seed, threads)
             self._check_dimensions(fitted.n, spare=True)
             graph = self._fuzzy_graph(fitted, y)
             table = None if self._mixed else fitted.rows.X  # no axes of rows with categories and gaps
-            start = umap_init(self.init, graph, table, fitted.distinct, self.n_components, seed, threads)
+            start = space.start(self.init, graph, table, fitted.distinct, seed, threads)
             optimizer = self._optimizer(graph, fitted, self._epochs(fitted), self.learning_rate)
-            positions = optimizer.run(start, lambda Z: Z[fitted.distinct.inverse], self.checkpoint)
+            positions = optimizer.run(start, lambda Z: space.coordinates(Z)[fitted.distinct.inverse], self.checkpoint)
             if self._precomputed and fitted.knn_graph is not None:
                 average_tied(positions, fitted.knn_graph.coincident())
             elif isinstance(X, Graph) and fitted.rows.X is not None:
                 average_tied(positions, distinct_rows(fitted.rows.X, threads).inverse)
             self.supervised_ = y is not None
-            return self._keep(positions, optimizer, fitted)
+            return self._keep(space.coordinates(space.projected(positions)), optimizer, fitted)
 
     def update(self, X: Any) -> Self:
         """Add new rows to the embedding; the fitted rows move little."""
@@ -176,7 +182,8 @@ class UMAP(NeighborEmbedding):
             fitted = FittedNeighbors.extended(fitted_rows, self._state.distinct, rows, k, old.dtype)
             graph, n_epochs = self._fuzzy_graph(fitted), -(-self._epochs(fitted) // 2)
             optimizer = self._optimizer(graph, fitted, n_epochs, self.learning_rate / 10)
-            return self._keep(optimizer.run(start[fitted.distinct.first]), optimizer, fitted)
+            positions = optimizer.run(self._space().points(start[fitted.distinct.first]))
+            return self._keep(self._space().coordinates(positions), optimizer, fitted)
 
     def inverse_transform(self, Z: Any) -> Array:
         """Rows for points Z (m, k) of the embedding, by local linear regression on the nearest fitted rows.
@@ -191,8 +198,9 @@ class UMAP(NeighborEmbedding):
             raise BadInput("inverse_transform averages rows, which categories and gaps (metric='gower') do not allow.")
         positions, threads = self.embedding_[self._state.distinct.first], thread_count(self.n_jobs)
         Z = read_scores(Z, positions.shape[1])
+        points, fitted = (self._space().flat(scores, "inverse_transform") for scores in (Z, positions))
         return self._finite(
-            inverse_rows(Z, positions, self.X_fit_, self.n_neighbors_, self.local_connectivity, threads)
+            inverse_rows(points, fitted, self.X_fit_, self.n_neighbors_, self.local_connectivity, threads)
         )
 
     @property
@@ -214,23 +222,8 @@ class UMAP(NeighborEmbedding):
             raise BadInputType(
                 "Affinities are for TSNE; a fuzzy graph is made of distances. Give lowdim.neighbors(X, k)."
             )
-        source, k = read_source(self, X), self.n_neighbors - 1
-        asked = k
-        if source.graph is not None:
-            k = min(k, source.graph.k)
-        elif source.rows is not None:
-            n = source.rows.count
-            require_memory(BYTES_PER_EDGE * n * min(k + 1, n), "the fuzzy graph", "Use fewer neighbors or fewer rows.")
-        spec = NeighborSpec(k, self._fitted_metric, seed, threads)
-        fitted = FittedNeighbors.of(source, spec, compact=True, unique=True)
-        fitted.distinct.warn_of_shared_positions()
-        if fitted.k < asked:
-            what = "other rows are different" if source.graph is None else "neighbors are in the graph"
-            warn(
-                f"n_neighbors={asked + 1} was lowered to {fitted.k + 1} (the row itself included): no more {what}. "
-                "Ask for fewer."
-            )
-        return fitted
+        source = read_source(self, X)
+        return nearest_distinct_rows(source, NeighborSpec(self.n_neighbors - 1, self._fitted_metric, seed, threads))
 
     def _fuzzy_graph(self, fitted: FittedNeighbors, y: Any = None) -> FuzzyGraph:
         threads = fitted.rows.spec.threads
@@ -241,13 +234,6 @@ class UMAP(NeighborEmbedding):
             return graph
         return supervise(graph, y, self.target_metric, self.target_weight, fitted.distinct, fitted.k, threads)
 
-    def _membership_curve(self) -> tuple[float, float]:
-        if self.a is None and self.b is None:
-            return find_ab(self.min_dist, self.spread)
-        if self.a is None or self.b is None:
-            raise BadParameter(f"UMAP: give both a and b, or neither; got a={self.a} and b={self.b}.")
-        return float(self.a), float(self.b)
-
     def _epochs(self, fitted: FittedNeighbors) -> int:
         return self.n_epochs or (200 if fitted.n > LARGE else 500)
 
@@ -257,7 +243,11 @@ class UMAP(NeighborEmbedding):
         return UmapOptimizer(graph, self._params(rate, spec.seed), n_epochs, spec.threads, density)
 
     def _params(self, rate: float, seed: int) -> UmapParams:
-        return UmapParams(self.a_, self.b_, self.repulsion_strength, self.negative_sample_rate, rate, seed)
+        forces = self.a_, self.b_, self.repulsion_strength, self.negative_sample_rate
+        return UmapParams(*forces, rate, seed, self._space())
+
+    def _space(self) -> OutputSpace:
+        return OutputSpace.of(self.output_metric, self.n_components, self.densmap)
 
     def _keep(self, positions: Array, optimizer: UmapOptimizer, fitted: FittedNeighbors) -> Self:
         distinct, density = fitted.distinct, None
@@ -288,6 +278,7 @@ class UMAP(NeighborEmbedding):
             self.local_connectivity,
             self._params(self.learning_rate / 4, state.seed),
             max(1, self.n_epochs_ // 5),
+            self._space(),
             state.density,
             self.disconnection_distance,
         )
@@ -296,4 +287,4 @@ class UMAP(NeighborEmbedding):
         return np.asarray(self._state.distinct.first)
 
     def _check_state(self, check: StateCheck) -> None:
-        check_umap_state(check, self._precomputed)
+        check_umap_state(check, self._precomputed, self._space)

@@ -6,7 +6,16 @@ import numpy as np
 
 from lowdim.errors import BadParameter, NotConverged
 
-__all__ = ["find_ab"]
+__all__ = ["find_ab", "membership_curve"]
+
+
+def membership_curve(a: float | None, b: float | None, min_dist: float, spread: float) -> tuple[float, float]:
+    """The given a and b, or those of min_dist and spread."""
+    if a is None and b is None:
+        return find_ab(min_dist, spread)
+    if a is None or b is None:
+        raise BadParameter(f"UMAP: give both a and b, or neither; got a={a} and b={b}.")
+    return float(a), float(b)
 
 
 def find_ab(min_dist: float, spread: float) -> tuple[float, float]:
@@ -23,7 +32,8 @@ def find_ab(min_dist: float, spread: float) -> tuple[float, float]:
     p, damping = np.zeros(2), 1e-3
 
     def curve(p: np.ndarray) -> np.ndarray:
-        return 1 / (1 + np.exp(np.clip(p[0] + 2 * np.exp(p[1]) * log_d, -700, 700)))
+        # A step that is tried, and rejected, may be so long that e to its power is infinite.
+        return 1 / (1 + np.exp(np.clip(p[0] + 2 * np.exp(min(p[1], 50.0)) * log_d, -700, 700)))
 
     value = curve(p)
     loss = float(((value - target) ** 2).sum())

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import astuple, dataclass
 
 import numpy as np
 
 from lowdim.base.state import StateCheck
 from lowdim.data.duplicates import DistinctRows
+from lowdim.errors import BadParameter, ModelFileError
 from lowdim.neighbor_embedding.umap.densmap import DensityCorrelation
+from lowdim.neighbor_embedding.umap.output_space import OutputSpace
 from lowdim.runtime.param import Integer, Real
 
 __all__ = ["EPOCHS", "UmapState", "check_umap_state"]
@@ -26,10 +29,11 @@ class UmapState:
     density: DensityCorrelation | None  # of densMAP
 
 
-def check_umap_state(check: StateCheck, precomputed: bool) -> None:
+def check_umap_state(check: StateCheck, precomputed: bool, space: Callable[[], OutputSpace]) -> None:
     """Raise ModelFileError unless everything that a UMAP holds is there, and agrees."""
     embedding = check.floats("embedding_", "n", "k")
     check.require(embedding is not None and embedding.size > 0, "embedding_ must not be empty")
+    _check_space(check, space)
     _check_rows(check, precomputed)
     check.indices("edges_", "e", 2, below="n")
     weights = check.floats("weights_", "e", low=0.0)
@@ -44,6 +48,16 @@ def check_umap_state(check: StateCheck, precomputed: bool) -> None:
         if check.holds(name):
             check.floats(name, "n", optional=True)
     _check_density(check)
+
+
+def _check_space(check: StateCheck, space: Callable[[], OutputSpace]) -> None:
+    """The number of coordinates that a space without straight lines needs."""
+    try:
+        found = space()
+    except BadParameter as error:
+        raise ModelFileError(f"the model contradicts itself: {error}") from error
+    if found.metric != "euclidean":
+        check.require(found.k == check.sizes["k"], f"embedding_ must have n_components={found.k} columns")
 
 
 def _check_density(check: StateCheck) -> None:

@@ -10,7 +10,7 @@ an edge are combined into mix (v + w - v w) + (1 - mix) v w: the fuzzy union for
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,19 +18,24 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lowdim import _native
+from lowdim.knn.fitted import FittedNeighbors, NeighborSource, NeighborSpec
 from lowdim.knn.graph import Graph
+from lowdim.runtime.memory import require_memory
 from lowdim.runtime.warning import warn
 
 __all__ = [
     "FuzzyGraph",
     "Memberships",
     "fuzzy_simplicial_set",
+    "nearest_distinct_rows",
     "rows_in_order",
     "smooth_knn_distances",
     "symmetrize_fuzzy",
 ]
 
 Array = NDArray[Any]
+
+BYTES_PER_EDGE = 60  # of the k-NN graph, the fuzzy graph and the edge schedule
 
 
 @dataclass(frozen=True)
@@ -150,3 +155,22 @@ def rows_in_order(starts: Array, order: Array) -> tuple[NDArray[np.int64], NDArr
     counts = np.diff(starts)[order]
     new = np.concatenate([[0], np.cumsum(counts)])
     return new, np.repeat(starts[:-1][order] - new[:-1], counts) + np.arange(new[-1])
+
+
+def nearest_distinct_rows(source: NeighborSource, spec: NeighborSpec) -> FittedNeighbors:
+    """As many neighbors as the specification asks for, the row itself left out, or a warning that there are fewer."""
+    asked = k = spec.k
+    if source.graph is not None:
+        k = min(k, source.graph.k)
+    elif source.rows is not None:
+        n = source.rows.count
+        require_memory(BYTES_PER_EDGE * n * min(k + 1, n), "the fuzzy graph", "Use fewer neighbors or fewer rows.")
+    fitted = FittedNeighbors.of(source, replace(spec, k=k), compact=True, unique=True)
+    fitted.distinct.warn_of_shared_positions()
+    if fitted.k < asked:
+        what = "other rows are different" if source.graph is None else "neighbors are in the graph"
+        warn(
+            f"n_neighbors={asked + 1} was lowered to {fitted.k + 1} (the row itself included): no more {what}. "
+            "Ask for fewer."
+        )
+    return fitted

@@ -12,7 +12,7 @@ the embedding alone, so a run that is stopped and resumed, or has another number
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -23,6 +23,7 @@ from lowdim.errors import BadParameter
 from lowdim.neighbor_embedding.optimizer_loop import OptimizerLoop
 from lowdim.neighbor_embedding.umap.densmap import DensityTarget, first_density_epoch
 from lowdim.neighbor_embedding.umap.fuzzy_graph import FuzzyGraph, rows_in_order
+from lowdim.neighbor_embedding.umap.output_space import EUCLIDEAN, OutputSpace
 from lowdim.runtime.cached_property import cached_property
 from lowdim.runtime.checkpoint import Checkpoint, LoopState, fingerprint
 
@@ -46,6 +47,7 @@ class UmapParams:
     negative_sample_rate: int = 5
     learning_rate: float = 1.0  # the initial one; it decreases linearly to 0
     seed: int = 0
+    space: OutputSpace = field(default=EUCLIDEAN, repr=False)  # of the embedding
 
     def forces(self) -> NDArray[np.float32]:
         """The parameters of attraction and repulsion, as the kernel takes them."""
@@ -100,8 +102,8 @@ class EdgeSchedule:
         if terms is not None:
             terms = np.ascontiguousarray(terms.reshape(-1, 2)[self.order]).ravel()
         edges = self.starts, self.tails, self.frequencies
-        rule = params.learning_rate, params.forces(), params.negative_sample_rate, params.seed
-        step: tuple[Any, ...] = (*edges, *epochs, *rule, terms, inverse_weights, threads)
+        rule = params.learning_rate * params.space.step_size, params.forces(), params.negative_sample_rate, params.seed
+        step: tuple[Any, ...] = (*edges, *epochs, *rule, terms, inverse_weights, threads, params.space.number)
         ordered = np.ascontiguousarray(positions[self.order])  # rows that are moved together lie side by side
         _native.umap_epochs(ordered, fixed, *step)
         positions[self.order] = ordered
@@ -140,19 +142,28 @@ class UmapOptimizer:
     def _fingerprint(self, start: Array) -> str:
         graph, density = self.graph, self.density
         target = () if density is None else (density.radii, density.strength)
-        return fingerprint(graph.starts, graph.columns, graph.weights, start, self.params, self.n_epochs, *target)
+        space = () if self.params.space.metric == "euclidean" else (self.params.space,)
+        parts = graph.starts, graph.columns, graph.weights, start, self.params, self.n_epochs
+        return fingerprint(*parts, *target, *space)
 
     def advance(self, state: LoopState, first: int, last: int) -> LoopState:
         """The state after epochs first … last - 1."""
         positions = state["embedding"].copy()  # watchers may hold the old state
         switch = last if self.density is None else min(last, max(first, first_density_epoch(self.n_epochs)))
-        if first < switch:
-            self._run(positions, first, switch, (None, None))
+        for start, stop in self._uninterrupted(first, switch):
+            self._run(positions, start, stop, (None, None))
+            positions = self.params.space.recentered(positions)
         for epoch in range(switch, last):  # the radii change with every epoch
             assert self.density is not None
             terms = self.density.gradient_terms(positions, self.graph, self.params.a, self.params.b, self._threads)
             self._run(positions, epoch, epoch + 1, (terms, self._inverse_weights))
         return {"embedding": positions}
+
+    def _uninterrupted(self, first: int, last: int) -> list[tuple[int, int]]:
+        """Epochs first … last - 1 as runs; after each epoch of a hyperbolic embedding, it is recentered."""
+        if self.params.space.metric != "hyperboloid":
+            return [(first, last)] if first < last else []
+        return [(epoch, epoch + 1) for epoch in range(first, last)]
 
     def _run(self, positions: Array, first: int, last: int, density: DensityTerms) -> None:
         epochs = first, last, self.n_epochs

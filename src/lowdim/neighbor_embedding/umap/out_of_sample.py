@@ -20,6 +20,8 @@ from lowdim.neighbor_embedding.umap.densmap import (
 )
 from lowdim.neighbor_embedding.umap.fuzzy_graph import smooth_knn_distances
 from lowdim.neighbor_embedding.umap.optimizer import REPORTS, DensityTerms, EdgeSchedule, UmapParams
+from lowdim.neighbor_embedding.umap.output_space import OutputSpace
+from lowdim.runtime.cached_property import cached_property
 from lowdim.runtime.progress import report
 
 __all__ = ["UmapOutOfSample"]
@@ -37,6 +39,7 @@ class UmapOutOfSample:
     local_connectivity: float
     params: UmapParams
     n_epochs: int
+    space: OutputSpace
     density: DensityCorrelation | None = None  # of densMAP
     disconnection_distance: float | None = None
 
@@ -56,7 +59,7 @@ class UmapOutOfSample:
         """The mean of the neighbors' positions, by their membership strengths, (m, k)."""
         weights = self.weights(found)
         normalized = weights / weights.sum(axis=1, keepdims=True)
-        return np.einsum("ij,ijc->ic", normalized, self.positions[found.indices]).astype(np.float32)
+        return self.space.coordinates(self.space.mean(normalized, self._points[found.indices]))
 
     def _embed(self, found: Neighbors) -> NDArray[np.float32]:
         """From its start, by SGD against the fixed embedding."""
@@ -72,7 +75,7 @@ class UmapOutOfSample:
 
         `radii` are those of the new rows in the original space, for densMAP.
         """
-        positions = np.array(start, dtype=np.float32, order="C")
+        positions = np.array(self.space.points(start), order="C")
         n_epochs = self.n_epochs
         schedule = EdgeSchedule.of(starts, columns, weights, n_epochs, max_weight=1.0, fixed=True)
         inverse_weights = (1 / weights[schedule.edges]).astype(np.float32)  # of edges that are sampled, so above 0
@@ -83,9 +86,13 @@ class UmapOutOfSample:
             if first >= switch:
                 density = self._gradient_terms(positions, starts, columns, radii), inverse_weights
             epochs = first, last, n_epochs
-            schedule.run(positions, self.positions, epochs, self.params, density, self.fitted_rows.spec.threads)
+            schedule.run(positions, self._points, epochs, self.params, density, self.fitted_rows.spec.threads)
             report("UMAP epochs of new rows", last, n_epochs)
-        return positions
+        return self.space.coordinates(positions)
+
+    @cached_property
+    def _points(self) -> NDArray[np.float32]:
+        return self.space.points(self.positions)
 
     def _gradient_terms(self, positions: Array, starts: Array, columns: Array, radii: Array | None) -> Array:
         assert self.density is not None and radii is not None
