@@ -28,7 +28,14 @@ from bench import (
     umap,
 )
 from bench.instruction_sets import TASKS
-from bench.measure import mean_quality, peak_memory, peak_memory_here, times
+from bench.measure import (
+    mean_quality,
+    peak_memory,
+    peak_memory_here,
+    quality_deviations,
+    quality_of_runs,
+    times,
+)
 from bench.report import section, write
 from bench.worker import Task, work
 
@@ -67,10 +74,12 @@ def main() -> None:
         print(f"\n{case.name}: {case.work}")
         data = case.data()
         seconds, results = times(case, data)
-        quality = {name: mean_quality(case, data, runs) for name, runs in results.items()}
+        of_runs = {name: quality_of_runs(case, data, runs) for name, runs in results.items()}
+        quality = {name: mean_quality(runs) for name, runs in of_runs.items()}
+        deviations = {name: quality_deviations(runs) for name, runs in of_runs.items() if case.deviations}
         measured = [one for one in case.contenders if case.memory and one.role != "instruction set"]
         memory = {contender.name: peak_memory(case, contender) for contender in measured}
-        text = section(case, seconds, quality, memory)
+        text = section(case, seconds, quality, memory, deviations)
         print(text)
         write(case, text)
 

@@ -48,6 +48,7 @@ class Case:
     )
     repeats: int = 5
     every: bool = False  # evaluate all runs and show the mean, for results that vary at random
+    deviations: bool = False  # show their standard deviations too
     warm: bool = True  # one untimed run first; long runs of compiled code do not need it
     memory: bool = True  # measure peak memory too
 

@@ -88,15 +88,24 @@ def gaussian_clusters(n: int = 70_000, d: int = 100, clusters: int = 50, seed: i
 
 
 @cache
-def gene_counts(n: int = 50_000, d: int = 200, types: int = 30, seed: int = 0) -> np.ndarray:
-    """Counts of genes in cells: a base rate per gene, types of cells, programs, and depths; 64% are 0. float32."""
+def cells(n: int = 50_000, d: int = 200, types: int = 30, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Counts of genes in cells: a base rate per gene, types of cells, programs, and depths; 64% are 0. float32.
+
+    With the types, (n,).
+    """
     rng = np.random.default_rng(seed)
     base, by_type = rng.lognormal(-1, 1.5, d), rng.lognormal(0, 1, (types, d))
     programs = rng.gamma(0.3, 1, (8, d))
     strength = rng.gamma(0.7, 1, (n, 8))
-    rates = base * by_type[rng.integers(0, types, n)] * np.exp(0.25 * strength @ (programs - programs.mean(axis=0)))
+    assigned = rng.integers(0, types, n)
+    rates = base * by_type[assigned] * np.exp(0.25 * strength @ (programs - programs.mean(axis=0)))
     rates *= rng.lognormal(6, 0.5, (n, 1)) / rates.sum(axis=1, keepdims=True)
-    return rng.poisson(rates * rng.gamma(3, 1 / 3, (n, d))).astype(np.float32)
+    return rng.poisson(rates * rng.gamma(3, 1 / 3, (n, d))).astype(np.float32), assigned
+
+
+def gene_counts(n: int = 50_000, d: int = 200) -> np.ndarray:
+    """The counts alone."""
+    return cells(n, d)[0]
 
 
 def memory_map(gigabytes: float, d: int = 784) -> np.ndarray:

@@ -37,10 +37,19 @@ def times(case: Case, data: Any) -> tuple[dict[str, float], dict[str, list[Any]]
     return {name: statistics.median(values) for name, values in seconds.items()}, results
 
 
-def mean_quality(case: Case, data: Any, results: list[Any]) -> dict[str, float]:
+def quality_of_runs(case: Case, data: Any, results: list[Any]) -> list[dict[str, float]]:
+    """The quality measures of each result."""
+    return [case.quality(data, result) for result in results if result is not None]
+
+
+def mean_quality(measured: list[dict[str, float]]) -> dict[str, float]:
     """The quality measures, each averaged over the results."""
-    measured = [case.quality(data, result) for result in results if result is not None]
     return {name: statistics.fmean(one[name] for one in measured) for name in (measured[0] if measured else {})}
+
+
+def quality_deviations(measured: list[dict[str, float]]) -> dict[str, float]:
+    """Their standard deviations, where there are several results."""
+    return {name: statistics.stdev(one[name] for one in measured) for name in measured[0]} if measured[1:] else {}
 
 
 def peak_memory(case: Case, contender: Contender) -> float | None:

@@ -24,7 +24,13 @@ ratios of the same run only.
 """
 
 
-def section(case: Case, seconds: dict[str, float], quality: dict[str, Any], memory: dict[str, float | None]) -> str:
+def section(
+    case: Case,
+    seconds: dict[str, float],
+    quality: dict[str, Any],
+    memory: dict[str, float | None],
+    deviations: dict[str, dict[str, float]],
+) -> str:
     """The Markdown section of a case."""
     ours = next(c.name for c in case.contenders if c.role == "ours")
     columns = list(dict.fromkeys(key for values in quality.values() for key in values))
@@ -37,7 +43,8 @@ def section(case: Case, seconds: dict[str, float], quality: dict[str, Any], memo
         "|---|---|---|" + "---|" * (len(columns) + 1),
     ]
     for contender in case.contenders:
-        measured = [f"{quality[contender.name][c]:.3g}" if c in quality[contender.name] else "" for c in columns]
+        own = quality[contender.name], deviations.get(contender.name, {})
+        measured = [shown(c, *own) for c in columns]
         peak = memory.get(contender.name) or None  # a contender that starts a process adds nothing to this one
         cells = [
             f"**{contender.name}**" if contender.role == "ours" else contender.label,
@@ -53,6 +60,14 @@ def section(case: Case, seconds: dict[str, float], quality: dict[str, Any], memo
     stamp = datetime.date.today().isoformat()
     lines.append(f"{stamp}, lowdim {lowdim.__version__}, Python {platform.python_version()}, {machine()}.")
     return "\n".join(lines)
+
+
+def shown(measure: str, means: dict[str, float], deviations: dict[str, float]) -> str:
+    """A quality measure in three digits or, with its standard deviation, to the fourth decimal."""
+    if measure not in means:
+        return ""
+    spread = deviations.get(measure)
+    return f"{means[measure]:.3g}" if spread is None else f"{means[measure]:.4f} ± {spread:.4f}"
 
 
 def verdict(case: Case, seconds: dict[str, float], quality: dict[str, Any]) -> str:

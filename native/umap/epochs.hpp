@@ -1,8 +1,9 @@
-// The epochs of UMAP's optimizer: rounds in which all rows take half a step at the same time.
+// The epochs of UMAP's optimizer: blocks of rows move one after another.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -13,7 +14,12 @@
 namespace lowdim {
 
 // Rows are distributed among threads in tasks of so many: whole groups of lanes, and whole blocks of negative samples.
-constexpr std::int64_t umap_rows_per_task = 512;
+constexpr std::int64_t umap_rows_per_task = 256;
+
+// Blocks of rows that move one after another, and samples that a row takes in one turn. With fewer blocks, rows follow neighbors that
+// have left already, and trustworthiness is lower; with more samples, a curved sheet is torn into more pieces.
+constexpr std::int64_t umap_blocks = 32;
+constexpr std::int32_t umap_samples_per_turn = 2;
 
 // The samples of an epoch, in the order in which the rows take them.
 class EpochSamples {
@@ -116,26 +122,32 @@ class EpochSamples {
     std::vector<Scratch> scratch_;
 };
 
-// The rounds of an epoch: one that samples the edges, then one per half step, alternately from one buffer to the other. A final
-// round copies what moved in the half step before, so that both buffers agree again.
+// The rounds of an epoch: one that samples the edges, then turns of blocks of rows. In its turn, each row of a block takes a few of
+// its samples, one after another; the others see where it went when the turn is over. When all blocks have had their turn, each
+// has a second one, in which the same samples attract their heads once more, in the role of the tail. A block is a small share of
+// the rows, so that few edges have both ends in it, which would not see each other move.
 class EpochRounds {
   public:
     EpochRounds(UmapStep& step, const EpochSamples& samples, std::int64_t rows, float* positions, bool fixed)
-        : step_(step), samples_(samples), rows_(rows), fixed_(fixed), positions_(positions) {
+        : step_(step),
+          samples_(samples),
+          rows_(rows),
+          tasks_per_block_(fixed ? samples.tasks() : block_count(samples.tasks(), umap_blocks)),
+          samples_per_turn_(fixed ? std::numeric_limits<std::int32_t>::max() / 2 : umap_samples_per_turn),
+          fixed_(fixed),
+          positions_(positions) {
         most_samples_.resize(static_cast<std::size_t>(samples.tasks()));
+        step.head_positions = step.out = positions;
         if (fixed) return;
-        for (std::vector<float>& buffer : buffers_) {
-            buffer.assign(positions, positions + rows * step.dims);
-            buffer.resize(static_cast<std::size_t>((rows + negative_block) * step.dims));
-        }
+        seen_.assign(positions, positions + rows * step.dims);
+        seen_.resize(static_cast<std::size_t>((rows + negative_block) * step.dims));
+        repeat_first_rows();
+        step.head_positions = step.tail_positions = seen_.data();
     }
 
     bool sampling() const { return sampling_; }
 
-    void begin_epoch() {
-        sampling_ = true;
-        step_.half_step = -1;
-    }
+    void begin_epoch() { sampling_ = true; }
 
     // Prepares the next round; false when the epoch is over.
     bool next() {
@@ -145,38 +157,58 @@ class EpochRounds {
             for (std::int64_t task = samples_.tasks(); task-- > 0;)
                 most_samples_[static_cast<std::size_t>(task)] = most = std::max(most, samples_.most(task));
             active_ = samples_.tasks();
-        } else if (fixed_) {
-            return false;
+            step_.last_sample = 0;
+            begin_first_turns();
+        } else {
+            if (!fixed_) show_block();
+            if (++block_ == blocks_) begin_turns();
         }
-        ++step_.half_step;
-        if (fixed_) {
-            step_.head_positions = step_.out = positions_;
-            return true;
-        }
-        std::vector<float>&before = buffers_[step_.half_step % 2], &after = buffers_[1 - step_.half_step % 2];
-        // the first rows once more, behind the last
-        const std::int64_t size = rows_ * step_.dims;
-        for (std::int64_t i = 0; i < negative_block * step_.dims; ++i) before[static_cast<std::size_t>(size + i)] = before[static_cast<std::size_t>(i % size)];
-        step_.head_positions = step_.tail_positions = before.data();
-        step_.out = after.data();
-        while (active_ > 0 && step_.half_step > 2 * most_samples_[static_cast<std::size_t>(active_ - 1)]) --active_;
         return active_ > 0;
     }
 
-    std::int64_t active_tasks() const { return sampling_ || fixed_ ? samples_.tasks() : active_; }
+    std::int64_t active_tasks() const { return sampling_ ? samples_.tasks() : block_count(active_ - block_, blocks_); }
 
-    // The positions, where all rounds are done.
-    void finish() {
-        if (!fixed_) std::copy_n(buffers_[0].begin(), rows_ * step_.dims, positions_);
-    }
+    // Those of a block lie far apart: the order of the rows is by the number of samples, and a block has some of all.
+    std::int64_t task(std::int64_t k) const { return sampling_ ? k : block_ + k * blocks_; }
 
   private:
+    // The second turns after the first, then the first ones with the next samples.
+    void begin_turns() {
+        if (!step_.repels || fixed_) return begin_first_turns();
+        step_.repels = false;
+        block_ = 0;
+    }
+
+    void begin_first_turns() {
+        step_.first_sample = step_.last_sample;
+        step_.last_sample += samples_per_turn_;
+        step_.repels = true;
+        while (active_ > 0 && most_samples_[static_cast<std::size_t>(active_ - 1)] <= step_.first_sample) --active_;
+        blocks_ = block_count(active_, tasks_per_block_);
+        block_ = 0;
+    }
+
+    void show_block() {
+        for (std::int64_t task = block_; task < active_; task += blocks_) {
+            const std::int64_t from = samples_.first(task) * step_.dims;
+            std::copy(positions_ + from, positions_ + samples_.last(task) * step_.dims, seen_.begin() + from);
+        }
+        if (block_ == 0) repeat_first_rows();  // they are in the first task, which is never idle
+    }
+
+    // Behind the last row.
+    void repeat_first_rows() {
+        const std::int64_t size = rows_ * step_.dims;
+        for (std::int64_t i = 0; i < negative_block * step_.dims; ++i) seen_[static_cast<std::size_t>(size + i)] = seen_[static_cast<std::size_t>(i % size)];
+    }
+
     UmapStep& step_;
     const EpochSamples& samples_;
-    std::int64_t rows_, active_ = 0;
+    std::int64_t rows_, tasks_per_block_, active_ = 0, blocks_ = 0, block_ = 0;
+    std::int32_t samples_per_turn_;
     bool fixed_, sampling_ = true;
-    float* positions_;
-    std::vector<float> buffers_[2];
+    float* positions_;                        // where rows are moved
+    std::vector<float> seen_;                 // where all rows see them
     std::vector<std::int32_t> most_samples_;  // the largest number of samples of a row in this task or a later one
 };
 
@@ -211,16 +243,16 @@ inline void umap_epochs(UmapStep step, std::int64_t rows, float* positions, cons
         }
         return rounds.active_tasks();
     };
-    const auto work = [&](std::int64_t task, int thread) {
+    const auto work = [&](std::int64_t k, int thread) {
+        const std::int64_t task = rounds.task(k);
         float* store = stores[static_cast<std::size_t>(thread) * lines].value;
         if (rounds.sampling()) {
             samples.draw(task, thread);
         } else {
-            (fixed ? kernel.fixed : kernel.half_step)[variant](step, samples.first(task), samples.last(task), store);
+            kernel.move[variant](step, samples.first(task), samples.last(task), store);
         }
     };
     run_rounds({threads, team.stop}, work, next_round);
-    rounds.finish();
 }
 
 }  // namespace lowdim

@@ -1,8 +1,7 @@
-// Stochastic gradient descent on UMAP's cross-entropy, for some rows. A row is moved only by its owner. A sampled edge takes
-// two half steps: in the first, its head is attracted to the tail and repelled by negative samples; in the second it is
-// attracted once more, in the role of the tail. All rows take a half step at the same time and read the positions before it:
-// moving one row after another through all of its edges would tear the embedding apart, and taking both half steps at once,
-// toward a tail that has not moved yet, draws neighborhoods together (lower trustworthiness and recall).
+// Stochastic gradient descent on UMAP's cross-entropy, for some rows. A row is moved only by its owner. A sampled edge attracts its
+// head to the tail, and negative samples repel it. Among rows that move, it attracts the head once more in a later turn, in the role
+// of the tail. With both at once, or twice the force, the first steps would be so long that a row is thrown far beyond its
+// neighbor: clusters and sheets are torn.
 // Each vector lane holds one row, and results do not depend on the vector width. Rows with equally many samples share a
 // vector (step.row_order), or a quarter of the lanes would idle.
 // No include guard: kernels.cpp includes this once per instruction set, inside a namespace.
@@ -191,54 +190,30 @@ void sample_rows(const UmapStep& step, std::int64_t first, std::int64_t last, co
     }
 }
 
-// Sample s of a group of rows: attraction and, in the first half step, repulsion.
-template <bool dense, class Rows>
-LOWDIM_INLINE void take_sample(Rows& rows, const UmapStep& step, std::int64_t first, std::int32_t s, bool repel) {
-    const auto active = load_ints(step.samples + first) > s;
-    const std::int64_t at = step.group_starts[first / row_lanes] + std::int64_t{s} * row_lanes;
-    const RowInts tail = load_ints(step.sampled_tails + at);
-    const RowFloats inverse_weights = dense ? load_floats(step.sampled_inverse_weights + at) : RowFloats{};
-    rows.attract(tail, inverse_weights, active);
-    if (repel) rows.repel(s, active);
-}
-
 template <class Rows, bool dense>
-void sgd_half_step_of(const UmapStep& step, std::int64_t first, std::int64_t last, float* store) {
+void sgd_rows_of(const UmapStep& step, std::int64_t first, std::int64_t last, float* store) {
     for (std::int64_t i = first; i < last; i += row_lanes) {
-        const std::int32_t half_steps = 2 * step.samples[i];
-        if (step.half_step > half_steps) break;  // neither this row nor a later one moved before, so both buffers agree
+        const std::int32_t end = std::min(step.samples[i], step.last_sample);
+        if (step.first_sample >= end) break;  // later rows have no more samples
         Rows rows(step, i, store);
-        if (step.half_step < half_steps) take_sample<dense>(rows, step, i, step.half_step / 2, step.half_step % 2 == 0);
+        const RowInts counts = load_ints(step.samples + i);
+        for (std::int32_t s = step.first_sample; s < end; ++s) {
+            const auto active = counts > s;
+            const std::int64_t at = step.group_starts[i / row_lanes] + std::int64_t{s} * row_lanes;
+            rows.attract(load_ints(step.sampled_tails + at), dense ? load_floats(step.sampled_inverse_weights + at) : RowFloats{}, active);
+            if (step.repels) rows.repel(s, active);
+        }
         rows.write(static_cast<int>(std::min<std::int64_t>(row_lanes, last - i)));
     }
 }
 
-// One half step of the rows at first … last of the order. Those that moved for the last time in the one before are copied.
+// Moves the rows at first … last of the order by their samples.
 template <int D>
-void sgd_half_step(const UmapStep& step, std::int64_t first, std::int64_t last, float* store) {
+void sgd_rows(const UmapStep& step, std::int64_t first, std::int64_t last, float* store) {
     if (step.density == nullptr) {
-        sgd_half_step_of<LaneRows<D, false>, false>(step, first, last, store);
+        sgd_rows_of<LaneRows<D, false>, false>(step, first, last, store);
     } else {
-        sgd_half_step_of<LaneRows<D, true>, true>(step, first, last, store);
-    }
-}
-
-template <class Rows, bool dense>
-void sgd_fixed_of(const UmapStep& step, std::int64_t first, std::int64_t last, float* store) {
-    for (std::int64_t i = first; i < last; i += row_lanes) {
-        Rows rows(step, i, store);
-        for (std::int32_t s = 0; s < step.samples[i]; ++s) take_sample<dense>(rows, step, i, s, true);
-        rows.write(static_cast<int>(std::min<std::int64_t>(row_lanes, last - i)));
-    }
-}
-
-// All samples of rows first … last against a fixed embedding; an edge has one step there.
-template <int D>
-void sgd_fixed(const UmapStep& step, std::int64_t first, std::int64_t last, float* store) {
-    if (step.density == nullptr) {
-        sgd_fixed_of<LaneRows<D, false>, false>(step, first, last, store);
-    } else {
-        sgd_fixed_of<LaneRows<D, true>, true>(step, first, last, store);
+        sgd_rows_of<LaneRows<D, true>, true>(step, first, last, store);
     }
 }
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
+from scipy.optimize import curve_fit
 
 from lowdim import neighbors
 from lowdim.neighbor_embedding.umap.find_ab import find_ab
@@ -17,12 +18,28 @@ def test_the_published_curve():
 
 
 @given(st.floats(0, 1), st.floats(0.1, 10))
+@example(0.12190222133530626, 0.19935681737302938)
 def test_the_curve_scales_with_the_spread(min_dist, spread):
     """Distances × spread is a × spread^-2b, with the same b."""
     a, b = find_ab(min_dist, 1.0)
     scaled_a, scaled_b = find_ab(min_dist * spread, spread)
     assert scaled_b == pytest.approx(b, rel=1e-4)
     assert scaled_a == pytest.approx(a * spread ** (-2 * b), rel=1e-3)
+
+
+@pytest.mark.parametrize("spread", [0.2, 1.0, 10.0])
+@pytest.mark.parametrize("share", [0.0, 0.12, 0.58, 0.999, 1.0])
+def test_the_curve_is_the_best_one(share, spread):
+    """Not even SciPy's least squares, started beside it, finds a better one."""
+    d = np.linspace(0, 3 * spread, 300)[1:]
+    target = np.where(d < share * spread, 1.0, np.exp(-(d - share * spread) / spread))
+
+    def curve(d, a, b):
+        return 1 / (1 + a * d ** (2 * b))
+
+    found = find_ab(share * spread, spread)
+    best, _ = curve_fit(curve, d, target, p0=np.multiply(found, (1.05, 0.97)), maxfev=10_000)
+    np.testing.assert_allclose(found, best, rtol=1e-4)
 
 
 def test_memberships_sum_to_log_k(rng):

@@ -26,7 +26,7 @@ enum UmapSpace : std::int32_t {
     space_count,
 };
 
-// One half step of a sampled edge of every row, or one epoch against a fixed embedding.
+// Some samples of some rows.
 struct UmapStep {
     const std::int64_t* starts;  // row i owns edges starts[i] … starts[i + 1]
     const std::int32_t* tails;
@@ -44,9 +44,10 @@ struct UmapStep {
     std::int32_t space;  // UmapSpace
     UmapParams params;
     float alpha;
+    std::int32_t first_sample, last_sample;  // those of each row that are taken
+    bool repels;                             // whether negative samples are taken as well
     std::uint32_t epoch_number;
     std::uint32_t key;  // of the random numbers of this epoch
-    std::int32_t half_step;  // 2 s and 2 s + 1 are those of sample s of every row
     bool shared_negatives;         // all heads draw the same negative samples
     const float* density;          // densMAP: two terms per row, or null
     const float* tail_density;     // the same for the tails, if they move
@@ -70,8 +71,7 @@ struct UmapKernels {
     int row_lanes;  // rows that are moved together
     void (*sample)(const UmapStep&, std::int64_t, std::int64_t, const UmapSamples&);
     // By `umap_variant`; the last argument is scratch for 3 dims row_lanes values.
-    void (*half_step[7])(const UmapStep&, std::int64_t, std::int64_t, float*);
-    void (*fixed[7])(const UmapStep&, std::int64_t, std::int64_t, float*);
+    void (*move[7])(const UmapStep&, std::int64_t, std::int64_t, float*);
     void (*densmap_sums)(const UmapStep&, std::int64_t, std::int64_t, float*, float*);
     void (*fast_powers)(const float*, float, float*, std::int64_t);
 };

@@ -21,13 +21,19 @@ def membership_curve(a: float | None, b: float | None, min_dist: float, spread: 
 def find_ab(min_dist: float, spread: float) -> tuple[float, float]:
     """Least-squares fit of (a, b) on 300 distances up to 3 spread, by the Levenberg-Marquardt algorithm.
 
-    The target curve is 1 up to min_dist and exp(-(d - min_dist) / spread) beyond. The parameters are log a and log b,
-    which keeps both positive.
+    The target curve is 1 up to min_dist and exp(-(d - min_dist) / spread) beyond. In units of spread the fit is the
+    same for every spread: b does not depend on the unit, and a takes its power -2b.
     """
     if min_dist > spread:
         raise BadParameter(f"UMAP: min_dist must be at most spread={spread}; got {min_dist}.")
-    d = np.linspace(0, 3 * spread, 300)[1:]  # every curve is 1 at d = 0
-    target = np.where(d < min_dist, 1.0, np.exp(-(d - min_dist) / spread))
+    a, b = _fit_curve(min_dist / spread)
+    return a * spread ** (-2 * b), b
+
+
+def _fit_curve(min_dist: float) -> tuple[float, float]:
+    """The same for a spread of 1. The parameters are log a and log b, which keeps both positive."""
+    d = np.linspace(0, 3, 300)[1:]  # every curve is 1 at d = 0
+    target = np.where(d < min_dist, 1.0, np.exp(-(d - min_dist)))
     log_d = np.log(d)
     p, damping = np.zeros(2), 1e-3
 
@@ -53,4 +59,4 @@ def find_ab(min_dist: float, spread: float) -> tuple[float, float]:
             return float(np.exp(p[0])), float(np.exp(p[1]))
         else:
             damping *= 10
-    raise NotConverged(f"find_ab did not converge for min_dist={min_dist} and spread={spread}; lower min_dist.")
+    raise NotConverged(f"find_ab did not converge for min_dist={min_dist} of the spread; lower min_dist.")

@@ -1,10 +1,12 @@
-"""Stochastic gradient descent of UMAP: edges are sampled by weight, with negative samples, in synchronous half-steps.
+"""Stochastic gradient descent of UMAP: edges are sampled by weight, with negative samples, by blocks of rows.
 
-An edge that is due in an epoch takes two half-steps: its row is attracted to the other endpoint and repelled by
-negative samples, then attracted once more, as the edge in the other direction would do. All rows take a half-step at
-the same time, from the positions before it. Negative samples are a hash of seed, epoch, draw and a block of rows, which
-draws adjacent rows: each by itself is uniform, and they are loaded together. The state is the embedding alone, so a run
-that is stopped and resumed, or has another number of threads, gives the same bits.
+In an epoch, blocks of rows take turns. In its turn, a row takes a few of the edges that are due, one after another: it
+is attracted to the other endpoint, and repelled by negative samples. When all blocks have had theirs, each has a second
+turn: the same edges attract once more, as those in the other direction would do. A row sees the rows of its own block
+where they were before the turn, all others where they are: if all rows moved at once, trustworthiness would be lower,
+and if a row took all of its edges in one turn, sheets would be torn. Negative samples are a hash of seed, epoch, draw
+and a group of rows, which draws adjacent rows: each by itself is uniform, and they are loaded together. The state is
+the embedding alone, so a run that is stopped and resumed, or has another number of threads, gives the same bits.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ Snapshot = Callable[[Array], Array]
 DensityTerms = tuple[Array | None, Array | None]  # densMAP's gradient terms per row, and the inverse weights of edges
 
 REPORTS = 20  # per run
-SERIAL_EDGES = 100_000  # up to here, threads cost more than they gain: they synchronize after every half-step
+SERIAL_EDGES = 100_000  # up to here, threads cost more than they gain: they synchronize after every turn
 
 
 @dataclass(frozen=True)
