@@ -298,7 +298,7 @@ def test_streams_say_what_they_can_not_do(rng):
         lowdim.moments(iter([]))
     with pytest.raises(BadInput, match="a chunk has 2 columns, but the first has 3"):
         lowdim.moments(iter([X, X[:, :2]]))
-    with pytest.raises(BadInput, match="a stream does not have"):
+    with pytest.raises(BadInput, match="an iterator does not have"):
         lowdim.moments(iter([X]), sample_weight=np.ones(20))
     once = open_rows(iter([X]))
     lowdim.moments(once)

@@ -185,6 +185,8 @@ def _with_years(source: TableSource, roles: Roles, selection: ColumnSelection) -
     """A column `year` whose years recur says when rows were measured, as dates do; years of birth stay numbers."""
     years = {name: known for name in roles.numbers if (known := _years(source, name)) is not None}
     roles = replace(roles, years=tuple(years))
+    if selection.encode == "categories":  # by which years can be told apart
+        return roles
     for name, known in years.items():
         others = len(roles.numbers) + len(roles.encoded) + len(roles.categories) - 1
         match = YEAR_NAME.fullmatch(name)
