@@ -14,7 +14,7 @@
 namespace lowdim {
 
 // Rows are distributed among threads in tasks of so many: whole groups of lanes, and whole blocks of negative samples.
-constexpr std::int64_t umap_rows_per_task = 256;
+constexpr std::int64_t umap_rows_per_task = 128;
 
 // Blocks of rows that move one after another, and samples that a row takes in one turn. With fewer blocks, rows follow neighbors that
 // have left already, and trustworthiness is lower; with more samples, a curved sheet is torn into more pieces.
@@ -223,7 +223,8 @@ struct EpochRange {
 inline void umap_epochs(UmapStep step, std::int64_t rows, float* positions, const EpochRange& epochs, const ThreadTeam& team) {
     const auto& kernel = kernels().umap;
     const bool fixed = step.tail_positions != nullptr;
-    const int threads = static_cast<int>(std::min<std::int64_t>(block_count(rows, umap_rows_per_task), team.threads));
+    const std::int64_t tasks = block_count(rows, umap_rows_per_task);  // no more threads than tasks in a turn
+    const int threads = static_cast<int>(std::min<std::int64_t>(fixed ? tasks : block_count(tasks, umap_blocks), team.threads));
     EpochSamples samples(step, rows, threads);
     EpochRounds rounds(step, samples, rows, positions, fixed);
     struct alignas(64) Line {

@@ -100,7 +100,7 @@ def twin(positions, graph, total):
     heaviest = graph.weights.max()
     rates = [min(round(float(w) * 2**32 / float(heaviest)), 2**32 - 1) for w in graph.weights]
     ends = np.add.reduceat(rates, graph.starts[:-1])
-    tasks = np.array_split(np.argsort(-ends, kind="stable"), range(256, graph.n, 256))
+    tasks = np.array_split(np.argsort(-ends, kind="stable"), range(128, graph.n, 128))
     for epoch in range(total):
         tick, alpha = epoch + 1, 1 - epoch / total
         lists = []
