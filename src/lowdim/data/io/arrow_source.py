@@ -85,6 +85,10 @@ class TableSource(ABC):
         """The first record batch of these columns; None of a file without rows."""
         return next(iter(self.batches(columns)), None)
 
+    def first_cells(self, name: str, n: int) -> list[str] | None:
+        """The first cells of a column as text; None where they take no less than a batch."""
+        return None
+
     def column(self, name: str) -> Any:
         """One column as a pyarrow.ChunkedArray, in a pass of its own."""
         pa = pyarrow()

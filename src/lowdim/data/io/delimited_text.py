@@ -79,7 +79,6 @@ class TextSource(TableSource):
             self.named = '"' in first or not all(self._is_number(cell) for cell in header)
         self._require_width(len(header))
         self._default_names = None if self.named else list(default_names(len(header)))
-        self._numbers: Batch | None = None  # of the first rows
         self.schema = self._infer_schema(len(header))
         self.names = tuple(self.schema.names)
         # A number takes about as many bytes as text as in memory: such a file is not worth trying to load.
@@ -99,11 +98,10 @@ class TextSource(TableSource):
         kinds = {name: self.schema.field(name).type for name in columns}
         return self._batches({name: kind if is_number(kind) else text for name, kind in kinds.items()})
 
-    def first_batch(self, columns: Sequence[str]) -> Batch | None:
-        """The first rows: numbers as they were parsed for the schema; text in a pass of its own, as it is written."""
-        if self._numbers is not None and set(columns) <= set(self._numbers.schema.names):
-            return self._numbers.select(columns)
-        return super().first_batch(columns)
+    def first_cells(self, name: str, n: int) -> list[str]:
+        """The first cells of a column, without a pass over the first block."""
+        column = self.names.index(name)
+        return [line.cells[column] for line in islice(self._lines(body=True), n) if column < len(line.cells)]
 
     def column(self, name: str) -> Any:
         """One column in a pass of its own: integers, floats or text, whatever fits all of its cells."""
@@ -144,13 +142,10 @@ class TextSource(TableSource):
             with file_errors(self.path, self.format), self._opened({}) as reader:
                 schema = reader.schema
                 names = schema.names
-                first = interruptible(partial(next, reader, None), once=True)
         except BadInput as error:
             raise self._explain(error, {}) from error
         if len(names) != width:
             raise BadInput(f"{self.path}: the header can't be split into names; quote them.")
-        if first is not None and first.num_rows and len(set(names)) == width:
-            self._numbers = first.select([field.name for field in schema if is_number(field.type)])
         return pa.schema([(name, column_type(schema.field(i).type)) for i, name in enumerate(names)])
 
     def _batches(self, kinds: dict[str, Any]) -> Iterator[Batch]:

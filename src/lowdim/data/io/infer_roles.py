@@ -163,8 +163,10 @@ def _without_row_numbers(source: TableSource, roles: Roles, selection: ColumnSel
     if not candidates or len(roles.numbers) + others < 2:
         return roles
     for name in candidates[:8]:
-        values = _first_numbers(source, name)
         named = bool(ID_NAME.fullmatch(name)) or _lower_id(name)
+        if not named and not _may_count(source, name):
+            continue
+        values = _first_numbers(source, name)
         counted = _is_sequence(values) and (named or len(values) >= FEWEST_COUNTED)
         identifies = named and _all_different_integers(values)
         if not (counted or identifies) or len(roles.numbers) + others < 2:
@@ -221,6 +223,15 @@ def _first_numbers(source: TableSource, name: str) -> NDArray[Any]:
     if batch is None:
         return np.empty(0)
     return np.asarray(batch.column(0).cast(pyarrow().float64(), safe=False).to_numpy(zero_copy_only=False))
+
+
+def _may_count(source: TableSource, name: str) -> bool:
+    """Whether a look at the first cells does not rule out that they count the rows."""
+    try:
+        first = [float(cell) for cell in source.first_cells(name, 2) or ()]
+    except ValueError:  # such as decimal commas
+        return True
+    return len(first) < 2 or (first[0] in (0, 1) and first[1] == first[0] + 1)
 
 
 def _is_sequence(values: NDArray[Any]) -> bool:
