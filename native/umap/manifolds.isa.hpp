@@ -41,7 +41,7 @@ class ManifoldRows : public LaneRows<D, false> {
     using Base::difference, Base::dims, Base::step_, Base::sum, Base::x;
     static constexpr bool curved = space != space_manhattan;
     static constexpr float curvature = space == space_haversine ? 1.0f : -1.0f;
-    static constexpr float max_step = 1.0f;  // of a half step in a curved space: less than a third of the way around the sphere
+    static constexpr float max_step = 1.0f;  // of a move in a curved space: less than a third of the way around the sphere
 
   public:
     using Base::Base;

@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_info
 
 import lowdim
 from determinism import QUICK, VARIANTS, digest, estimators, fit_digest, fit_other, others
+from lowdim.runtime import blas
 from lowdim.runtime.blas import run_single, single_blas
 from other_estimators import apply, savable
 from subprocesses import run_python
@@ -114,6 +115,28 @@ def test_the_limit_of_blas_is_restored_whoever_set_it():
             assert set(blas_threads()) == {1}
     assert all(set(counts) == {1} for counts in inside) and len(inside) == 6
     assert blas_threads() == before
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_fork_waits_for_other_threads_in_blas(monkeypatch):
+    pauses, entered, leave = [], threading.Event(), threading.Event()
+    monkeypatch.setattr(blas, "_sleep", pauses.append)
+
+    def inside():
+        with single_blas():
+            entered.set()
+            leave.wait()
+
+    with single_blas():
+        blas._single.before_fork()  # only this thread is inside
+    assert not pauses
+    thread = threading.Thread(target=inside)
+    thread.start()
+    entered.wait()
+    blas._single.before_fork()
+    leave.set()
+    thread.join()
+    assert pauses == [blas.FORK_PAUSE]
 
 
 @every_estimator
